@@ -174,7 +174,7 @@ ASAN := CUDA=0 OPT='-O1 -g' SANITIZE='-fsanitize=address,undefined -fno-omit-fra
 ASAN_CHECKS := detect_stack_use_after_return=1:max_uar_stack_size_log=16
 asan:
 	@ASAN_OPTIONS=$(ASAN_CHECKS) $(MAKE) $(JOBS) --no-print-directory check BUILD=$(BUILD)/asan $(ASAN)
-# Random keys at the explorer, or random command lines, for TIME seconds; a run that fails tells its seed and its keys
+# Random keys at the explorer, or random command lines, for TIME seconds; a run that fails prints its seed and its keys
 # or its line.
 TIME ?= 600
 fuzz-keys fuzz-lines: fuzz-%:

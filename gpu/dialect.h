@@ -110,9 +110,9 @@ static inline bool launchable(dim3 grid)
 /* LAUNCH_GIVEN(device, grid, block, bytes, kernel<T>)(arguments) is LAUNCH with this many bytes for the array that the
    kernel declares by SHARED_GIVEN. */
 #define LAUNCH_GIVEN(d, grid, block, bytes, ...) (launcher_of((d), (grid), (block), (bytes), false, 1, __VA_ARGS__))
-/* LAUNCH_CLUSTER(device, blocks, block, bytes, kernel<T>)(arguments) launches one cluster of so many blocks, which run
-   at the same time and can read and write the shared memory of one another. See cluster_blocks, cluster_sync, in_block.
- */
+/* LAUNCH_CLUSTER(device, blocks, block, bytes, kernel<T>)(arguments) launches one cluster of this number of blocks,
+   which run at the same time and can read and write the shared memory of one another. See cluster_blocks, cluster_sync,
+   in_block. */
 #define LAUNCH_CLUSTER(d, blocks, block, bytes, ...) \
     (launcher_of((d), (blocks), (block), (bytes), false, (blocks), __VA_ARGS__))
 /* FOLLOW is LAUNCH for a kernel that calls follow() before it accesses memory. On Hopper and newer GPUs, its blocks may
@@ -239,12 +239,12 @@ static inline int host_threads(const struct launch *L)
    functions use streaming loads and stores, which do not displace other data from the cache. together<N>(p, i) is one
    load of the elements p[i] .. p[i+N-1], the array `of` of its result; i is a multiple of N, and N elements have 1, 2,
    4, 8 or 16 bytes. once<N>(p, i) is the same as a streaming load. once(p, i, stays) and once<N>(p, i, stays) are plain
-   loads if `stays`, for data that shall stay in the cache until the next product (see staying). */
+   loads if `stays`, for data that should stay in the cache until the next product (see staying). */
 #ifdef __CUDACC__
 template <typename T, int N> struct alignas(N * sizeof(T)) several {
     T of[N];
 };
-/* The type of a load of so many bytes. */
+/* The type of a load of BYTES bytes. */
 template <int BYTES> struct word_of;
 template <> struct word_of<1> {
     typedef unsigned char type;

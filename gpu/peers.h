@@ -7,9 +7,10 @@
 #include "gpu/dialect.h"
 #include "gpu/seat.h"
 
+enum { FLAG_LOOKS = 64 }; /* looks at a flag between two readings of the clock */
+
 /* How long a launch waits for a flag of another device, in us. The members of the emulator run one after another, so a
    flag that is not there never comes. */
-enum { FLAG_LOOKS = 64 };
 #ifdef __CUDACC__
 #define FLAG_WAIT_US 2e7
 static __device__ __forceinline__ void flag_set(unsigned *p, int64_t i, unsigned v)
@@ -126,12 +127,12 @@ template <typename X> __device__ unsigned exchange_now(const X &x)
     }
 
 /* How long a thread has waited for another device. */
-struct patience {
+struct flag_wait {
     int looks;
     double from;
 };
-/* After a look in vain. Reading the clock takes longer than a look. */
-static __device__ bool patience_ends(struct patience &w)
+/* After a look that found nothing. Reading the clock takes longer than a look. */
+static __device__ bool flag_wait_ends(struct flag_wait &w)
 {
     if (w.looks++ % FLAG_LOOKS) return false;
     if (w.looks == 1) w.from = clock_us();
@@ -141,9 +142,9 @@ static __device__ bool patience_ends(struct patience &w)
 /* One thread: wait until flag i has at least the value `epoch`. false: it did not come in time. */
 template <typename P> __device__ bool flag_arrives(P flag, int i, unsigned epoch)
 {
-    struct patience w = {0, 0};
+    struct flag_wait w = {0, 0};
     while ((int)(flag_of(flag, i) - epoch) < 0)
-        if (patience_ends(w)) return false;
+        if (flag_wait_ends(w)) return false;
     return true;
 }
 
@@ -175,9 +176,9 @@ template <int N, typename P> __device__ bool mail_look(P box, int64_t i, unsigne
 /* One thread: wait for N sums. false: they did not come in time. */
 template <int N, typename P> __device__ bool mail_take(P box, int64_t i, unsigned epoch, double *v)
 {
-    struct patience w = {0, 0};
+    struct flag_wait w = {0, 0};
     while (!mail_look<N>(box, i, epoch, v))
-        if (patience_ends(w)) return false;
+        if (flag_wait_ends(w)) return false;
     return true;
 }
 

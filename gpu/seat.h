@@ -6,12 +6,14 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "machine/split.h"
+
 #ifdef __cplusplus
 extern "C" {
 #endif
 
 /* MAIL_MOST: sums that a member sends at a time; gmres has one for each column of its basis. */
-enum { MEMBERS_MOST = 16, MAIL_MOST = 512 };
+enum { MEMBERS_MOST = SPLIT_MOST, MAIL_MOST = 512 };
 
 /* A sum is sent as two words, each with half of the bits of the sum below the number of the exchange. A word is stored
    as a whole: a receiver that finds the number in both words has the sum, and needs no flag. */

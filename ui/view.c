@@ -106,6 +106,14 @@ void view_state_copy(struct view_state *to, const struct view_state *from)
     if (to->view->state_copy) to->view->state_copy(to->own, from->own);
 }
 
+bool view_ask(struct view_state *st, int k, const char *question)
+{
+    st->typing = true;
+    st->question_key = k;
+    snprintf(st->question, sizeof st->question, "%s", question);
+    return true;
+}
+
 /* The first pair of "key what  key what  ...", where two blanks separate pairs; `following` is the text after it. */
 struct key_words {
     const char *key, *what, *following;

@@ -19,13 +19,13 @@ static const char *version(void)
 static bool work(struct device *d, enum type real, int64_t n, int64_t *bytes, struct err *e)
 {
     (void)d, (void)real, (void)n, (void)bytes;
-    return fail(e, E_UNSUPPORTED, "built without CUDA: there is no cuSOLVER");
+    return fail(e, E_UNSUPPORTED, "this build has no CUDA, so cuSOLVER is missing; use the method lu");
 }
 
 static bool factor(struct device *d, enum type real, struct lu_at A, void *space, struct err *e)
 {
     (void)d, (void)real, (void)A, (void)space;
-    return fail(e, E_UNSUPPORTED, "built without CUDA: there is no cuSOLVER");
+    return fail(e, E_UNSUPPORTED, "this build has no CUDA, so cuSOLVER is missing; use the method lu");
 }
 
 static bool side_stream(struct device *d, struct device *side, struct err *e)

@@ -41,7 +41,9 @@ static bool load(struct err *e)
 #define F(name) whole = (sp.name = (decltype(sp.name))dlsym(library, #name)) && whole;
     FUNCTIONS(F)
 #undef F
-    if (!whole) return fail(e, E_DEVICE, "this cuSPARSE has no csr2csc or csrgeam2");
+    if (!whole)
+        return fail(e, E_DEVICE,
+                    "this cuSPARSE has no csr2csc or csrgeam2; add the folder of a newer version to LD_LIBRARY_PATH");
     sp.opened = library;
     return true;
 }

@@ -1,4 +1,4 @@
-/* Which blocks of a launch to watch, if a part of them has to do. */
+/* Which blocks of a launch to watch if not all are watched. */
 #ifndef PICK_H
 #define PICK_H
 
@@ -12,8 +12,8 @@ enum pick { PICK_SKIP, PICK_SAMPLE, PICK_EXACT };
 typedef bool count_fn(const struct watched *of, int64_t sample, const struct scope_sink *sink, struct watch *w,
                       struct counts *out, struct err *e);
 bool pick_prepare(const struct watched *of, struct scope_run *run, count_fn *count, struct watch *w, struct err *e);
-/* Choose among the blocks of the launch that begins: of each run->every blocks with nearly as many entries one, and all
-   blocks that have so many that a sample may miss what counts. */
+/* Choose among the blocks of the launch that begins: one of each group of run->every blocks with similar numbers of
+   entries, and every block with so many entries that a sample could not stand for it. */
 void pick_blocks(struct scope_run *run);
 /* The counts of launch l in all threads: those of exact blocks count once, those of the sample stand for all other
    blocks. The result is scaled so that blocks / seen times it is the total, as if all watched blocks were a sample. */

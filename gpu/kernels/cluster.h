@@ -196,7 +196,7 @@ template <typename T, typename VALS, typename INTS> struct cluster_rows {
     }
 };
 
-/* The rows of this block. The matrix lies in shared memory from byte `at` on, behind the vectors. */
+/* The rows of this block. The matrix lies in shared memory from byte `at` on, after the vectors. */
 template <typename T> __device__ auto cluster_rows_of(int64_t n, const cluster_plan &plan, int at)
 {
     int share = plan.rows, entries = plan.entries;

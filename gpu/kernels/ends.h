@@ -29,7 +29,7 @@ enum {
     EACH = 4,            /* entries of a chunk that a lane takes */
     CHUNK = WARP * EACH, /* entries of a chunk */
     WORD = 32,           /* entries per word of end bits */
-    BACK = 1024          /* a tile's block reads fewer than so many entries before the tile again */
+    BACK = 1024          /* a tile's block reads fewer than this number of entries before the tile again */
 };
 
 /* How a kernel cuts matrices. */

@@ -138,11 +138,6 @@ struct hot_parts {
     void *of_ends; /* those of ends.h */
 };
 
-static int64_t rounded(int64_t bytes)
-{
-    return (bytes + 255) / 256 * 256;
-}
-
 /* The arrays at `room`, and in *bytes their size. */
 static struct hot_parts hot_parts_of(const struct stored *S, void *room, int64_t *bytes)
 {
@@ -154,7 +149,7 @@ static struct hot_parts hot_parts_of(const struct stored *S, void *room, int64_t
     char *at[COUNT(size)], *next = (char *)room;
     for (int k = 0; k < COUNT(size); k++) {
         at[k] = next;
-        next += rounded(size[k]);
+        next += device_rounded(size[k]);
     }
     *bytes = next - (char *)room;
     return {(int)n, blocks, at[0], (int *)at[1], (int *)at[2], (int *)at[3], (int *)at[4], (int *)at[5], at[6]};

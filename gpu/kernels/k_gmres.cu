@@ -272,6 +272,8 @@ static void dots(struct device *d, int64_t n, double *s, double *w, int m, int f
      VECTOR("q", ROLE_WORK, q, n, const T));
 }
 
+static_assert(+GM_MOST <= +MAIL_MOST, "a mailbox holds the sums of a whole basis");
+
 /* Add the sums of the blocks on the host, and copy the results to the row on the device. */
 static void gm_put_row(struct device *d, double *w, int m, int from, int to, int row, int blocks)
 {

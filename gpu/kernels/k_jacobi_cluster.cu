@@ -1,7 +1,7 @@
 /* Jacobi's method for small systems: one launch does many iterations, with the matrix and the vectors in the shared
    memory of one cluster of thread blocks. As in the launches of one iteration, an iteration records the residual of x
-   and writes the next x to a second vector. It has one barrier of the cluster, in the reduction: after the barrier,
-   the next x is complete, and nobody reads x any more. */
+   and writes the next x to a second vector. It has one barrier of the cluster, in the reduction: after the barrier, the
+   next x is complete, and no thread still reads x. */
 #include "cluster.h"
 
 namespace KERNEL_SPACE

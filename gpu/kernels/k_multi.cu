@@ -1,4 +1,5 @@
-/* What the members of a device send to each other for a product: the items of x that others need.
+/* The launches of a product on several members: push, wait, check (emulator), add, take, scale; and flag_rounds, which
+   measures a link.
    push: neighbouring threads read the list of items in order, gather x, and store to neighbouring places of the
    receiver's halo. add: a vector of threads per row that has entries outside its member's columns. */
 #include "vec.h"
@@ -14,8 +15,8 @@ template <typename T> struct push_targets {
     int n, nflags, rank;
     struct exchange number;
     int64_t first[MEMBERS_MOST + 1]; /* items first[k] .. first[k + 1] - 1 go to target k */
-    int64_t odd[MEMBERS_MOST];       /* items between the place for even exchanges and that for odd ones */
-    GPTR(T) to[MEMBERS_MOST];        /* the place for even exchanges */
+    int64_t odd[MEMBERS_MOST];       /* items between the place for even products and that for odd ones */
+    GPTR(T) to[MEMBERS_MOST];        /* the place for even products */
     GPTR(unsigned) flag[MEMBERS_MOST];
 };
 
@@ -59,7 +60,13 @@ __global__ void halo_wait(struct flags_awaited f, struct exchange number)
     halo_arrives(f, exchange_now(number));
 }
 
-/* One item per thread: report an item that nobody has written since the halo was filled with the mark. */
+/* An index as `late` reports it: not 0, and within an int. */
+static __device__ int late_item(int64_t i)
+{
+    return (int)(i % 1000000000) + 1;
+}
+
+/* One item per thread: report an item that has not been written since the halo was filled with the mark. */
 template <typename T> __global__ void halo_check(int64_t n, GPTR(const T) halo, GPTR(int) late)
 {
     int64_t i = (int64_t)blockIdx.x * SEND_BLOCK + threadIdx.x;
@@ -69,7 +76,7 @@ template <typename T> __global__ void halo_check(int64_t n, GPTR(const T) halo, 
     memcpy(byte, &v, sizeof v);
     bool all = true;
     for (int b = 0; b < (int)sizeof(T); b++) all = all && byte[b] == 0xff;
-    if (all) late[LATE_UNWRITTEN] = (int)(i % 1000000000) + 1;
+    if (all) late[LATE_UNWRITTEN] = late_item(i);
 }
 
 /* y[row[r]] += alpha * (the entries of row r) * halo, V threads per row. Rows are listed only if they have entries, and
@@ -232,7 +239,7 @@ template <typename T> static void check(struct device *, int64_t n, const void *
         const unsigned char *v = (const unsigned char *)halo + i * (int64_t)sizeof(T);
         size_t b = 0;
         while (b < sizeof(T) && v[b] == 0xff) b++;
-        if (b == sizeof(T)) late[LATE_UNWRITTEN] = (int)(i % 1000000000) + 1;
+        if (b == sizeof(T)) late[LATE_UNWRITTEN] = late_item(i);
     }
 }
 

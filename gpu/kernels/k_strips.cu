@@ -60,7 +60,7 @@ __device__ void chunk_sums(int64_t c, int lane, X strip_x, GPTR(const uint16_t) 
     }
 }
 
-/* A strip, and a chunk of this strip or the one behind its last chunk. */
+/* A strip, and a chunk of this strip or the one after its last chunk. */
 struct position {
     int strip, chunk;
 };

@@ -129,7 +129,7 @@ template <typename AT> struct pass_probe {
 
 /* ---- the launches ---- */
 
-/* The elements of a vector that consists of so many real numbers. */
+/* The elements of a vector that consists of this number of real numbers. */
 template <typename T> constexpr int vec_numbers = 1;
 template <typename R> constexpr int vec_numbers<cplx<R>> = 2;
 template <typename T> static int64_t vec_elements(int64_t numbers)

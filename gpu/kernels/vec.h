@@ -18,7 +18,7 @@ namespace KERNEL_SPACE
 {
 
 /* Four elements per thread, so that several loads are in flight at the same time. */
-enum { VEC_BLOCK = 256, VEC_EACH = 4 };
+enum { VEC_BLOCK = 256, VEC_EACH = 4, BLOCKS_PER_SM = 4, GATHER_BLOCKS_PER_SM = 6 };
 
 template <bool MOST> __device__ double vec_join(double a, double b)
 {
@@ -196,7 +196,7 @@ template <typename PASS> constexpr bool vec_wide = requires
 {
     PASS::WIDE;
 };
-template <typename PASS> constexpr int vec_a_unit = vec_gathers<PASS> ? 6 : 4; /* blocks per multiprocessor */
+template <typename PASS> constexpr int vec_blocks_per_sm = vec_gathers<PASS> ? +GATHER_BLOCKS_PER_SM : +BLOCKS_PER_SM;
 
 template <typename PASS> __device__ vec_sums vec_joined(vec_sums t, vec_sums more)
 {
@@ -270,7 +270,7 @@ template <typename PASS> __device__ vec_sums vec_elements(int64_t n, PASS &pass)
 }
 
 template <typename PASS>
-__global__ void __launch_bounds__(VEC_BLOCK, vec_a_unit<PASS>)
+__global__ void __launch_bounds__(VEC_BLOCK, vec_blocks_per_sm<PASS>)
     vec_pass(int64_t n, GPTR(double) s, GPTR(unsigned) ticket, PASS pass)
 {
     if (s[S_DONE] != 0) return;
@@ -374,7 +374,7 @@ __device__ void mail_end(P s, PASS &pass, const MAIL &mail, unsigned epoch)
 /* Like vec_pass, but the last block to arrive sends the sums. If `ends` is set, this block also ends the pass; the
    launches of the other members must run at the same time. */
 template <typename PASS>
-__global__ void __launch_bounds__(VEC_BLOCK, vec_a_unit<PASS>)
+__global__ void __launch_bounds__(VEC_BLOCK, vec_blocks_per_sm<PASS>)
     vec_pass_send(int64_t n, GPTR(double) s, GPTR(unsigned) ticket, PASS pass, struct mail_targets t, bool ends,
                   struct vec_mail mail)
 {
@@ -461,10 +461,10 @@ static inline bool vec_sums_arrived(struct device *d)
 
 /* The number of blocks: as many as the elements need, but at most as many as can run at the same time, and at least
    one, which writes the sum 0 of an empty vector. */
-static inline unsigned vec_grid(const struct device *d, int64_t n, int a_unit = 4)
+static inline unsigned vec_grid(const struct device *d, int64_t n, int blocks_per_sm = BLOCKS_PER_SM)
 {
     unsigned blocks = blocks_for(n, VEC_BLOCK * VEC_EACH), most = VEC_BLOCKS;
-    if (d->kind == DEV_CUDA && (unsigned)(d->units * a_unit) < most) most = (unsigned)(d->units * a_unit);
+    if (d->kind == DEV_CUDA && (unsigned)(d->units * blocks_per_sm) < most) most = (unsigned)(d->units * blocks_per_sm);
     return blocks < 1 ? 1 : blocks > most ? most : blocks;
 }
 /* FOLLOW, or LAUNCH: blocks that wait for an earlier launch must not fill a GPU on which that launch waits for another
@@ -501,11 +501,12 @@ template <typename T> struct on_gpu {
     }
     template <typename PASS> static void run(struct device *d, int64_t n, double *s, PASS pass)
     {
-        LAUNCH(d, vec_grid(d, n, vec_a_unit<PASS>), VEC_BLOCK, vec_pass<PASS>)(n, SCALARS_OF(s), TICKET_OF(s), pass);
+        LAUNCH(d, vec_grid(d, n, vec_blocks_per_sm<PASS>), VEC_BLOCK, vec_pass<PASS>)
+        (n, SCALARS_OF(s), TICKET_OF(s), pass);
     }
 };
 
-/* Like on_gpu, but the host adds the sums of the blocks. */
+/* Like on_gpu, but the host adds the sums of the blocks; for a member of a device, launches of the members do. */
 template <typename T> struct gpu_then_host : on_gpu<T> {
     template <typename PASS> static void run(struct device *d, int64_t n, double *s, PASS pass)
     {
@@ -530,7 +531,7 @@ template <typename T> struct gpu_then_host : on_gpu<T> {
         int stage = t->stage - t->at;
         t->at += t->concurrent ? 1 : 2;
         if (stage == 0)
-            vec_launch(d, t->apart, vec_grid(d, n, vec_a_unit<PASS>), vec_pass_send<PASS>)(
+            vec_launch(d, t->apart, vec_grid(d, n, vec_blocks_per_sm<PASS>), vec_pass_send<PASS>)(
                 n, SCALARS_OF(s), TICKET_OF(s), pass, mail_targets_of(t, epoch), t->concurrent, vec_mail_of(t, epoch));
         if (stage == 1 && !t->concurrent) LAUNCH(d, 1, WARP, vec_end<PASS>)(SCALARS_OF(s), vec_mail_of(t, epoch), pass);
     }

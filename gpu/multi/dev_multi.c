@@ -46,8 +46,7 @@ bool multi_select(struct device *member, struct err *e)
     return !member->ops->select || member->ops->select(member, e);
 }
 
-/* The device is lost if a member is. */
-static bool note_lost(struct device *d)
+bool multi_note_lost(struct device *d)
 {
     struct multi *m = multi_of(d);
     for (int k = 0; k < m->n; k++) d->lost |= m->member[k]->lost;
@@ -89,12 +88,12 @@ static void *add_block(struct device *d, struct block *b, const int64_t *bytes, 
         ok = b->part[k] != NULL;
     }
     if (ok && !b->vectors) b->at = b->part[0];
-    if (!ok) return free_parts(m, b), note_lost(d), NULL;
+    if (!ok) return free_parts(m, b), multi_note_lost(d), NULL;
     m->block[m->nblocks++] = *b;
     return b->at;
 }
 
-/* A range of addresses that nothing else has, and that nobody can read or write. */
+/* A range of addresses that is reserved and cannot be read or written. */
 static char *reserve(int64_t bytes, const char *what, struct err *e)
 {
     void *p =
@@ -136,8 +135,7 @@ static void multi_free(struct device *d, void *p)
 
 /* ---- copies ---- */
 
-/* Call move for each piece of the range [p, p + bytes) that one member has; the piece begins `at` bytes into the
-   range. */
+/* Copies a piece of a range that one member has: `there` is its address on the member, `here` on the host. */
 typedef bool move_fn(struct device *member, char *there, char *here, int64_t bytes, struct err *e);
 
 static bool put_piece(struct device *member, char *there, char *here, int64_t bytes, struct err *e)
@@ -170,6 +168,7 @@ static bool move_overlap(struct multi *m, const struct block *b, int64_t v, int 
     return move(m->member[k], (char *)b->part[k] + v * own + (low - begin), host + (low - from), high - low, e);
 }
 
+/* Call move for each piece of the range [p, p + bytes) that one member has. */
 static bool move_vectors(struct multi *m, const struct block *b, const void *p, char *host, int64_t bytes,
                          move_fn *move, struct err *e)
 {
@@ -180,8 +179,8 @@ static bool move_vectors(struct multi *m, const struct block *b, const void *p, 
     return true;
 }
 
-/* The bytes that member k gets: like those of member 0, but an address of memory that is shared with the host becomes
-   0, so that member 0 alone writes to it. */
+/* The bytes that member k gets: those of member 0, except that an address of memory shared with the host becomes 0, so
+   that member 0 alone writes to it. */
 static const void *without_shared(const struct multi *m, const void *from, int64_t bytes, double *out, int64_t room)
 {
     if (bytes % 8 || bytes > room * 8 || !m->shared[0]) return from;
@@ -225,7 +224,7 @@ static bool multi_put(struct device *d, void *to, const void *from, int64_t byte
     bool ok = other        ? put_within(m, b, to, other, from, bytes, e)
               : b->vectors ? move_vectors(m, b, to, (char *)from, bytes, put_piece, e)
                            : put_copies(m, b, to, from, bytes, e);
-    if (!ok) return note_lost(d);
+    if (!ok) return multi_note_lost(d);
     if (m->ops.idle) d->put.bytes += bytes, d->put.us += now_us() - start_us;
     return true;
 }
@@ -238,7 +237,7 @@ static bool multi_get(struct device *d, void *to, const void *from, int64_t byte
     if (!b) return fail(e, E_INTERNAL, "%s: a copy of memory that was not allocated", d->name);
     bool ok = b->vectors ? move_vectors(m, b, from, to, bytes, get_piece, e)
                          : m->member[0]->ops->get(m->member[0], to, multi_part(b, from, 0), bytes, e);
-    if (!ok) return note_lost(d);
+    if (!ok) return multi_note_lost(d);
     if (m->ops.idle) d->got.bytes += bytes, d->got.us += now_us() - start_us;
     return true;
 }
@@ -249,9 +248,9 @@ static void *multi_share(struct device *d, int64_t bytes, const char *what, void
     void *host = multi_start(d, e) ? m->member[0]->ops->share(m->member[0], bytes, what, on_device, e) : NULL;
     for (int i = 0; host && i < COUNT(m->shared); i++)
         if (!m->shared[i]) return m->shared[i] = *on_device, host;
-    if (!host) return note_lost(d), NULL;
+    if (!host) return multi_note_lost(d), NULL;
     m->member[0]->ops->unshare(m->member[0], host);
-    fail(e, E_LIMIT, "%s: more memory is shared with the host than %d solves need", d->name, COUNT(m->shared));
+    fail(e, E_LIMIT, "%s: too many solves share memory with the host at the same time; end one first", d->name);
     return NULL;
 }
 
@@ -300,7 +299,7 @@ static bool multi_sync(struct device *d, struct err *e)
     if (ok && on_time && went) return true;
     if (ok && !went) first = m->pending;
     err_clear(&m->pending);
-    note_lost(d);
+    multi_note_lost(d);
     return fail_at(e, first.code, first.where, "%s", first.text);
 }
 
@@ -345,7 +344,7 @@ static bool time_batch(struct device *d, bool (*go)(void *ctx, struct err *e), v
     struct multi *m = multi_of(d);
     bool queued = multi_sync(d, e) && hold_all(m, reps, e) && mark_all(m, 0, e);
     for (int i = 0; queued && i < reps; i++) queued = go(ctx, e) && mark_all(m, i + 1, e);
-    if (!multi_sync(d, e) || !queued) return note_lost(d);
+    if (!multi_sync(d, e) || !queued) return multi_note_lost(d);
     for (int i = 0; i < reps; i++) us[i] = longest_between(m, i, i + 1);
     return true;
 }
@@ -398,7 +397,7 @@ static bool multi_memory(struct device *d, int64_t *free_bytes, int64_t *total, 
     for (int k = 0; k < m->n; k++) {
         int64_t left, all;
         if (counts_again(m, k)) continue;
-        if (!m->member[k]->ops->memory(m->member[k], &left, &all, e)) return note_lost(d);
+        if (!m->member[k]->ops->memory(m->member[k], &left, &all, e)) return multi_note_lost(d);
         *free_bytes += left;
         *total += all;
     }
@@ -434,7 +433,8 @@ static bool multi_reset(struct device *d, struct err *e)
         ok &= of->ops->reset && of->ops->reset(of, ok ? e : NULL);
         device_was_reset(of);
     }
-    return ok ? !(d->lost = false) : false;
+    if (ok) d->lost = false;
+    return ok;
 }
 
 static void multi_close(struct device *d)
@@ -468,7 +468,7 @@ static bool seat_new(struct multi *m, int k, struct err *e)
     struct device *of = m->member[k];
     struct seat *t = &m->seat[k];
     void *late;
-    int64_t sums = (int64_t)(GM_MOST + 1) * SUM_BLOCKS * 8;
+    int64_t sums = (int64_t)(GM_MOST + 1) * SUM_BLOCKS * (int64_t)sizeof *t->part;
     int64_t box = 2 * (int64_t)m->n * MAIL_MOST * MAIL_WORDS * (int64_t)sizeof *t->box;
     unsigned zero = 0;
     *t = (struct seat){.rank = k, .members = m->n};
@@ -493,7 +493,7 @@ static bool all_reach(struct multi *m)
     return true;
 }
 
-static bool all_carry(const struct multi *m)
+bool multi_all_carry(const struct multi *m)
 {
     for (int k = 0; k < m->n; k++)
         if (!m->member[k]->ops->carry) return false;
@@ -507,14 +507,14 @@ bool multi_start(struct device *d, struct err *e)
     if (m->ready) return true;
     m->epoch = 0;
     for (int k = 0; k < m->n; k++)
-        if (!seat_new(m, k, e)) return give_back(m), note_lost(d);
-    m->best = all_reach(m) ? TRANSPORT_PEER : all_carry(m) ? TRANSPORT_COPY : TRANSPORT_HOST;
+        if (!seat_new(m, k, e)) return give_back(m), multi_note_lost(d);
+    m->best = all_reach(m) ? TRANSPORT_PEER : multi_all_carry(m) ? TRANSPORT_COPY : TRANSPORT_HOST;
     return m->ready = true;
 }
 
 /* ---- names ---- */
 
-/* Is member k of the same device as an earlier member? Then it gets a stream of its own. */
+/* Is the device of this name a member already? A GPU that is named again gets a stream of its own. */
 static bool is_repeated(const struct multi *m, const char *name)
 {
     for (int k = 0; k < m->n; k++)

@@ -63,14 +63,18 @@ static inline struct multi *multi_of(const struct device *d)
 
 /* The allocation that an address lies in; NULL: none. */
 const struct block *multi_block(const struct multi *m, const void *p);
-/* The memory of member k behind an address on the device, which points to the beginning of a vector. */
+/* The address on member k that belongs to p, an address in b; in vectors, p is the beginning of a vector. */
 void *multi_part(const struct block *b, const void *p, int k);
-/* Memory for n vectors whose elements are divided as first[] says. */
+/* Memory for n vectors of first[members] elements of `size` bytes, of which member k has first[k] .. first[k + 1] - 1.
+   NULL: see e. */
 void *multi_vectors(struct device *d, const int64_t *first, int64_t n, int64_t size, const char *what, struct err *e);
 /* Start the device again if a reset has taken its mailboxes. */
 bool multi_start(struct device *d, struct err *e);
 /* Do two members share one memory: that of the host, or of one GPU? */
 bool multi_one_memory(const struct device *a, const struct device *b);
+bool multi_note_lost(struct device *d); /* d is lost if a member is; returns false */
+/* Can all members copy to other devices? */
+bool multi_all_carry(const struct multi *m);
 /* Launches of this thread go to the member from now on. */
 bool multi_select(struct device *member, struct err *e);
 
@@ -114,8 +118,8 @@ struct piece {
     int64_t out_rows, out_nnz; /* the rows with entries in others' columns */
     int *row, *ptr, *col;
     void *val;
-    /* If most rows have such entries, they are a matrix in CSR instead, which the kernels for CSR multiply by `now`,
-       the halo of this product. */
+    /* If there is at least one such entry per row on average, they are a matrix in CSR instead, which the kernels for
+       CSR multiply by `now`, the halo of this product. */
     struct stored outer_S;
     struct csr *outer_lends;
     struct mat outer;
@@ -131,11 +135,12 @@ struct pieces {
     struct piece piece[MEMBERS_MOST];
 };
 
+/* Divide S among the members of d and copy each part: *M becomes the matrix. After a failure, *M is empty. */
 bool pieces_put(struct mat *M, const struct stored *S, struct device *d, struct err *e);
-void pieces_free(struct pieces *p);
+void pieces_free(struct pieces *p); /* accepts NULL */
 /* Allocate memory on d and fill it, unless `from` is NULL; *sum grows by its bytes. */
 void *put_array(struct device *d, const void *from, int64_t bytes, const char *what, int64_t *sum, struct err *e);
-/* Are the outer entries of a part a matrix of their own, as most rows have some? */
+/* Are the outer entries of a part a matrix of their own? They are if there is at least one per row on average. */
 bool is_outer_matrix(const struct csr *outside);
 /* The format of that matrix: csr, or csr64 if csr cannot hold it. */
 const struct format *outer_format(const struct csr *outside);
@@ -156,6 +161,8 @@ bool pieces_make(struct pieces *p, const struct stored *S, struct err *e);
 
 /* ---- multi_product.c ---- */
 
+/* y = alpha A x + beta y by all members; then, if L->s is set, the sums of cg. Fails with E_UNSUPPORTED if no kernel
+   runs on a member. */
 bool multi_launch(const struct kernel *k, const struct launch *L, struct err *e);
 
 /* ---- multi_nccl.c ---- */
@@ -171,6 +178,7 @@ struct member_copy {
 bool multi_nccl_fits(const struct multi *m);
 /* Opens NCCL. Fails if it is not installed. */
 bool multi_nccl_found(struct err *e);
+/* Queue n copies as one group; they are ordered with the launches of both members. */
 bool multi_nccl_copy(struct multi *m, int n, const struct member_copy *copy, struct err *e);
 /* Forget the connections. The next copies make new ones. */
 void multi_nccl_close(struct multi *m);
@@ -191,7 +199,7 @@ void multi_nccl_replace(const struct nccl_calls *calls);
 /* ---- multi_exchange.c ---- */
 
 /* Move the sums, or the items of x, that the members have written to their own memory to where they belong. Does
-   nothing if launches have stored them there. */
+   nothing if launches have stored them there. epoch: the number of the exchange; size: bytes of an item. */
 bool multi_sums_move(struct device *d, unsigned epoch, struct err *e);
 bool multi_halo_move(struct pieces *p, int64_t size, struct err *e);
 

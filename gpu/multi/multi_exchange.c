@@ -10,11 +10,9 @@ enum transport transport_of(const struct device *d)
 {
     const struct multi *m = multi_of(d);
     enum transport wanted = transport_wanted();
-    bool carries = true;
-    for (int k = 0; k < m->n; k++) carries &= m->member[k]->ops->carry != NULL;
     if (wanted <= m->best) return m->best;
     if (wanted == TRANSPORT_NCCL && multi_nccl_fits(m)) return TRANSPORT_NCCL;
-    return wanted == TRANSPORT_COPY && carries ? TRANSPORT_COPY : TRANSPORT_HOST;
+    return wanted == TRANSPORT_COPY && multi_all_carry(m) ? TRANSPORT_COPY : TRANSPORT_HOST;
 }
 
 static bool staging(struct multi *m, int64_t bytes, struct err *e)

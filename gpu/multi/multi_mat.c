@@ -100,8 +100,9 @@ static int64_t rows_with_entries(const struct csr *outside)
 bool outside_allowed(const struct device *d, int64_t nnz, struct err *e)
 {
     return nnz <= INT32_MAX ||
-           fail(e, E_LIMIT, "%s would have %lld entries in columns of other members; at most %d are possible", d->name,
-                (long long)nnz, INT32_MAX);
+           fail(e, E_LIMIT,
+                "%s would have %lld entries in columns of other members; at most %d are possible; take more members",
+                d->name, (long long)nnz, INT32_MAX);
 }
 
 /* The outer entries' values in the type of the vectors. */
@@ -261,7 +262,7 @@ bool pieces_fit(const struct pieces *p, const struct part *part, const int64_t *
         if (together > need[k])
             snprintf(before, sizeof before, " after %s for the parts before it",
                      show_bytes((double)(together - need[k]), a, sizeof a));
-        if (enough > p->n) snprintf(more, sizeof more, "; about %lld such members would do", enough);
+        if (enough > p->n) snprintf(more, sizeof more, "; about %lld such members are enough", enough);
         return fail(e, E_MEMORY, "%s: part %d of %d needs %s on %s, which has %s free%s%s", p->dev->name, k + 1, p->n,
                     show_bytes((double)need[k], a, sizeof a), m->member[k]->name,
                     show_bytes((double)left[k], b, sizeof b), before, more);
@@ -336,8 +337,8 @@ bool pieces_put(struct mat *M, const struct stored *S, struct device *d, struct 
     for (int k = 0; k < p->n; k++) {
         M->copied.bytes += p->piece[k].local.copied.bytes;
         M->copied.us += p->piece[k].local.copied.us;
-        d->lost |= multi_of(d)->member[k]->lost;
     }
+    multi_note_lost(d);
     if (!M->scratch) mat_free(M);
     return M->scratch != NULL;
 }

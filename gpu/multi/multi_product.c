@@ -14,11 +14,6 @@
 
 /* ---- what each member does ---- */
 
-static void *part_of(const struct block *b, const void *p, int k)
-{
-    return multi_part(b, p, k);
-}
-
 static bool by_peers(const struct product_of *w)
 {
     return transport_of(w->p->dev) == TRANSPORT_PEER;
@@ -74,7 +69,7 @@ static bool push(const struct product_of *w, int k, struct err *e)
                           .n = q->sends,
                           .cols = q->cols,
                           .send = q->send,
-                          .x = part_of(w->x, w->L->x, k),
+                          .x = multi_part(w->x, w->L->x, k),
                           .targets = q->targets,
                           .number = number_on(w, k),
                           .ticket = q->ticket};
@@ -104,13 +99,15 @@ static bool local(const struct product_of *w, int k, struct err *e)
     struct launch L = *w->L;
     if (!multi_select(d, e)) return false;
     L.A = &q->local;
-    L.x = part_of(w->x, w->L->x, k);
-    L.y = part_of(w->y, w->L->y, k);
+    L.x = multi_part(w->x, w->L->x, k);
+    L.y = multi_part(w->y, w->L->y, k);
     L.s = NULL;
     if (q->S.format) {
         const struct kernel *own = kernel_on(w, d);
         if (own) return kernel_launch(own, &L, e);
-        return fail(e, E_UNSUPPORTED, "no kernel for %s runs on %s", w->kernel->format->name, d->name);
+        return fail(e, E_UNSUPPORTED,
+                    "no kernel for %s runs on %s; choose another format (`kernels` shows where kernels run)",
+                    w->kernel->format->name, d->name);
     }
     if (q->rows) halo_ops_of(d, w->real)->scale(d, q->rows, L.beta, L.y);
     return true;
@@ -146,8 +143,11 @@ static bool outer_product(const struct product_of *w, int k, struct err *e)
     struct device *d = w->m->member[k];
     const struct format *f = q->outer_S.format;
     const struct kernel *own = w->kernel->format == f ? kernel_on(w, d) : kernel_default(f, NULL, d);
-    struct launch L = {.A = &q->outer, .alpha = w->L->alpha, .beta = 1, .x = q->now, .y = part_of(w->y, w->L->y, k)};
-    if (!own) return fail(e, E_UNSUPPORTED, "no kernel for %s runs on %s", f->name, d->name);
+    struct launch L = {.A = &q->outer, .alpha = w->L->alpha, .beta = 1, .x = q->now, .y = multi_part(w->y, w->L->y, k)};
+    if (!own)
+        return fail(e, E_UNSUPPORTED,
+                    "no kernel for %s runs on %s; choose another format (`kernels` shows where kernels run)", f->name,
+                    d->name);
     if (!multi_select(d, e)) return false;
     halo_ops_of(d, w->real)->take(d, q->halo, number_on(w, k), q->in[0], q->now);
     return kernel_launch(own, &L, e);
@@ -172,7 +172,7 @@ static bool outside(const struct product_of *w, int k, struct err *e)
                          .late = w->m->seat[k].late,
                          .halo = q->in[0],
                          .alpha = w->L->alpha,
-                         .y = part_of(w->y, w->L->y, k)};
+                         .y = multi_part(w->y, w->L->y, k)};
     if (!q->out_rows) return true;
     if (!multi_select(d, e)) return false;
     halo_ops_of(d, w->real)->add(d, &h);
@@ -220,12 +220,6 @@ bool product_begin(struct product_of *w, const struct kernel *k, const struct la
     return true;
 }
 
-static bool lost(const struct product_of *w)
-{
-    for (int k = 0; k < w->m->n; k++) w->p->dev->lost |= w->m->member[k]->lost;
-    return false;
-}
-
 static bool product(const struct product_of *w, struct err *e)
 {
     return each(w, SPLIT_PUSH, e) && multi_halo_move(w->p, (int64_t)type_size(w->real), e) && each(w, SPLIT_LOCAL, e) &&
@@ -243,7 +237,7 @@ bool multi_launch(const struct kernel *k, const struct launch *L, struct err *e)
 {
     struct product_of w;
     if (!product_begin(&w, k, L, e)) return false;
-    if (!product(&w, e)) return lost(&w);
+    if (!product(&w, e)) return multi_note_lost(w.p->dev);
     if (L->s) sums(L, w.real);
     return true;
 }

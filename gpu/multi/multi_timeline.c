@@ -32,6 +32,7 @@ struct work {
     void *x, *y;
     enum type type; /* of the vectors */
     struct watch *watch;
+    double queued_at[MEMBERS_MOST]; /* us, the host's clock at a member's first event */
 };
 
 static void work_free(struct work *w)
@@ -68,7 +69,7 @@ static bool begin(const struct work *w, struct product_of *p, struct err *e)
     return true;
 }
 
-static bool phase(struct work *w, struct product_of *p, enum split_phase phase, int k, int stage, struct err *e)
+static bool phase(struct work *w, struct product_of *p, enum split_phase phase, int k, struct err *e)
 {
     if (phase < SPLIT_SUMS) return product_phase(p, phase, k, e);
     const struct block *y = multi_block(w->m, w->y);
@@ -77,7 +78,6 @@ static bool phase(struct work *w, struct product_of *p, enum split_phase phase, 
     const void *of = multi_part(y, w->y, k);
     if (!multi_select(d, e)) return false;
     vec_ops_host_sums(d, type_of_parts(w->type))->dot(d, n, multi_part(multi_block(w->m, w->s), w->s, k), of, of, S_RR);
-    (void)stage;
     return true;
 }
 
@@ -109,9 +109,6 @@ static bool each(struct work *w, struct product_of *p, struct timeline *out, vis
 
 /* ---- GPUs: events ---- */
 
-static double
-    queued_at[MEMBERS_MOST]; /* the host's clock when a member's first event was recorded, with idle members */
-
 static bool visit_timed(struct work *w, struct product_of *p, enum split_phase f, int k, int stage,
                         struct timeline *out, struct err *e)
 {
@@ -119,8 +116,8 @@ static bool visit_timed(struct work *w, struct product_of *p, enum split_phase f
     (void)out;
     bool first = f == 0 && stage == 0, last = stage == stages_of(f) - 1;
     if (first && d->ops->mark && !d->ops->mark(d, 0, e)) return false;
-    if (first) queued_at[k] = now_us();
-    if (!phase(w, p, f, k, stage, e)) return false;
+    if (first) w->queued_at[k] = now_us();
+    if (!phase(w, p, f, k, e)) return false;
     return !last || f == SPLIT_PUSH || !d->ops->mark || d->ops->mark(d, (int)f + 1, e);
 }
 
@@ -131,7 +128,7 @@ static void take_times(const struct work *w, struct timeline *out)
         for (int f = 0; f < SPLIT_PHASES; f++) {
             struct device *d = w->m->member[k];
             struct timeline_cell *c = &out->cell[k][f];
-            double begin = queued_at[k] - queued_at[0];
+            double begin = w->queued_at[k] - w->queued_at[0];
             int from = f == SPLIT_LOCAL && pushes_beside(w->d, d) ? 0 : f;
             c->from = d->ops->between ? begin + d->ops->between(d, 0, from) : NAN;
             c->to = d->ops->between ? begin + d->ops->between(d, 0, f + 1) : NAN;
@@ -161,14 +158,14 @@ struct visit {
     struct work *w;
     struct product_of *p;
     enum split_phase phase;
-    int k, stage;
+    int k;
 };
 
 static bool queue(const struct watched *of, struct err *e)
 {
     const struct visit *v = of->user;
     emu_scope_kernel(true);
-    bool ok = phase(v->w, v->p, v->phase, v->k, v->stage, e);
+    bool ok = phase(v->w, v->p, v->phase, v->k, e);
     emu_scope_kernel(false);
     return ok;
 }
@@ -177,7 +174,7 @@ static bool visit_counted(struct work *w, struct product_of *p, enum split_phase
                           struct timeline *out, struct err *e)
 {
     struct timeline_cell *c = &out->cell[k][f];
-    struct visit v = {w, p, f, k, stage};
+    struct visit v = {w, p, f, k};
     struct err why = {0};
     struct counts *counts = mem_zero(1, sizeof *counts, "the counts of a phase", e);
     struct watched of = {

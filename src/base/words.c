@@ -12,7 +12,8 @@ static bool is_blank(char c)
 
 static bool put(struct words *w, const char *text, size_t n, struct err *e)
 {
-    if (w->used + n >= sizeof w->text - 1) return fail(e, E_LIMIT, "the command is longer than %d bytes", LINE_LIMIT);
+    if (w->used + n >= sizeof w->text - 1)
+        return fail(e, E_LIMIT, "the command is longer than %d bytes; split it", LINE_LIMIT);
     memcpy(w->text + w->used, text, n);
     w->used += n;
     return true;
@@ -43,7 +44,7 @@ static bool home(struct words *w, const char **p, struct err *e)
 
 static bool one_word(struct words *w, const char **p, struct err *e)
 {
-    if (w->n == WORDS_MAX) return fail(e, E_LIMIT, "the command has more than %d words", WORDS_MAX);
+    if (w->n == WORDS_MAX) return fail(e, E_LIMIT, "the command has more than %d words; split it", WORDS_MAX);
     struct word *word = &w->w[w->n++];
     *word = (struct word){w->text + w->used, false, false};
     if (!home(w, p, e)) return false;
@@ -74,7 +75,7 @@ static size_t arrow_length(const char *p)
 
 static bool take_arrow(struct words *w, const char **p, size_t n, struct err *e)
 {
-    if (w->n == WORDS_MAX) return fail(e, E_LIMIT, "the command has more than %d words", WORDS_MAX);
+    if (w->n == WORDS_MAX) return fail(e, E_LIMIT, "the command has more than %d words; split it", WORDS_MAX);
     w->w[w->n++] = (struct word){w->text + w->used, false, true};
     if (!put(w, *p, n, e)) return false;
     w->text[w->used++] = 0;

@@ -146,7 +146,9 @@ static bool check_precisions(const struct args *a, const struct spmv_request *w,
         if (is_measured(kernels[i], w, a)) return true;
         if (!asked && kernel_runs_on(kernels[i], w->dev) && is_chosen(kernels[i], a)) asked = kernels[i];
     }
-    return asked ? kernel_takes(asked, T_NARROW, e) : fail(e, E_UNSUPPORTED, "no such kernel runs on %s", w->dev->name);
+    return asked ? kernel_takes(asked, T_NARROW, e)
+                 : fail(e, E_UNSUPPORTED, "none of the named kernels runs on %s; name another device after `on`",
+                        w->dev->name);
 }
 
 /* Report that a kernel does not fit the matrix, and why: in text below the table, in JSON and CSV as a row. A table of

@@ -42,12 +42,6 @@ static bool named(const struct finding *f, int n, const char *kernel)
     return false;
 }
 
-static int faster(const void *a, const void *b)
-{
-    double x = ((const struct modeled *)a)->time.us, y = ((const struct modeled *)b)->time.us;
-    return (x > y) - (x < y);
-}
-
 /* Predict the times of the kernels that the remedies name, on the same matrix, and add the faster kernels to the
    remedies. Kernels that cannot be predicted are left out. */
 static bool finish(struct session *s, const struct matrix *m, const struct modeled *k, struct finding *f, int n,
@@ -60,7 +54,7 @@ static bool finish(struct session *s, const struct matrix *m, const struct model
     for (int i = 0; other && i < all && why.code != E_CANCELLED; i++)
         if (kernels[i] != k->kernel && named(f, n, kernels[i]->name))
             watched += modeled_csr(&m->csr, kernels[i], NULL, k->real, &k->on, &s->watch, &last, &other[watched], &why);
-    if (other) qsort(other, (size_t)watched, sizeof *other, faster);
+    if (other) qsort(other, (size_t)watched, sizeof *other, modeled_by_time);
     for (int i = 0; other && i < n; i++) finding_finish(&f[i], k, other, watched);
     packed_free(&last);
     mem_free(other);

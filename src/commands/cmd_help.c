@@ -32,7 +32,7 @@
 #include <math.h>
 #include <string.h>
 
-static const char capitals[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZ";
+static const char kind_letters[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZ_";
 
 static void out_command(struct out *o, const struct command *c)
 {
@@ -152,7 +152,7 @@ static bool names(const char *grammar, const char *kind)
 {
     size_t n = strlen(kind);
     for (const char *at = grammar; (at = strstr(at, kind)); at += n)
-        if ((at == grammar || !strchr(capitals, at[-1])) && !(at[n] && strchr(capitals, at[n]))) return true;
+        if ((at == grammar || !strchr(kind_letters, at[-1])) && !(at[n] && strchr(kind_letters, at[n]))) return true;
     return false;
 }
 

@@ -48,7 +48,7 @@ static bool read_gpus(const struct args *a, const struct csr *A, struct gpus *g,
         if (!is_integer(arg_at(a, "n", i), &v) || v < 1 || v > most)
             return fail(e, E_USAGE, "%s GPUs: give numbers from 1 to %lld, the rows of the matrix", arg_at(a, "n", i),
                         (long long)most);
-        if (g->n == SCALING_MOST) return fail(e, E_LIMIT, "more than %d numbers of GPUs", SCALING_MOST);
+        if (g->n == SCALING_MOST) return fail(e, E_LIMIT, "too many numbers of GPUs; give at most %d", SCALING_MOST);
         g->parts[g->n++] = (int)v;
     }
     for (int p = 1; !arg_count(a, "n") && p <= 16 && p <= most; p *= 2) g->parts[g->n++] = p;

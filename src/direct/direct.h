@@ -47,7 +47,7 @@ struct direct_method {
     bool hermitian;              /* needs a symmetric or, if A is complex, a hermitian matrix */
     bool rectangular;            /* takes matrices of any shape, and finds a least-squares or least-norm solution */
     /* The functions below run on a worker thread and use only v->A and v->state. They fail with E_MEMORY, or with
-       E_LIMIT if the library cannot count so many nonzeros. */
+       E_LIMIT if the factors have more nonzeros than the library can count. */
     bool (*analyse)(struct direct *v, struct err *e); /* fills v->plan */
     bool (*factor)(struct direct *v, struct err *e);  /* fills v->factors; a singular matrix is not an error */
     /* x = A^-1 b, or x = A^-H b if `conjugate` is set */

@@ -282,11 +282,12 @@ static void explain_many(struct direct_answer *a)
                      : isnan(a->normal) ? "solved"
                                         : "least squares");
     if (rank == A->rows)
-        n += snprintf(a->why + n, sizeof a->why - (size_t)n, "many x satisfy all equations; this x has the least norm");
+        n += snprintf(a->why + n, sizeof a->why - (size_t)n,
+                      "infinitely many x satisfy all equations; this x has the least norm");
     else
         n += snprintf(a->why + n, sizeof a->why - (size_t)n,
-                      "rank %lld of %lld, so many x have this residual; this x is a basic solution", (long long)rank,
-                      (long long)(A->rows < A->cols ? A->rows : A->cols));
+                      "rank %lld of %lld: infinitely many x have this residual; this x is a basic solution",
+                      (long long)rank, (long long)(A->rows < A->cols ? A->rows : A->cols));
     if (!a->accurate) snprintf(a->why + n, sizeof a->why - (size_t)n, "; backward error %.1e", a->backward);
 }
 

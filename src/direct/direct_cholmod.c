@@ -73,7 +73,8 @@ cholmod_dense cholmod_vector(int64_t n, bool pairs, const double *x)
 bool cholmod_failed(const cholmod_common *common, const char *title, struct err *e)
 {
     if (common->status == CHOLMOD_TOO_LARGE)
-        return fail(e, E_LIMIT, "%s cannot count so many nonzeros of the factors", title);
+        return fail(e, E_LIMIT, "the factors have more nonzeros than %s can count; use an iterative solver (`solvers`)",
+                    title);
     if (common->status == CHOLMOD_OUT_OF_MEMORY) return fail(e, E_MEMORY, "%s ran out of memory", title);
     return fail(e, E_INTERNAL, "%s failed with status %d", title, common->status);
 }

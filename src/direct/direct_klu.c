@@ -53,7 +53,9 @@ struct state {
 
 static bool failed(const klu_l_common *common, struct err *e)
 {
-    if (common->status == KLU_TOO_LARGE) return fail(e, E_LIMIT, "KLU cannot count so many nonzeros of the factors");
+    if (common->status == KLU_TOO_LARGE)
+        return fail(e, E_LIMIT,
+                    "the factors have more nonzeros than KLU can count; use an iterative solver (`solvers`)");
     if (common->status == KLU_OUT_OF_MEMORY) return fail(e, E_MEMORY, "KLU ran out of memory");
     return fail(e, E_INTERNAL, "KLU failed with status %lld", (long long)common->status);
 }

@@ -166,6 +166,14 @@ const char *foreign_kind(const char *s, int64_t n);
 int64_t column_start(const struct head *h, int64_t c);
 int64_t column_top(const struct head *h, int64_t c);
 
+/* Does no index precede a smaller one? */
+static inline bool ascends(const int *index, int64_t n)
+{
+    int64_t i = 1;
+    while (i < n && index[i - 1] <= index[i]) i++;
+    return i >= n;
+}
+
 /* ---- mtx_parse.c and mtx_body.c: the entries, parsed in parallel ---- */
 
 /* `lines` lines without an entry precede entry `at`. These gaps are needed to compute the line number of an entry. */

@@ -74,20 +74,13 @@ int band_shift(const struct head *h)
     return shift;
 }
 
-static bool rows_ascend(const int *row, int64_t n)
-{
-    int64_t i = 1;
-    while (i < n && row[i - 1] <= row[i]) i++;
-    return i >= n;
-}
-
 /* If the rows of a block are not in order, count its entries per band. The entries are then delivered by bands, so that
    mtx_build.c finds the entries of a band next to each other. Small blocks are not sorted, because sorting them would
    not save time. */
 static bool block_bands(struct block *k, const struct head *h, const struct entries *t, struct err *e)
 {
     int shift = band_shift(h);
-    if (h->array || h->vector || h->symmetry != GENERAL || k->n < BANDS || rows_ascend(t->row, k->n)) return true;
+    if (h->array || h->vector || h->symmetry != GENERAL || k->n < BANDS || ascends(t->row, k->n)) return true;
     if (!(k->band = mem_zero(BANDS + 1, sizeof *k->band, "a block of the file", e))) return false;
     for (int64_t i = 0; i < k->n; i++) k->band[(t->row[i] >> shift) + 1]++;
     for (int s = 0; s < BANDS; s++) k->band[s + 1] += k->band[s];

@@ -371,13 +371,6 @@ static bool sort_row(struct csr *A, int64_t from, int64_t n, struct sorter *s, s
     return true;
 }
 
-static bool ascends(const int *col, int64_t n)
-{
-    int64_t i = 1;
-    while (i < n && col[i - 1] <= col[i]) i++;
-    return i >= n;
-}
-
 static int64_t repeats(const int *col, int64_t n)
 {
     int64_t k = 0;

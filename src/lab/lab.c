@@ -57,18 +57,6 @@ void lab_close(void)
     lab_forget_names();
 }
 
-const char *lab_path(const struct kernel *k)
-{
-    const struct lab_kernel *l = lab_kernel_of(k);
-    return l ? l->path : NULL;
-}
-
-const char *lab_text(const struct kernel *k)
-{
-    const struct lab_kernel *l = lab_kernel_of(k);
-    return l ? l->text : NULL;
-}
-
 const char *lab_printed(const struct kernel *k)
 {
     const struct lab_kernel *l = lab_kernel_of(k);

@@ -18,7 +18,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* The seconds are of processor time. BUSY: on a busy machine, a compiler may take so many times as long */
+/* The seconds are of processor time. BUSY: on a busy machine, a compiler may take this many times as long */
 enum { COMPILE_SECONDS = 20, NVCC_SECONDS = 120, BUSY = 4, OUTPUT_MOST = 256 * 1024, LINE_MOST = 300 };
 static const int64_t COMPILER_MEMORY = (int64_t)3 << 29, OBJECT_MOST = 128 << 20;
 

@@ -346,17 +346,17 @@ void question_reply(const struct question *q, struct reply *r)
 
 static void say_score(struct out *o, const struct score *n)
 {
-    char unknown[64] = "", second[48] = "";
+    char unknown[64] = "", open[32] = "", second[48] = "";
     if (n->second) snprintf(second, sizeof second, ", %d of them on the second try", n->second);
     int asked = n->of[RIGHT] + n->of[WRONG] + n->of[SKIPPED];
     if (n->of[UNKNOWN]) snprintf(unknown, sizeof unknown, ", %d without an answer on this device", n->of[UNKNOWN]);
+    if (n->of[THOUGHT]) snprintf(open, sizeof open, ", %d to think about", n->of[THOUGHT]);
     out_text(o, "%s", n->left ? "You left the lesson; its matrices remain." : "");
     if (asked)
-        out_text(o, "Questions: %d right%s, %d wrong, %d skipped%s.", n->of[RIGHT], second, n->of[WRONG],
-                 n->of[SKIPPED], unknown);
+        out_text(o, "Questions: %d right%s, %d wrong, %d skipped%s%s.", n->of[RIGHT], second, n->of[WRONG],
+                 n->of[SKIPPED], unknown, open);
     else if (n->of[SHOWN])
-        out_text(o, "Questions: %d%s. At a terminal, the questions are interactive.", n->of[SHOWN] + n->of[UNKNOWN],
-                 unknown);
+        out_text(o, "Questions: %d%s%s. At a terminal, the questions are interactive.", n->questions, unknown, open);
 }
 
 void score_say(struct session *s, const struct score *n)

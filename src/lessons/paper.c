@@ -103,6 +103,7 @@ static void out_answer(struct out *o, const struct papers *p, char *cell[CELLS],
                        const struct paper_value *v, const char *reason)
 {
     bool divided = strstr(cell[1], " / ") != NULL;
+    const char *ratio = strcmp(p->gpu, "by hand") ? "ours/paper" : "ours/by hand";
     out_row(o);
     out_str(o, "matrix", "matrix", cell[0]);
     out_str(o, "of", "of", cell[1]);
@@ -114,7 +115,7 @@ static void out_answer(struct out *o, const struct papers *p, char *cell[CELLS],
     out_spread(o, v);
     out_how(o, v);
     out_rank(o, COLUMN_DETAIL);
-    out_num(o, "ratio", isnan(paper) ? NULL : "ours/paper", v->value / paper, "%.3g");
+    out_num(o, "ratio", isnan(paper) ? NULL : ratio, v->value / paper, "%.3g");
     out_str(o, "reason", NULL, reason);
 }
 

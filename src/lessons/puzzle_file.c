@@ -105,7 +105,7 @@ static bool take_matrix(struct reading *r, const char *line, struct err *e)
     struct puzzle *p = r->p;
     char text[sizeof p->matrix], *save, *name = NULL;
     line += 1 + strspn(line + 1, " ");
-    if (strncmp(line, "gen ", 4)) return fail(e, E_INPUT, "expected `> gen GENERATOR ...`");
+    if (strncmp(line, "gen ", 4)) return fail(e, E_INPUT, "the line makes no matrix: write `> gen GENERATOR ...`");
     line = after_word(line);
     if (strlen(line) >= sizeof text) return fail(e, E_LIMIT, "the line of the matrix is too long");
     strcpy(p->matrix, line);
@@ -142,13 +142,14 @@ static bool take_goal(struct reading *r, const char *line, struct err *e)
     if (p->ngoals == GOALS_MOST) return fail(e, E_LIMIT, "more than %d goals", +GOALS_MOST);
     struct goal *g = &p->goal[p->ngoals];
     if (sscanf(line, "goal %31s %3s %47s %1s", name, sign, limit, rest) != 3)
-        return fail(e, E_INPUT, "expected `goal QUANTITY <= N`");
+        return fail(e, E_INPUT, "the goal is incomplete: write `goal QUANTITY <= N`");
     g->of = goal_quantity_find(name);
     if (!g->of) return goal_quantity_names(names, sizeof names), fail(e, E_INPUT, "`%s` is not one of %s", name, names);
     g->than = !strcmp(sign, "<") ? kernel_find(limit) : NULL;
     if (g->than && strcmp(name, "time")) return fail(e, E_INPUT, "only `goal time` can be compared with a kernel");
     if (!g->than && (strcmp(sign, g->of->least ? ">=" : "<=") || !is_real(limit, &g->limit)))
-        return fail(e, E_INPUT, "expected `goal %s %s NUMBER`", name, g->of->least ? ">=" : "<=");
+        return fail(e, E_INPUT, "the goal has a wrong sign or number: write `goal %s %s NUMBER`", name,
+                    g->of->least ? ">=" : "<=");
     p->ngoals++;
     return true;
 }

@@ -45,7 +45,7 @@ struct amg_rows {
 };
 
 /* Rows in the order in which threads appended them: row i has length[i] entries from start[i] on, and length[rows] is
-   0, so that prefix sums of the lengths are row pointers. There is room for so many entries. */
+   0, so that prefix sums of the lengths are row pointers. `room`: the number of entries for which there is memory. */
 struct amg_list {
     int64_t room;
     int *start, *col;
@@ -53,8 +53,8 @@ struct amg_list {
     void *val;
 };
 
-/* AMG_ROUNDS: rounds in which rows are decided between two looks of the host. AMG_TABLES: sizes of the hash tables of
-   `multiply`, the smallest first. */
+/* AMG_ROUNDS: rounds in which rows are decided between two reads of the facts by the host. AMG_TABLES: sizes of the
+   hash tables of `multiply`, the smallest first. */
 enum { AMG_ROUNDS = 4, AMG_TABLES = 4 };
 /* A diagonal entry is extreme if it, or its inverse, is smaller: fp32 might overflow. */
 static const double AMG_SMALLEST = 1e-12;

@@ -59,8 +59,8 @@ struct cluster_ops {
 /* NULL: this kind of device has no clusters. */
 const struct cluster_ops *cluster_ops_of(const struct device *d);
 
-/* Plan a cluster for A, so many vectors and, in each block, so many more bytes. Fails if the device has no clusters, or
-   if all of this does not fit in the shared memory of one cluster. */
+/* Plan a cluster for A, `vectors` vectors and, in each block, `more` further bytes. Fails if the device has no
+   clusters, or if all of this does not fit in the shared memory of one cluster. */
 bool cluster_plan_make(struct device *d, const struct csr *A, enum type real, int vectors, int64_t more,
                        struct cluster_plan *out, struct err *e);
 

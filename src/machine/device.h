@@ -63,8 +63,14 @@ struct copied {
     double us;
 };
 
+enum { DEVICE_ALIGN = 256 };                        /* bytes */
+static inline int64_t device_rounded(int64_t bytes) /* up to a multiple of DEVICE_ALIGN */
+{
+    return (bytes + DEVICE_ALIGN - 1) / DEVICE_ALIGN * DEVICE_ALIGN;
+}
+
 struct device_ops {
-    /* Device memory, 256-byte aligned. Copies are complete on return. */
+    /* Device memory, aligned to DEVICE_ALIGN. Copies are complete on return. */
     void *(*alloc)(struct device *d, int64_t bytes, const char *what, struct err *e);
     bool plain; /* alloc returns a block of mem_new, which the host may read and keep; free takes any such block */
     void (*free)(struct device *d, void *p);

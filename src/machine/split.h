@@ -100,7 +100,7 @@ struct timeline {
     enum type real;
     char matrix[64]; /* its name, which the caller sets */
 };
-/* M must be on a device with members. */
+/* M must be on a device with members. Fails with E_USAGE otherwise. */
 bool timeline_of(const struct mat *M, const struct kernel *k, struct timeline *out, struct watch *w, struct err *e);
 
 #ifdef __cplusplus

@@ -317,6 +317,16 @@ int64_t csr_row_of(const struct csr *A, int64_t k)
     return csr_is_large(A) ? span_of_wide(A->rowptr64, A->rows, k) : span_of(A->rowptr, A->rows, k);
 }
 
+int64_t csr_most_entries(const struct csr *A, int64_t rows)
+{
+    int64_t most = 0;
+    for (int64_t i = 0; i < A->rows; i += rows) {
+        int64_t n = csr_start(A, i + rows < A->rows ? i + rows : A->rows) - csr_start(A, i);
+        if (n > most) most = n;
+    }
+    return most;
+}
+
 int64_t csr_row_length(const struct csr *A, int64_t row)
 {
     if (A->source) return row_source_length(A->source, row);

@@ -100,12 +100,14 @@ void csr_counts_to_offsets(struct csr *A);
 /* The pattern of the transpose: the rows of A that have column j are row[ptr[j] .. ptr[j + 1] - 1], ascending. ptr has
    room for cols + 1 items, and row for nnz items. The rows of A need not be sorted. */
 void csr_pattern_transposed(const struct csr *A, int *ptr, int *row);
-/* ---- the rest of this header takes matrices of any size; csr_row_length, csr_longest_row, csr_has_row_above
-   and csr_finite also take matrices without arrays ---- */
+/* ---- the rest of this header takes matrices of any size; csr_row_length, csr_longest_row, csr_most_entries,
+   csr_has_row_above and csr_finite also take matrices without arrays ---- */
 
 bool csr_equal(const struct csr *A, const struct csr *B); /* same shape, same pattern, bit-identical values */
 int64_t csr_row_length(const struct csr *A, int64_t row);
 int64_t csr_longest_row(const struct csr *A); /* entries of the longest row */
+/* The largest number of entries in `rows` consecutive rows that begin at a multiple of `rows`. */
+int64_t csr_most_entries(const struct csr *A, int64_t rows);
 /* Has any row more than `most` entries? The answer may be wrong if the command is cancelled meanwhile (loop.h). */
 bool csr_has_row_above(const struct csr *A, int64_t most);
 /* The row of entry k. */

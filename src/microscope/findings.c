@@ -220,8 +220,8 @@ static void no_gather(const struct sums *s, struct workload *w)
         k->l2_lines -= fmax(0, k->gathered_lines - once / LINE_SECTORS);
         k->wait[WAIT_L2] *= 1 - part;
         k->wait[WAIT_FIRST] *= 1 - part;
-        k->lines -=
-            fmin(k->lines, (double)s->x.requests * fmax(0, share((double)s->x.sectors, (double)s->x.requests) / 4 - 1));
+        k->lines -= fmin(k->lines, (double)s->x.requests *
+                                       fmax(0, share((double)s->x.sectors, (double)s->x.requests) / LINE_SECTORS - 1));
     }
 }
 
@@ -379,25 +379,13 @@ static void say_gather(const struct sums *s, struct finding *f)
                type_of_parts(s->k->real) == T_F64 ? "; fp32 halves x" : "");
 }
 
-/* The largest number of entries in a group of rows whose elements of y share one sector. */
-static int64_t entries_of_sector(const struct sums *s)
-{
-    int64_t rows = SECTOR / (int64_t)type_size(s->k->real), most = 0;
-    for (int64_t i = 0; i < s->A->rows; i += rows) {
-        int64_t n = 0;
-        for (int64_t k = i; k < i + rows && k < s->A->rows; k++) n += csr_row_length(s->A, k);
-        if (n > most) most = n;
-    }
-    return most;
-}
-
 static void say_atomics(const struct sums *s, struct finding *f)
 {
     double hot = 0, all = (double)s->atomics.lanes;
     for (int l = 0; l < s->k->work.n; l++) hot = fmax(hot, s->k->work.launch[l].hot);
     if (!s->k->kernel->shares) { /* each atomic adds one or more entries to the y of its row */
         all = fmin(all, (double)s->k->plan.slots);
-        hot = fmin(hot, (double)entries_of_sector(s));
+        hot = fmin(hot, (double)csr_most_entries(s->A, SECTOR / (int64_t)type_size(s->k->real)));
     }
     TEXT(f,
          "%.0f atomics, %.0f%% of which wait for another lane of the warp at the same address; up to %.0f go to one "

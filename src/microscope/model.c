@@ -4,7 +4,6 @@
    of blocks that run concurrently; it is at least as long as the longest block. The second part is the slowest of
    memory traffic, L2 traffic, L1 lookups, instructions and atomics. The third part is the queue at the address with the
    most atomics. A launch takes longer than the longest of these parts, and less than their sum. */
-#include <stdio.h>
 
 #include "model.h"
 #include "base/base.h"
@@ -132,7 +131,7 @@ static double life(const struct machine *g, const struct factors *f, const doubl
 
 const char *const residency_limit_names[RESIDENCY_LIMITS] = {"blocks", "threads", "shared memory", "registers"};
 
-/* The number of blocks of so many warps for which there are registers. Each quarter of a multiprocessor has a quarter
+/* The number of blocks of `warps` warps for which there are registers. Each quarter of a multiprocessor has a quarter
    of the registers for its warps; a warp takes 256 registers or a multiple. */
 static double fit_in_registers(const struct machine *g, int64_t registers, int64_t warps)
 {

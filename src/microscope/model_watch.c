@@ -112,7 +112,8 @@ static void note_atomics(struct watching *v, int a, const struct request *r)
 {
     const struct scope_array *array = &v->scope->array[a];
     bool sums = array->role == ROLE_Y;
-    if (!v->array[a].atomics) v->array[a].atomics = mem_zero(array->n + 1, 4, "the atomics of an array", &v->err);
+    if (!v->array[a].atomics)
+        v->array[a].atomics = mem_zero(array->n + 1, sizeof *v->array[a].atomics, "the atomics of an array", &v->err);
     if (!v->array[a].atomics) return;
     for (uint32_t left = r->mask; left; left = sums ? left & (left - 1) : 0) {
         int64_t i = r->at[__builtin_ctz(left)];
@@ -130,7 +131,8 @@ void model_window_end(struct watching *v)
     v->hottest = 0;
     v->windows = 0;
     for (int a = 0; a < v->scope->narrays; a++)
-        if (v->array[a].atomics) memset(v->array[a].atomics, 0, (size_t)v->scope->array[a].n * 4 + 4);
+        if (v->array[a].atomics)
+            memset(v->array[a].atomics, 0, (size_t)(v->scope->array[a].n + 1) * sizeof *v->array[a].atomics);
 }
 
 /* Formats that sort rows store the original row numbers in an array; invert that array. */
@@ -238,7 +240,7 @@ static double array_sectors(const struct scope_array *a)
     return (double)(a->n * a->size) / SECTOR + 1;
 }
 
-/* Does the kernel load an array of the matrix as sectors that L2 shall replace first? */
+/* Does the kernel load an array of the matrix as sectors that L2 should replace first? */
 static bool is_read_once(const struct scope *s, int array)
 {
     bool once = false;
@@ -328,11 +330,7 @@ bool model_record(const struct kernel *k, const struct csr *A, const struct mat 
                                .tape = tape};
     for (int64_t i = 0; v && i < A->rows; i++)
         if (csr_row_length(A, i) > v->longest_length) v->longest_length = csr_row_length(A, v->longest_row = i);
-    int64_t together = SECTOR / (int64_t)type_size(M->of->real);
-    for (int64_t i = 0; v && i < A->rows; i += together) {
-        int64_t end = i + together < A->rows ? i + together : A->rows;
-        if (A->rowptr[end] - A->rowptr[i] > v->longest_together) v->longest_together = A->rowptr[end] - A->rowptr[i];
-    }
+    if (v) v->longest_together = csr_most_entries(A, SECTOR / (int64_t)type_size(M->of->real));
     if (v && c) v->queue = mem_zero(g->sms, sizeof *v->queue, "the multiprocessors", e);
     bool ok = v && c && v->queue && find_positions(v);
     if (v && v->err.code) fail(e, v->err.code, "%s", v->err.text);

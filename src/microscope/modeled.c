@@ -13,10 +13,8 @@
 #include <math.h>
 #include <string.h>
 
-enum {
-    ACCESSES = MODELED_ACCESSES,
-    SHARED_MOST = 8 * ACCESSES /* above this, a kernel that takes work dynamically is watched on a sample of the rows */
-};
+/* Above this number of accesses, a kernel that takes work dynamically is watched on a sample of the rows. */
+enum { SHARED_MOST = 8 * MODELED_ACCESSES };
 
 /* At most PACKINGS packings are timed; no new packing starts after PACKING_US. */
 enum { PACKINGS = 3, PACKING_US = 50 * 1000 };
@@ -26,7 +24,7 @@ static int64_t blocks_for(const struct scope *s, double accesses)
 {
     double most = 0;
     for (int l = 0; l < s->nlaunches; l++) most = fmax(most, (double)s->launch[l].blocks);
-    return accesses > ACCESSES ? (int64_t)fmax(2 * PILOT_BLOCKS, most * ACCESSES / accesses) : 0;
+    return accesses > MODELED_ACCESSES ? (int64_t)fmax(2 * PILOT_BLOCKS, most * MODELED_ACCESSES / accesses) : 0;
 }
 
 bool modeled_sample(const struct kernel *k, const struct mat *M, struct watch *w, struct counts *c, int64_t *sample,
@@ -34,14 +32,14 @@ bool modeled_sample(const struct kernel *k, const struct mat *M, struct watch *w
 {
     double all = 0, least = least_accesses(M->of);
     *sample = 0;
-    if (least < ACCESSES) return true;
+    if (least < MODELED_ACCESSES) return true;
     if (k->shares && least > SHARED_MOST)
         return fail(e, E_UNSUPPORTED,
                     "%s balances its work dynamically, so a sample of blocks would be meaningless, and this matrix is "
                     "too large to watch all blocks; `count %s all` watches all blocks, slowly",
                     k->name, k->name);
     if (k->shares) return true;
-    if (k->together && !k->remote) { /* a pilot would run all blocks: the lower bound has to do */
+    if (k->together && !k->remote) { /* a pilot would run all blocks: the lower bound is used instead */
         if (!launches_of_kernel(k, M, w, &c->scope, e)) return false;
         *sample = blocks_for(&c->scope, least);
         return true;
@@ -185,4 +183,10 @@ bool modeled_csr(const struct csr *A, const struct kernel *k, const int64_t *par
     if (!modeled_can(k, A, e) || !kernel_takes(k, real, e)) return false;
     if (!pack(last, A, f, modeled_params(k, param, A, real, g, own), real, e)) return false;
     return predict_mat(A, &last->M, k, last->us, g, &last->x, w, out, e);
+}
+
+int modeled_by_time(const void *a, const void *b)
+{
+    double x = ((const struct modeled *)a)->time.us, y = ((const struct modeled *)b)->time.us;
+    return (x > y) - (x < y);
 }

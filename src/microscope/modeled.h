@@ -60,6 +60,9 @@ const int64_t *modeled_params(const struct kernel *k, const int64_t *param, cons
 /* Pack A, unless `last` holds the packing already, and call modeled_mat. */
 bool modeled_csr(const struct csr *A, const struct kernel *k, const int64_t *param, enum type real,
                  const struct machine *g, struct watch *w, struct packed *last, struct modeled *out, struct err *e);
+/* For qsort of struct modeled: the fastest first. */
+int modeled_by_time(const void *a, const void *b);
+
 /* ---- findings.c: the causes of a kernel's time, and their remedies ---- */
 
 enum { FINDINGS_MOST = 16, INSTEAD_MOST = 5 };

@@ -1,5 +1,5 @@
-/* A simulated L2 for the elements of x. Only one set of SETS_APART is simulated, and of the rows only a stretch in the
-   middle, whose first third fills the cache before misses are counted. */
+/* A simulated L2 for the elements of x. Only one set in SETS_APART is simulated, for a range of rows in the middle of
+   the matrix, whose first third fills the cache before misses are counted. */
 #include "reuse.h"
 #include "base/err.h"
 #include "base/loop.h"
@@ -15,7 +15,7 @@ enum { WAYS = 16, SETS_APART = 64, ENTRIES_MOST = 24 * 1000 * 1000 };
 /* The sets that are simulated. */
 struct sets {
     int64_t n;
-    uint64_t *tag; /* WAYS for each set, the one that was used last first; a sector + 1, or 0 */
+    uint64_t *tag; /* WAYS for each set, the most recently used first; a sector + 1, or 0 */
     double misses;
 };
 

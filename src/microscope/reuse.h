@@ -15,9 +15,9 @@ struct reuse {
     double sectors, again;
 };
 
-/* Find r->again for products with A in the order of the rows: a cache of `sectors` sectors, which replaces the sector
-   that was used longest ago, is simulated for some of the rows and some of the sectors. 0 if x fits in the cache. r must
-   be all 0 or a result for A; a result for the same size and sectors is kept. Fails with E_MEMORY or E_CANCELLED. */
+/* Find r->again for products with A in the order of the rows: a cache of `sectors` sectors, which replaces the least
+   recently used sector, is simulated for some of the rows and some of the sectors. 0 if x fits in the cache. r must be
+   all 0 or a result for A; a result for the same size and sectors is kept. Fails with E_MEMORY or E_CANCELLED. */
 bool reuse_find(struct reuse *r, const struct csr *A, int64_t size, double sectors, struct err *e);
 
 #endif

@@ -98,12 +98,12 @@ double scaling_product_us(const struct link *link, const struct scaling_point *p
     return both + p->outside_us;
 }
 
-/* What the outer product takes besides the product with a matrix of its own: it also reads y; and if most rows have
-   outer entries, the halo is first moved to where the kernels for matrices read it. */
+/* What the outer product takes besides the product with a matrix of its own: it also reads y; and if there is at least
+   one outer entry per row, the halo is first moved to where the kernels for matrices read it. */
 static double outside_more_us(const struct forecaster *f, const struct csr *outside, int64_t rows)
 {
     double item = item_bytes(f->c, f->A), y = item * (double)outside->rows, halo = 2 * item * (double)outside->cols;
-    double move = 2 * outside->rows > rows ? PASS_US + halo / (f->on->c.copy_gbs * 1e3) : 0;
+    double move = outside->nnz > 0 && outside->nnz >= rows ? PASS_US + halo / (f->on->c.copy_gbs * 1e3) : 0;
     return move + y / (f->on->c.read_gbs * 1e3);
 }
 
@@ -205,7 +205,7 @@ bool scaling_add(struct scaling *c, const struct csr *A, int parts, const struct
     if (parts > A->rows || parts < 1)
         return fail(e, E_USAGE, "%d GPUs: the matrix has %lld rows; give 1 to %lld GPUs", parts, (long long)A->rows,
                     (long long)(A->rows < PARTS_MOST ? A->rows : PARTS_MOST));
-    if (c->n == SCALING_MOST) return fail(e, E_LIMIT, "more than %d numbers of GPUs", SCALING_MOST);
+    if (c->n == SCALING_MOST) return fail(e, E_LIMIT, "too many numbers of GPUs; give at most %d", SCALING_MOST);
     if (parts == 1) {
         struct scaling_point *p = &c->point[c->n++];
         *p = (struct scaling_point){.parts = 1, .imbalance = 1, .inside_us = c->one_us, .spmv_us = c->one_us};

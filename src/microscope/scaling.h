@@ -55,8 +55,9 @@ struct scaling {
     struct scaling_point point[SCALING_MOST]; /* ascending numbers of parts */
 };
 
-/* spmv_us of a point whose other times are set: the exchange, then inside, then outside. Beside the local product, the
-   latency of an exchange is hidden, but its bytes share the GPU's bandwidth with that product. */
+/* spmv_us of a point whose other times are set. If the link exchanges beside the local product (link->beside), the
+   latency is hidden, but the bytes share the bandwidth of the GPU with that product; otherwise the local product
+   follows the exchange. The outer product comes last. */
 double scaling_product_us(const struct link *link, const struct scaling_point *p);
 /* Predict the time on one GPU of the kind `on`. c->link, way, kernel and real are set. */
 bool scaling_begin(struct scaling *c, const struct csr *A, const struct machine *on, struct watch *w, struct err *e);

@@ -219,7 +219,8 @@ static bool split_new(struct extraction *x, struct part *out, struct err *e)
     bool complex_values = x->A->imag != NULL;
     int64_t rows = x->row1 - x->row0;
     if (x->longest > UINT32_MAX)
-        return fail(e, E_LIMIT, "a row of %lld entries; a part takes at most %u", (long long)x->longest, UINT32_MAX);
+        return fail(e, E_LIMIT, "a row has %lld entries; a part takes rows of at most %u", (long long)x->longest,
+                    UINT32_MAX);
     x->key = mem_new(2 * x->longest, sizeof *x->key, "keys of a row", e);
     return x->key && csr_new_any(&out->inside, rows, x->col1 - x->col0, x->inside, complex_values, e) &&
            csr_new_any(&out->outside, rows, x->halo_n, x->outside, complex_values, e);

@@ -35,8 +35,8 @@ struct part {
     struct neighbours to;   /* who needs them, in the order of the receiver's halo; set by parts_link */
 };
 
-/* Extract part k of A, which may be any size if the part is not large. `to` and `send` stay empty: only the other
-   parts' halos tell them. Takes 4 bytes per column of A while it runs. */
+/* Extract part k of A, which may be any size if the part is not large. `to` and `send` stay empty: they follow from the
+   halos of the other parts. Takes 4 bytes per column of A while it runs. */
 bool part_extract(struct part *out, const struct csr *A, const struct partition *P, int k, struct err *e);
 void part_free(struct part *part);
 /* Set the lists of what each part sends, from the halos of all parts of the partition. */

@@ -69,11 +69,6 @@ static bool columns_list(const struct columns *c, int *out, struct err *e)
     return loop_end(&l, e);
 }
 
-int64_t part_made_memory(int64_t cols, int64_t halo)
-{
-    return cols / 8 + cols / WORD * (int64_t)sizeof(int) + 2 * halo * (int64_t)sizeof(int);
-}
-
 /* ---- what a part has and needs ---- */
 
 struct scan {

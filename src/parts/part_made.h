@@ -22,7 +22,5 @@ typedef bool visit_part(void *user, const struct csr *inside, const struct csr *
 /* Visit all rows of the part in order. */
 bool part_visit(const struct part *part, const struct csr *A, const struct partition *P, visit_part *visit, void *user,
                 struct err *e);
-/* Bytes of host memory that parts_of_made and part_visit take for one part with this halo. */
-int64_t part_made_memory(int64_t cols, int64_t halo);
 
 #endif

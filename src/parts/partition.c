@@ -255,8 +255,10 @@ static bool sort_rows(struct partition *P, const int *owner, struct err *e)
 bool partition_of_owners(struct partition *P, int64_t rows, int parts, const int *owner, struct err *e)
 {
     if (rows > INT_MAX)
-        return fail(e, E_LIMIT, "%lld rows; a partition that is not contiguous takes at most %d", (long long)rows,
-                    INT_MAX);
+        return fail(
+            e, E_LIMIT,
+            "%lld rows are too many: a partition that is not contiguous takes at most %d; divide by bytes, nnz or rows",
+            (long long)rows, INT_MAX);
     if (!partition_room(P, rows, rows, parts, e)) return false;
     if (!sort_rows(P, owner, e)) partition_free(P);
     return P->first != NULL;

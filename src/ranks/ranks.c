@@ -93,12 +93,12 @@ static bool command_of(const struct ranks *r, int n, struct words *w, char *prog
     argv[k] = NULL;
     if (says_number(argv) && n)
         return fail(e, E_USAGE,
-                    "the launcher says how many ranks there are: `ranks start`, without a number; or "
-                    "`set launcher` to one without");
+                    "the launcher states the number of ranks: use `ranks start` without a number, or set a launcher "
+                    "without one");
     if (!says_number(argv) && !n)
         return fail(e, E_USAGE,
-                    "how many ranks? for example `ranks 4`; a launcher such as \"srun -n 64\" may say it, "
-                    "for `ranks start`");
+                    "how many ranks? for example `ranks 4`; if the launcher states the number, as \"srun -n 64\" does, "
+                    "use `ranks start`");
     if (n) argv[k++] = "-n", argv[k++] = number;
     argv[k++] = program;
     argv[k++] = (char *)r->folder;

@@ -28,12 +28,6 @@ void advice_free(struct advice *a)
     *a = (struct advice){0};
 }
 
-static int by_time(const void *a, const void *b)
-{
-    double x = ((const struct modeled *)a)->time.us, y = ((const struct modeled *)b)->time.us;
-    return (x > y) - (x < y);
-}
-
 static bool advise_one(struct session *s, struct matrix *m, const struct kernel *k, const int64_t *param,
                        enum type real, const struct machine *g, struct packed *last, struct advice *out, struct err *e)
 {
@@ -66,7 +60,7 @@ bool advice_of(struct session *s, struct matrix *m, const struct format *f, enum
         ok = watch_tick(&s->watch, k->name, i, n, e) && advise_one(s, m, k, NULL, real, g, &last, out, e);
     }
     packed_free(&last);
-    if (out->k) qsort(out->k, (size_t)out->n, sizeof *out->k, by_time);
+    if (out->k) qsort(out->k, (size_t)out->n, sizeof *out->k, modeled_by_time);
     return ok;
 }
 
@@ -86,7 +80,7 @@ bool advice_with(struct session *s, struct matrix *m, const struct format *f, co
         if (k->format == f && !k->host && !k->vendor) ok = advise_one(s, m, k, param, real, g, &last, a, e);
     }
     packed_free(&last);
-    qsort(a->k, (size_t)a->n, sizeof *a->k, by_time);
+    qsort(a->k, (size_t)a->n, sizeof *a->k, modeled_by_time);
     return ok;
 }
 

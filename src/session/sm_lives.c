@@ -98,7 +98,7 @@ static bool has_life(const struct sm_lives *l, int at_once)
     return false;
 }
 
-/* The number of blocks at a time that use about so many warps. */
+/* The number of blocks at a time that use about `warps` warps. */
 static int blocks_for_warps(const struct work *w, int warps, int most)
 {
     int per_block = (int)((w->threads + LANES - 1) / LANES), n = warps / (per_block ? per_block : 1);

@@ -24,7 +24,7 @@
 
 static void *take(struct amg_memory *m, int64_t bytes, struct err *e)
 {
-    int64_t need = (bytes + 255) / 256 * 256 + 256;
+    int64_t need = device_rounded(bytes) + DEVICE_ALIGN;
     if (!m->n || m->used + need > m->size[m->n - 1]) {
         int64_t more = m->bytes / 4 > 1 << 16 ? m->bytes / 4 : 1 << 16, size = need > more ? need : more;
         if (m->n == AMG_CHUNKS) return fail(e, E_INTERNAL, "multigrid needs too many pieces of memory"), NULL;
@@ -60,8 +60,7 @@ static struct amg_place here(const struct amg_memory *m)
     return (struct amg_place){m->n, m->used};
 }
 
-/* Launches that use the memory behind the place may still be queued: chunks are kept until everything is handed back.
- */
+/* Launches that use the memory after the place may still be queued: chunks are kept until everything is handed back. */
 static void go_back(struct amg_memory *m, struct amg_place to)
 {
     if (m->n == to.n) m->used = to.used;
@@ -113,7 +112,7 @@ static bool read_facts(struct build *b)
 }
 
 /* Replace the counts of n rows by their prefix sums; *total receives the sum. */
-static bool add_up(struct build *b, int64_t n, int64_t *total)
+static bool scan_counts(struct build *b, int64_t n, int64_t *total)
 {
     return b->tools->exclusive_scan(b->dev, b->at, n + 1, b->temp, b->temp_bytes, b->e) &&
            b->dev->ops->get(b->dev, total, b->at + n, sizeof *total, b->e);
@@ -124,7 +123,9 @@ static bool new_matrix(struct build *b, struct amg_memory *values, int64_t nnz, 
 {
     struct amg_memory *m = &b->g->kept;
     A->nnz = nnz;
-    if (nnz > INT_MAX) return fail(b->e, E_LIMIT, "a matrix of multigrid would have more than 2^31-1 entries");
+    if (nnz > INT_MAX)
+        return fail(b->e, E_LIMIT,
+                    "a matrix of multigrid would have more than 2^31-1 entries; use another preconditioner");
     A->ptr = take(m, 4 * (A->rows + 1), b->e);
     A->col = A->ptr ? take(m, 4 * nnz, b->e) : NULL;
     if (A->col && !A->val) A->val = take(values, nnz * (int64_t)value_size(b), b->e);
@@ -259,7 +260,8 @@ static bool begin_level(struct build *b)
 
 /* ---- aggregates ---- */
 
-/* Several rounds between two looks; the lists of the last round of a look are those of the first round of the next. */
+/* The host reads the facts after AMG_ROUNDS rounds; the lists of the last of these rounds are those of the first of the
+   next. */
 static bool choose_roots(struct build *b, const struct amg_csr *A, const struct amg_rounds *r)
 {
     unsigned long long rows = (unsigned long long)A->rows, most = rows;
@@ -299,7 +301,7 @@ static bool aggregate(struct build *b, const struct amg_device_level *l, double 
     b->ops->strong(b->dev, A, l->dinv, theta, b->strong);
     if (!choose_roots(b, A, &rounds)) return false;
     b->ops->roots(b->dev, A, b->strong, rounds.mark, b->at);
-    if (!add_up(b, A->rows, aggregates)) return false;
+    if (!scan_counts(b, A->rows, aggregates)) return false;
     b->ops->number(b->dev, A->rows, b->at, b->of);
     b->ops->join(b->dev, A, b->strong, l->dinv, b->of, near);
     b->ops->join(b->dev, A, b->strong, l->dinv, near, b->of);

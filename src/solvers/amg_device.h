@@ -46,7 +46,8 @@ struct amg_device {
 bool amg_device_has(const struct device *d, enum type real);
 /* Make the hierarchy of A, a symmetric matrix in CSR in the memory of d that outlives it, with factors whose values
    have the type `cycle`; they have the type of A if that is needed for their range. *made receives false if the host
-   must make the hierarchy: a row has more entries than the kernels take, or the host is to say what is wrong with A. */
+   must make the hierarchy: a row has more entries than the kernels take, or the host must
+   report what is wrong with A. */
 bool amg_device_make(struct amg_device *g, struct device *d, const struct mat *A, enum type cycle, bool *made,
                      struct err *e);
 void amg_device_free(struct amg_device *g);

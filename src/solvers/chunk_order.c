@@ -60,8 +60,8 @@ static bool order_bands(struct order *o, int64_t n, const int *level_of, int nle
     return ok;
 }
 
-/* The levels of a chunk lie together: every level has a row, and a chunk holds whole bands, apart from its first and
-   its last one. */
+/* The levels of a chunk lie together: every level has a row, and a chunk holds whole bands, except its first and its
+   last one. */
 enum { CHUNK_LEVELS = CHUNK_THREADS + 2 * BAND_MOST };
 
 /* Sort the n rows of a chunk by level, stably: count the rows of each level, from the lowest one, `least`. */
@@ -113,16 +113,16 @@ struct clock {
 };
 enum { BATCH_CHUNKS = 64 };
 
-/* The time of the last result that row i needs from other chunks. *apart becomes false if such a result is missing;
-   `first` is the first position of the chunk of the row. apart = NULL: none is missing. */
-static float needed_by(const struct clock *c, int64_t i, int64_t first, bool *apart)
+/* The time of the last result that row i needs from other chunks. *independent becomes false if such a result is
+   missing; `first` is the first position of the chunk of the row. independent = NULL: none is missing. */
+static float needed_by(const struct clock *c, int64_t i, int64_t first, bool *independent)
 {
     const struct entries *t = c->t;
     float last = -1;
     for (int k = t->begin[i] + t->skip; k < t->end[i]; k++) {
         float done = c->done[t->col[k]];
         if (done > last) last = done;
-        if (apart && done < 0 && c->o->position[t->col[k]] < first) *apart = false;
+        if (independent && done < 0 && c->o->position[t->col[k]] < first) *independent = false;
     }
     return last;
 }
@@ -163,12 +163,13 @@ static bool batch_needs(const struct clock *c, int64_t from, int64_t to, struct 
 {
     const struct order *o = c->o;
     int64_t rows = CHUNK_THREADS / o->lanes;
-    bool apart = true;
-#pragma omp parallel for schedule(dynamic, 1) reduction(&& : apart)
+    bool independent = true;
+#pragma omp parallel for schedule(dynamic, 1) reduction(&& : independent)
     for (int64_t first = from; first < to; first += rows)
-        for (int64_t p = first, end = first + rows < to ? first + rows : to; p < end && apart && loop_goes(l, p); p++)
-            c->need[p - from] = needed_by(c, o->row[p], first, &apart);
-    return apart;
+        for (int64_t p = first, end = first + rows < to ? first + rows : to; p < end && independent && loop_goes(l, p);
+             p++)
+            c->need[p - from] = needed_by(c, o->row[p], first, &independent);
+    return independent;
 }
 static void run_batch(const struct clock *c, int64_t from, int64_t to, bool needs, struct loop *l)
 {

@@ -18,7 +18,7 @@ struct forecast forecast_of(const double *residual, int64_t k, double tol, doubl
 /* The same for a solve that has done some iterations, with the condition from its Ritz values if it gives any. */
 struct forecast solve_forecast(const struct solve *v);
 /* All iterations of v, those already done included, if the residual keeps falling at the rate at which it fell: for
-   what is said about a solve that has ended. NaN after fewer than EXPECTED_LEAST iterations, which show no rate. */
+   reports about a solve that has ended. NaN after fewer than EXPECTED_LEAST iterations, which show no rate. */
 enum { EXPECTED_LEAST = 8 };
 struct forecast solve_expected(const struct solve *v);
 

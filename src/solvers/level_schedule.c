@@ -204,17 +204,17 @@ static int level_in_turn(struct levelling *v, int64_t first, int64_t end)
 static bool level_together(struct levelling *v, int64_t first, int64_t end, int *most)
 {
     int highest = *most;
-    bool apart = true;
-#pragma omp parallel for schedule(dynamic, LOOP_SHARES) reduction(max : highest) reduction(&& : apart)
+    bool independent = true;
+#pragma omp parallel for schedule(dynamic, LOOP_SHARES) reduction(max : highest) reduction(&& : independent)
     for (int64_t from = first; from < end; from += LOOP_EVERY)
-        for (int64_t k = from, last = loop_share(&v->l, from, end); k < last && apart; k++) {
+        for (int64_t k = from, last = loop_share(&v->l, from, end); k < last && independent; k++) {
             int64_t i = v->down ? v->n - 1 - k : k;
-            apart = !depends_on(v, i, first);
-            int level = apart ? level_row(v, i) : 0;
+            independent = !depends_on(v, i, first);
+            int level = independent ? level_row(v, i) : 0;
             if (level > highest) highest = level;
         }
-    if (apart) *most = highest;
-    return apart;
+    if (independent) *most = highest;
+    return independent;
 }
 
 int levels_of(const struct entries *t, int64_t n, bool down, int *level_of)

@@ -1,7 +1,7 @@
 /* When to try again what does not work on each batch of rows: after each failure, twice as many batches pass before the
    next try. */
-#ifndef WARPSPY_PATIENCE_H
-#define WARPSPY_PATIENCE_H
+#ifndef PATIENCE_H
+#define PATIENCE_H
 
 #include <stdbool.h>
 
@@ -11,7 +11,7 @@ struct patience { /* all 0: try on the first batch */
     int wait, left;
 };
 
-/* Shall this batch be tried? Called once per batch. */
+/* Should this batch be tried? Called once per batch. */
 static inline bool patience_tries(struct patience *p)
 {
     return p->left-- <= 0;

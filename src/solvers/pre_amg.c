@@ -164,10 +164,10 @@ static bool make_on_device(struct solve *v, struct cycle *c, bool *made, struct 
     return true;
 }
 
-/* The bytes of a vector of level k, rounded up so that each vector begins at a multiple of 256. */
+/* The bytes of a vector of level k, rounded up so that each vector is aligned. */
 static int64_t vector_room(const struct cycle *c, int k)
 {
-    return (c->level[k].rows * (int64_t)type_size(c->real) + 255) / 256 * 256;
+    return device_rounded(c->level[k].rows * (int64_t)type_size(c->real));
 }
 
 /* One allocation for the vectors of all levels. The x of the first level is the z of the solver, unless its type
@@ -411,10 +411,10 @@ static void note(const struct solve *v, char *out, size_t size)
 const struct precond precond_amg = {
     .name = "amg",
     .aliases = "multigrid",
-    .about =
-        "algebraic multigrid: a V-cycle over smaller and smaller matrices; the iterations hardly grow with the size",
+    .about = "algebraic multigrid: a V-cycle over smaller and smaller matrices; the number of iterations hardly grows "
+             "with the size",
     .source = "Vanek, Mandel and Brezina 1996; Bell, Dalton and Olson 2012; Lottes 2023",
-    .needs = "a symmetric positive definite matrix, best one of a diffusion problem",
+    .needs = "a symmetric positive definite matrix, preferably of a diffusion problem",
     .symmetric = true,
     .long_apply = true,
     .by_products = true,

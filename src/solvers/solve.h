@@ -270,7 +270,7 @@ struct solve_right {
     char name[160]; /* as in `solve cg b NAME`; "": not known */
     bool from_file;
     bool given;              /* the file is that of the matrix */
-    int64_t column, columns; /* b is this column, counted from 0, of so many */
+    int64_t column, columns; /* b is this column, counted from 0, of `columns` */
 };
 
 struct solve_result {

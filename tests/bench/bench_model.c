@@ -6,8 +6,8 @@
    The times are measured here, on a GPU, or read from files that `warpspy --json` wrote for `bench`; each line is
    assigned to the matrix of the same shape. NAME selects matrices of kits/problems.h and of the collection. Every third
    matrix is held out: the constants of model.c and black_box.c are not fitted to it, and its errors are also shown
-   apart. `works` writes the work of every kernel, from which fit_model.py fits the constants. Exit status 1: the advice
-   with measuring is worth less than MEAN on average or less than LEAST on a matrix. */
+   separately. `works` writes the work of every kernel, from which fit_model.py fits the constants. Exit status 1: the
+   advice with measuring is worth less than MEAN on average or less than LEAST on a matrix. */
 #include <stdio.h>
 
 #include "base/clock.h"

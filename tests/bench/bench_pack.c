@@ -177,9 +177,9 @@ int main(int argc, char **argv)
     bool ok = d && part > 0;
     if (ok) {
         printf("conversions from CSR, fp64; %s: %s\n", d->name, d->about);
-        printf(
-            "first: with memory and kernels to be had; pack: the median of %d runs after it; own, csr: one product\n",
-            REPS);
+        printf("first: with allocation and loading of kernels; pack: the median of %d runs after it; own, csr: one "
+               "product\n",
+               REPS);
         printf("    %-8s %-7s %10s %10s %10s %10s %10s %10s %10s\n", "format", "where", "pack ms", "first ms",
                "copy ms", "own us", "csr us", "in csr's", "pays after");
     }

@@ -109,7 +109,8 @@ int main(void)
     bool ok = d && session_new(&s, stdout, stderr, OUT_TEXT, &e);
     if (ok) {
         printf("%s: %s\n", d->name, d->about);
-        printf("rows, nonzeros, iterations, us an iteration, us of the whole solve; for one launch, us of its parts\n");
+        printf(
+            "rows, nonzeros, iterations, us per iteration, us of the whole solve; for one launch, us of its parts\n");
         ok = bench_all(&s, d, &e);
         session_free(&s);
     }

@@ -115,7 +115,7 @@ int main(void)
     if (ok) {
         printf("%s: %s; reads %.0f GB/s, a launch takes %.2f us\n", d->name, d->about, d->ceilings.read_gbs,
                d->ceilings.launch_us);
-        printf("us an iteration, the bound by bytes, how many times that, then each phase when waited for\n");
+        printf("us per iteration, the bound by bytes, how many times that, then each phase when waited for\n");
         ok = bench_all(&s, d, &e);
         session_free(&s);
     }

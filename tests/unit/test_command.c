@@ -91,7 +91,7 @@ static void too_many_words_are_refused(void **state)
     for (int i = 0; i <= WORDS_MAX; i++) memcpy(line + 2 * i, "a ", 2);
     const char *remaining = line;
     assert_false(words_split(&w, &remaining, &e));
-    assert_string_equal(e.text, "the command has more than 256 words");
+    assert_string_equal(e.text, "the command has more than 256 words; split it");
 }
 
 /* ---- suggestions ---- */

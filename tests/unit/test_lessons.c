@@ -803,7 +803,7 @@ static void questions_are_printed_without_a_terminal(void **state)
                        "Question 2: Which is wide?\n  a  the band\n  b  the web\nAnswer: b  the web.\n\n"
                        "Question 3: What do you see?\nA grid.\n\nQuestion 4: How many iterations?\n> race ");
     assert_says(t.out, "\nAnswer: 29.\nAbout twice sixteen.\nThe end.\n\n"
-                       "Questions: 3. At a terminal, the questions are interactive.\n");
+                       "Questions: 4, 1 to think about. At a terminal, the questions are interactive.\n");
     shut(&t);
 }
 
@@ -871,7 +871,7 @@ static void questions_are_asked(void **state)
                        "(Press Enter to see the answer, Ctrl-C to quit the lesson.)\nRight: 256.\nSixteen by");
     assert_says(t.out, "\nRight: b  the web.\n");
     assert_says(t.out, "\nRight: 29. You said 30, 3.4% more.\nAbout twice");
-    assert_says(t.out, "Questions: 3 right, 0 wrong, 0 skipped.\n");
+    assert_says(t.out, "Questions: 3 right, 0 wrong, 0 skipped, 1 to think about.\n");
     shut(&t);
 }
 
@@ -886,7 +886,7 @@ static void a_wrong_answer_has_a_second_try(void **state)
     assert_says(t.out, "Type a number, or press Enter to see the answer.\nNot 250: that is too small.\nRight: 256.\n");
     assert_says(t.out, "\nNot a  the band.\nRight: b  the web.\n");
     assert_says(t.out, "\nIt is 29.\n");
-    assert_says(t.out, "Questions: 2 right, 2 of them on the second try, 0 wrong, 1 skipped.\n");
+    assert_says(t.out, "Questions: 2 right, 2 of them on the second try, 0 wrong, 1 skipped, 1 to think about.\n");
     shut(&t);
     assert_true(answered(&t, asking, (const char *const[]){"1,000", "250", "a", "", "", "29000", "2", NULL}));
     assert_says(t.out, "Not 1000: that is too large.\nClose: it is 256. You said 250, 2.3% less.\n");
@@ -919,7 +919,7 @@ static void a_lesson_goes_on_where_it_was_left(void **state)
     assert_true(begins(prompts, "think, then Enter> your guess> Your name"));
     assert_says(t.out, "You left this lesson after question 2 of 4; it continues from there.\n"
                        "`lesson lesson restart` begins the lesson again.\n\nQuestion 3 of 4: What do you see?\n");
-    assert_says(t.out, "Questions: 3 right, 2 of them on the second try, 0 wrong, 0 skipped.\n");
+    assert_says(t.out, "Questions: 3 right, 2 of them on the second try, 0 wrong, 0 skipped, 1 to think about.\n");
     assert_null(strstr(t.out, "How many points"));
     assert_non_null(session_matrix(&t.s, "grid", NULL));
     shut(&t);
@@ -1093,7 +1093,7 @@ static void a_lesson_can_be_quit(void **state)
     assert_null(strstr(t.out, "> race"));
     assert_null(strstr(t.out, "The end."));
     assert_says(t.out, "How many iterations?\nYou left the lesson; its matrices remain.\n"
-                       "Questions: 1 right, 1 wrong, 0 skipped.\n");
+                       "Questions: 1 right, 1 wrong, 0 skipped, 1 to think about.\n");
     assert_non_null(session_matrix(&t.s, "grid", NULL));
     assert_null(t.s.folder);
     assert_true(talk_line(&t, "version"));

@@ -203,13 +203,13 @@ static const struct {
     const char *text, *says;
 } mistakes[] = {
     {"> gen nothing 3\n", "bad.txt:1: `nothing` is not a generator"},
-    {"> load a.mtx\n", "bad.txt:1: expected `> gen"},
+    {"> load a.mtx\n", "bad.txt:1: the line makes no matrix: write `> gen"},
     {"> gen poisson2d 3 4 5\n", "bad.txt:1: poisson2d has no parameter 5"},
     {"> gen poisson2d x 5\n", "bad.txt:1: poisson2d has no parameter x"},
     {"\ngoal speed <= 3\n", "bad.txt:2: `speed` is not one of sectors"},
-    {"goal sectors >= 3\n", "bad.txt:1: expected `goal sectors <= NUMBER`"},
+    {"goal sectors >= 3\n", "bad.txt:1: the goal has a wrong sign or number: write `goal sectors <= NUMBER`"},
     {"goal sectors < csr-vector\n", "bad.txt:1: only `goal time`"},
-    {"goal sectors\n", "bad.txt:1: expected `goal QUANTITY"},
+    {"goal sectors\n", "bad.txt:1: the goal is incomplete: write `goal QUANTITY"},
     {"format cool\n", "bad.txt:1: `cool` is not a format"},
     {"kernel\nx\n", "bad.txt:2: the line `end`"},
     {"kernel\nx\nend\nkernel\n", "bad.txt:4: the file has a second `kernel`"},

@@ -24,8 +24,9 @@ static int threads_now(void)
     return n;
 }
 
-/* Do other threads remain? libgomp keeps the threads of a team, whereas a thread that ran a library call (base/worker.h)
-   ends by itself. On a busy machine, that thread can end after the command, so wait for it for up to a second. */
+/* Do other threads remain? libgomp keeps the threads of a team, whereas a thread that ran a library call
+   (base/worker.h) ends by itself. On a busy machine, that thread can end after the command, so wait for it for up to a
+   second. */
 static bool team_remains(void)
 {
     for (int wait_ms = 1000; wait_ms > 0; wait_ms--) {

@@ -40,19 +40,11 @@ static void stop(struct solve *v, struct view_state *st)
     if (!solve_end(v, &e)) snprintf(st->message, sizeof st->message, "%.119s", e.text);
 }
 
-static bool ask(struct view_state *st, int k, const char *question)
-{
-    st->typing = true;
-    st->question_key = k;
-    snprintf(st->question, sizeof st->question, "%s", question);
-    return true;
-}
-
 /* Ask only for settings that the solver accepts. */
 static bool ask_if(struct view_state *st, bool has, int k, const char *question, const struct solve *v,
                    const char *what)
 {
-    if (has) return ask(st, k, question);
+    if (has) return view_ask(st, k, question);
     snprintf(st->message, sizeof st->message, "%s %s", v->solver->name, what);
     return true;
 }
@@ -62,7 +54,7 @@ static bool ask_precond(struct view_state *st)
     char text[sizeof st->question] = "preconditioner (none";
     for (int i = 0; preconds[i] && strlen(text) + strlen(preconds[i]->name) + 6 < sizeof text; i++)
         strcat(strcat(text, ", "), preconds[i]->name);
-    return ask(st, 'p', strcat(text, "): "));
+    return view_ask(st, 'p', strcat(text, "): "));
 }
 
 /* The other keys only ask questions. */
@@ -92,7 +84,7 @@ bool solve_view_key(struct session *s, struct view_state *st, int k)
     if (k == 'n') v->paused = false, v->steps_left = n ? n : 10;
     if (k == 'b') go_back(v, st, n ? n : 1);
     if (k == 'B') go_back(v, st, n ? n : 10);
-    if (k == 'T') return ask(st, k, "new tolerance for ||r|| / ||b||: ");
+    if (k == 'T') return view_ask(st, k, "new tolerance for ||r|| / ||b||: ");
     if (k == 'o') return ask_if(st, v->solver->omega > 0, k, "omega, between 0 and 2: ", v, "has no omega");
     if (k == 'M')
         return ask_if(st, v->solver->restarts, k, "restart after how many iterations: ", v, "does not restart");

@@ -42,5 +42,7 @@ void view_state_free(struct view_state *st);
 void view_reset(struct view_state *st, const struct matrix *m);
 /* Copy the visible part and the cursor of `from`, unless `from` was made for a different matrix. */
 void view_state_copy(struct view_state *to, const struct view_state *from);
+/* Ask a question on the bottom line, for key k. Returns true. */
+bool view_ask(struct view_state *st, int k, const char *question);
 
 #endif

@@ -170,14 +170,6 @@ static void next_kernel(struct session *s, struct view_state *st)
                  was->format->name);
 }
 
-static bool ask(struct view_state *st, int k, const char *question)
-{
-    st->typing = true;
-    st->question_key = k;
-    snprintf(st->question, sizeof st->question, "%s", question);
-    return true;
-}
-
 static void choose_lane(struct tracing *v, int64_t n)
 {
     v->lane = (int)(((v->lane + n) % LANES + LANES) % LANES);
@@ -223,9 +215,9 @@ bool trace_view_key(struct session *s, struct view_state *st, int k)
     if (k == UI_HOME || k == 'g') tracing_go(v, 0);
     if (k == UI_END || k == 'G') tracing_go(v, v->t.nsteps - 1);
     if (k == 'k') next_kernel(s, st);
-    if (k == 'K') return ask(st, k, "kernel: ");
-    if (k == 'r') return ask(st, k, "on to line: ");
-    if (k == 'R') return ask(st, k, "back to line: ");
+    if (k == 'K') return view_ask(st, k, "kernel: ");
+    if (k == 'r') return view_ask(st, k, "on to line: ");
+    if (k == 'R') return view_ask(st, k, "back to line: ");
     return true;
 }
 
