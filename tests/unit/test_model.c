@@ -285,6 +285,33 @@ static void test_longest_row_is_found_by_all_kernels(void **state)
     advice_free(&a);
 }
 
+/* No kernel reads from the memory of a GPU faster than the data sheet allows, whatever factors were fitted to it. */
+static void check_memory(void *user, const char *profile)
+{
+    const struct advice *a = user;
+    struct machine g;
+    struct err e = {0};
+    if (!profile_load(profile, &g, &e)) fail_msg("%s: %s", profile, e.text);
+    g.is.l2_mb = 0.5; /* so that all GPUs read from memory */
+    for (int i = 0; i < a->n; i++) {
+        struct prediction p = model_predict(&a->k[i].work, &g);
+        double least_us = p.dram_bytes / g.is.memory_gbs / 1000;
+        assert_true(p.dram_bytes > 0);
+        if (!(p.bound_us[BOUND_DRAM] >= 0.999999 * least_us && p.us >= least_us))
+            fail_msg("%s on %s: %.2f us, with %.2f us for memory, but the data sheet allows %.2f us",
+                     a->k[i].kernel->name, profile, p.us, p.bound_us[BOUND_DRAM], least_us);
+    }
+}
+
+static void test_memory_is_not_faster_than_its_data_sheet(void **state)
+{
+    (void)state;
+    struct advice a = advice_for("gen poisson2d 200 200");
+    assert_true(a.n > 30);
+    profile_list(check_memory, &a);
+    advice_free(&a);
+}
+
 static int rank_of(const struct advice *a, const char *kernel)
 {
     for (int i = 0; i < a->n; i++)
@@ -623,6 +650,7 @@ int main(void)
         TEST(test_planted_causes),
         TEST(test_no_cause_is_invented),
         TEST(test_longest_row_is_found_by_all_kernels),
+        TEST(test_memory_is_not_faster_than_its_data_sheet),
         TEST(test_ranking),
         TEST(test_bsr_is_judged_with_the_block_that_fits),
         TEST(test_batches_of_a_whole_loop),
