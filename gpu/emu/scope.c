@@ -297,6 +297,7 @@ void scope_request(struct scope_thread *s, int64_t block, int warp, const struct
         keep_request(run, r);
     else
         count_request(s, r, exact);
+    if (run->sink) run->scope.weight = pick_weight(run, run->scope.nlaunches - 1, block);
     if (run->sink) run->sink->request(run->sink->user, &run->scope, block, warp, r, &s->facts);
 }
 
@@ -324,6 +325,7 @@ void scope_block_end(struct scope_thread *s, int64_t block, int warps)
     if (run->pick[run->scope.nlaunches - 1]) run->block_sectors[run->scope.nlaunches - 1][block] = (double)s->sectors;
     s->sectors = 0;
     run->traced |= run->trace != NULL;
+    if (run->sink) run->scope.weight = pick_weight(run, run->scope.nlaunches - 1, block);
     if (run->sink && run->sink->block_end)
         run->sink->block_end(run->sink->user, &run->scope, run->scope.nlaunches - 1, block);
 }
