@@ -216,8 +216,9 @@ struct scope_sink {
 /* Count the memory traffic of the launches. sample: approximate number of blocks per launch to
    watch, evenly spaced with a random start; 0: all blocks; negative: one of -sample neighbouring blocks, at random, but
    32 blocks or more of a launch that has as many. If the entries of blocks are known before they run, the sample is
-   chosen by them instead, and the blocks with most entries are always watched (gpu/emu/pick.h). If blocks depend on one another, all blocks run even if only some are
-   watched. `sink` may be NULL; in that case, host threads run blocks in parallel if the kernel allows it. */
+   chosen by them instead, and the blocks with most entries are always watched (gpu/emu/pick.h). If blocks depend on one
+   another, all blocks run even if only some are watched. `sink` may be NULL; in that case, host threads run blocks in
+   parallel if the kernel allows it. */
 bool count_launches(const struct watched *of, int64_t sample, const struct scope_sink *sink, struct watch *w,
                     struct counts *out, struct err *e);
 /* count_launches for watched_kernel(k, M) */

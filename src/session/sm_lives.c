@@ -80,9 +80,7 @@ static void describe(struct sm_lives *l, const struct making *v, const struct wo
 /* Record the kernel with this many blocks at a time, and simulate it. */
 static bool add_life(struct sm_lives *l, struct making *v, int at_once, struct err *e)
 {
-    struct tape t = {.at_once = at_once,
-                     .sm = sm_of(v),
-                     .must_show = v->longest_block};
+    struct tape t = {.at_once = at_once, .sm = sm_of(v), .must_show = v->longest_block};
     bool ok = model_record(v->k, &v->m->csr, v->M, &v->on, v->sample, v->watch, &v->counts, &t, &v->work, e);
     struct sm_costs c;
     if (ok) {
@@ -227,7 +225,8 @@ static void out_life(struct out *o, const struct sm_lives *all, const struct sm_
     out_int_if(o, "registers", NULL, all->registers > 0, all->registers);
     out_rank(o, COLUMN_ANSWER);
     out_num(o, "time_us", "us", l->us, "%.2f");
-    out_num(o, "all_blocks_us", is_part(all) && all->longest_block < 0 ? "all blocks us" : NULL, all_blocks_us(all, l), "%.2f");
+    out_num(o, "all_blocks_us", is_part(all) && all->longest_block < 0 ? "all blocks us" : NULL, all_blocks_us(all, l),
+            "%.2f");
     out_num(o, "ready_percent", "a warp is ready %", 100 * l->ready, "%.1f");
     out_rank(o, COLUMN_NORMAL);
     out_num(o, "memory_percent", "all wait: memory %", 100 * l->idle[SM_MEMORY], "%.1f");
@@ -248,9 +247,10 @@ static void say_part(struct out *o, const struct sm_lives *l)
     if (l->longest_row >= 0) snprintf(row, sizeof row, ", which stores row %lld,", (long long)l->longest_row);
     const struct sm_life *chosen = &l->life[l->chosen];
     if (l->longest_block >= 0)
-        out_text(o, chosen->shows ? "It is the multiprocessor that gets block %lld%s the longest of all."
-                                  : "The longest block, %lld%s was not watched, and its time is left out; `predict` "
-                                    "includes it.",
+        out_text(o,
+                 chosen->shows ? "It is the multiprocessor that gets block %lld%s the longest of all."
+                               : "The longest block, %lld%s was not watched, and its time is left out; `predict` "
+                                 "includes it.",
                  (long long)l->longest_block, *row ? row : ",");
     if (!is_part(l)) return;
     double us = all_blocks_us(l, chosen);

@@ -164,12 +164,9 @@ static void test_occupancy(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_by_hand),
-        cmocka_unit_test(test_barrier),
-        cmocka_unit_test(test_bandwidth),
-        cmocka_unit_test(test_occupancy),
-        cmocka_unit_test(test_chosen_block),
-        cmocka_unit_test(test_time_is_that_of_the_prediction),
+        cmocka_unit_test(test_by_hand),      cmocka_unit_test(test_barrier),
+        cmocka_unit_test(test_bandwidth),    cmocka_unit_test(test_occupancy),
+        cmocka_unit_test(test_chosen_block), cmocka_unit_test(test_time_is_that_of_the_prediction),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
