@@ -143,6 +143,9 @@ static bool has_warp(const struct trace *t, int launch, int64_t block, int warp,
     if (launch < 0 || launch >= s->nlaunches)
         return fail(e, E_USAGE, "%s has no launch %d: its launches are 0 .. %d", name, launch, s->nlaunches - 1);
     const struct scope_launch *l = &s->launch[launch];
+    if (l->blocks == 0)
+        return fail(e, E_USAGE, "launch %d of %s has no blocks, because nothing is left to do for this matrix", launch,
+                    name);
     if (block < 0 || block >= l->blocks)
         return fail(e, E_USAGE, "%s has no block %lld: its blocks are 0 .. %lld", name, (long long)block,
                     (long long)l->blocks - 1);
