@@ -143,6 +143,9 @@ static bool has_warp(const struct trace *t, int launch, int64_t block, int warp,
     if (launch < 0 || launch >= s->nlaunches)
         return fail(e, E_USAGE, "%s has no launch %d: its launches are 0 .. %d", name, launch, s->nlaunches - 1);
     const struct scope_launch *l = &s->launch[launch];
+    if (l->blocks == 0)
+        return fail(e, E_USAGE, "launch %d of %s has no blocks, because nothing is left to do for this matrix", launch,
+                    name);
     if (block < 0 || block >= l->blocks)
         return fail(e, E_USAGE, "%s has no block %lld: its blocks are 0 .. %lld", name, (long long)block,
                     (long long)l->blocks - 1);
@@ -245,8 +248,19 @@ static void gather(const struct scope_run *run, struct counts *out)
     sort_places(out);
 }
 
-bool count_launches(const struct watched *of, int64_t sample, const struct scope_sink *sink, struct watch *w,
-                    struct counts *out, struct err *e)
+/* picks: may the blocks be chosen by their entries? */
+static bool count_watched(const struct watched *of, int64_t sample, bool picks, const struct scope_sink *sink,
+                          struct watch *w, struct counts *out, struct err *e);
+
+/* The same without a choice by entries, which is not known before this has run. */
+static bool count_evenly(const struct watched *of, int64_t sample, const struct scope_sink *sink, struct watch *w,
+                         struct counts *out, struct err *e)
+{
+    return count_watched(of, sample, false, sink, w, out, e);
+}
+
+static bool count_watched(const struct watched *of, int64_t sample, bool picks, const struct scope_sink *sink,
+                          struct watch *w, struct counts *out, struct err *e)
 {
     *out = (struct counts){0};
     struct scope_run *run = run_new(of, w, e);
@@ -254,13 +268,19 @@ bool count_launches(const struct watched *of, int64_t sample, const struct scope
     double start = now_us();
     run->sample = sample;
     run->sink = sink;
-    bool ok = (sample >= 0 || pick_prepare(of, run, count_launches, w, e)) && watch_launches(of, run, e);
+    bool ok = (!picks || !sample || pick_prepare(of, run, count_evenly, w, e)) && watch_launches(of, run, e);
     if (ok) gather(run, out);
     out->rows_seen = of->rows;
     out->us = now_us() - start;
     run_free(run);
     mem_free(run);
     return ok;
+}
+
+bool count_launches(const struct watched *of, int64_t sample, const struct scope_sink *sink, struct watch *w,
+                    struct counts *out, struct err *e)
+{
+    return count_watched(of, sample, true, sink, w, out, e);
 }
 
 bool count_kernel(const struct kernel *k, const struct mat *M, int64_t sample, const struct scope_sink *sink,

@@ -209,6 +209,14 @@ void pick_gather(const struct scope_run *run, int l, struct counts *out)
     out->launch[l].sectors_sum2 = squares(run, l, out->launch[l].sectors_sum);
 }
 
+double pick_weight(const struct scope_run *run, int l, int64_t block)
+{
+    double blocks = (double)run->scope.launch[l].blocks, n = (double)run->scope.launch[l].seen;
+    double light = (double)run->light[l];
+    if (!run->pick[l]) return n > 0 ? blocks / n : 0;
+    return run->pick[l][block] == PICK_EXACT ? 1 : (blocks - (n - light)) / light;
+}
+
 void pick_free(struct scope_run *run)
 {
     for (int l = 0; l < SCOPE_LAUNCHES; l++) {

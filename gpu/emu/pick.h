@@ -8,7 +8,8 @@ enum pick { PICK_SKIP, PICK_SAMPLE, PICK_EXACT };
 
 /* Watch a few blocks of each launch of a kernel to see which rows its blocks store, and count the entries of all rows.
    If blocks store equal numbers of rows in order, their entries are known before they run, and pick_blocks can choose
-   by them; otherwise, and for formats other than csr, it does nothing. count: count_launches. */
+   by them; otherwise, and for formats other than csr, it does nothing. count: like count_launches, but without such a
+   choice. */
 typedef bool count_fn(const struct watched *of, int64_t sample, const struct scope_sink *sink, struct watch *w,
                       struct counts *out, struct err *e);
 bool pick_prepare(const struct watched *of, struct scope_run *run, count_fn *count, struct watch *w, struct err *e);
@@ -18,6 +19,8 @@ void pick_blocks(struct scope_run *run);
 /* The counts of launch l in all threads: those of exact blocks count once, those of the sample stand for all other
    blocks. The result is scaled so that blocks / seen times it is the total, as if all watched blocks were a sample. */
 void pick_gather(const struct scope_run *run, int l, struct counts *out);
+/* The number of blocks that a watched block of launch l stands for. */
+double pick_weight(const struct scope_run *run, int l, int64_t block);
 void pick_free(struct scope_run *run);
 
 #endif

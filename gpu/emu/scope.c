@@ -39,6 +39,12 @@ static int64_t watched_of(const struct scope_run *run, int64_t g)
     return g * run->every + at;
 }
 
+/* The length of an array with one bit for each sector of a. */
+static size_t requested_words(const struct scope_array *a)
+{
+    return (size_t)(a->n * a->size / SECTOR / 64 + 2);
+}
+
 bool scope_begin(struct scope_run *run, const char *name, const char *function, const char *instance, int64_t blocks,
                  int64_t threads)
 {
@@ -50,6 +56,8 @@ bool scope_begin(struct scope_run *run, const char *name, const char *function, 
     if (*instance) function = instance; /* a launch may name a pointer to the function */
     snprintf(l->function, sizeof l->function, "%.*s", (int)strcspn(function, "<"), function);
     snprintf(l->instance, sizeof l->instance, "%s", instance);
+    for (int a = 0; a < s->narrays; a++) /* a sector counts as fetched before only within its launch */
+        if (run->requested[a]) memset(run->requested[a], 0, requested_words(&s->array[a]) * sizeof *run->requested[a]);
     if (run->trace) return true;
     uint64_t state = (uint64_t)s->nlaunches;
     run->every = every_of(run->sample, blocks);
@@ -297,6 +305,7 @@ void scope_request(struct scope_thread *s, int64_t block, int warp, const struct
         keep_request(run, r);
     else
         count_request(s, r, exact);
+    if (run->sink) run->scope.weight = pick_weight(run, run->scope.nlaunches - 1, block);
     if (run->sink) run->sink->request(run->sink->user, &run->scope, block, warp, r, &s->facts);
 }
 
@@ -324,6 +333,7 @@ void scope_block_end(struct scope_thread *s, int64_t block, int warps)
     if (run->pick[run->scope.nlaunches - 1]) run->block_sectors[run->scope.nlaunches - 1][block] = (double)s->sectors;
     s->sectors = 0;
     run->traced |= run->trace != NULL;
+    if (run->sink) run->scope.weight = pick_weight(run, run->scope.nlaunches - 1, block);
     if (run->sink && run->sink->block_end)
         run->sink->block_end(run->sink->user, &run->scope, run->scope.nlaunches - 1, block);
 }

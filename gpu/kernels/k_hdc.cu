@@ -34,10 +34,18 @@ template <typename T> static void launch_remainder(const struct launch *L)
                                               hdc_remainder<T, 16>, hdc_remainder<T, 32>};
     const struct stored *S = L->A->of;
     int64_t nnz = S->a[HDC_VAL].n;
+    if (!nnz) return;
     int k = vector_choice(S->rows, nnz);
-    LAUNCH(L->A->dev, nnz ? blocks_for(S->rows, BLOCK / (2 << k)) : 0, BLOCK, kernel[k])
+    LAUNCH(L->A->dev, blocks_for(S->rows, BLOCK / (2 << k)), BLOCK, kernel[k])
     ((unsigned)S->rows, ARRAY(L, HDC_PTR, int), ARRAY(L, HDC_COL, int), ARRAY(L, HDC_VAL, T), (T)L->alpha,
      VECTOR("x", ROLE_X, L->x, S->cols, const T), VECTOR("y", ROLE_Y, L->y, S->rows, T));
+}
+
+/* Without entries in the compressed rows, nothing reads ptr. */
+static int64_t bytes_read(const struct stored *S)
+{
+    int64_t ptr = (int64_t)type_size(S->a[HDC_PTR].type) * S->a[HDC_PTR].n;
+    return stored_bytes(S) - (S->a[HDC_VAL].n ? 0 : ptr);
 }
 
 template <typename T> static bool dia_then_remainder(const struct launch *L, struct err *)
@@ -70,6 +78,7 @@ KERNEL_ENTRY(hdc) = {
               "were full enough, and the reads for the other entries were scattered.\n",
     .functions = {{"dia"}, {"dia_by_groups"}, {"hdc_remainder", BLOCK}},
     .deterministic = true,
+    .reads = bytes_read,
     VALUE_TYPES(dia_then_remainder),
 };
 

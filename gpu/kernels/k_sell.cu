@@ -90,6 +90,7 @@ KERNEL_ENTRY(sell) = {
               "while 31 lanes wait: use csr-ends or hyb for such matrices.\n",
     .functions = {{"sell", BLOCK}},
     .deterministic = true,
+    .skips_padding = true,
     VALUE_TYPES(rows_by_threads),
     NARROW_TYPES_OF(rows_by_threads),
 };

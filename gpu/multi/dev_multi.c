@@ -628,8 +628,11 @@ static void describe(struct device *d)
         [TRANSPORT_HOST] = "with copies through the host",
     };
     const struct multi *m = multi_of(d);
+    int host = 0;
+    for (int i = 0; i < m->n; i++) host += m->member[i]->kind == DEV_CPU;
     if (d->kind == DEV_EMU)
-        snprintf(d->about, sizeof d->about, "%d members that share the rows, emulated one after another", m->n);
+        snprintf(d->about, sizeof d->about, "%d members that share the rows, %s one after another", m->n,
+                 host ? "on this processor or emulated," : "emulated");
     else
         snprintf(d->about, sizeof d->about, "%d members that share the rows, %s: %.80s", m->n, way[m->best],
                  m->member[m->n - 1]->about);

@@ -159,7 +159,9 @@ static void say_measured(const struct advising *v)
 static void say_fitted(const struct advising *v, const struct choices *all)
 {
     char text[400];
-    int n = snprintf(text, sizeof text, "Fits to times measured on an %s in fp64, not models:", BLACK_BOX_GPU),
+    bool wide = v->real == T_F64;
+    int n = snprintf(text, sizeof text, "Fits to times measured on an %s in fp64, not models%s:", BLACK_BOX_GPU,
+                     wide ? "" : " (extrapolated to this precision by the bytes)"),
         more = 0;
     for (int i = 0; i < v->shown && n < (int)sizeof text; i++) {
         const struct choice *c = &all->c[i];

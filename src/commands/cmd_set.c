@@ -74,7 +74,8 @@ const struct command command_set = {
         "does not), and the measured read_gbs, copy_gbs, cache_gbs, gather_gps, gather_cache_gps and launch_us,\n"
         "which are otherwise scaled from an H200. A link between such GPUs, for `whatif parts`, has link_copy_us,\n"
         "link_mb_gbs, link_gbs, link_gpus (the number of GPUs) and, if launches reach the memory of the others,\n"
-        "link_flag_us; `ceilings on cuda:0+1 save FILE` writes all of them.\n"
+        "link_flag_us; `pcie_only 1` says that such GPUs have no NVLink. `ceilings on cuda:0+1 save FILE` writes all "
+        "of them.\n"
         "    set precision f32; set colours; set gpu a100; set gpu auto",
     .run = run_set,
 };

@@ -211,7 +211,7 @@ static bool find_measured(const struct machine *on, bool apart, struct measured_
     return on->link.measured || d;
 }
 
-/* The named link; without a name, one that was measured, or else NVLink. */
+/* The named link; without a name, one that was measured, or else NVLink, or PCI Express if the GPU has no NVLink. */
 static bool choose_link(const struct args *a, const struct machine *on, struct scaling *c, struct err *e)
 {
     const char *name = arg(a, "link");
@@ -221,7 +221,7 @@ static bool choose_link(const struct args *a, const struct machine *on, struct s
         return fail(e, E_USAGE,
                     "no link was measured; `ceilings on cuda:0+1` measures the link between two GPUs, and `save FILE` "
                     "keeps it for `set gpu FILE`");
-    c->link = found ? &c->own.link : link_find(name ? name : "nvlink");
+    c->link = found ? &c->own.link : link_find(name ? name : on->pcie_only ? "pcie" : "nvlink");
     return true;
 }
 

@@ -157,7 +157,7 @@ static void out_report(struct session *s, const struct trying *t)
     const struct lab_report *r = &t->report;
     struct out *o = s->out;
     const char *printed = lab_printed(t->kernel);
-    char result[160], race[600];
+    char result[240], race[600];
     out_record(o);
     out_str(o, "kind", NULL, "report");
     out_str(o, "kernel", "kernel", t->kernel->name);

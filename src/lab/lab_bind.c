@@ -297,12 +297,19 @@ static bool write_launch(FILE *out, const struct source *s, const char *name, st
     snprintf(blocks, sizeof blocks, "blocks_for(rows, (int)(%.200s))", threads);
     if (*s->blocks) snprintf(blocks, sizeof blocks, "%s", s->blocks);
     fprintf(out,
-            "\n#line 1 \"launch\"\n#include \"formats/fmt_%s.h\"\n%snamespace %s\n{\n"
+            "\n#line 1 \"launch\"\n#include \"base/err.h\"\n#include \"formats/fmt_%s.h\"\n%snamespace %s\n{\n"
             "template <typename T = double, typename U = T> static bool of_the_lab_go(const struct launch *L, struct "
-            "err *)\n{\n",
+            "err *error_of_the_lab)\n{\n",
             s->of->name, helpers, space);
     write_numbers(out, s->of);
     if (adds_to_y(s, f)) write_zero(out, f);
+    fprintf(out,
+            "#line %d \"TRY\"\n    const dim3 grid_of_the_lab((%s));\n"
+            "    if (L->A->of->rows && !(grid_of_the_lab.x && grid_of_the_lab.y && grid_of_the_lab.z))\n"
+            "        return fail(error_of_the_lab, E_USAGE, \"%s: a grid of 0 blocks cannot be launched; the line TRY "
+            "must \"\n"
+            "                    \"give at least 1 block\");\n",
+            s->try_line ? s->try_line : 1, blocks, name);
     fprintf(out, "#line %d \"TRY\"\n    LAUNCH_GIVEN(L->A->dev, (%s), (%s), (%s), %s%s)\n#line 1 \"launch\"\n    (",
             s->try_line ? s->try_line : 1, blocks, threads, *s->shared ? s->shared : "0", f->name, given);
     for (int i = 0; i < f->nparameters; i++) {

@@ -112,7 +112,7 @@ static bool faulty(struct lab_kernel *k, int line, const char *thread, const cha
 {
     struct lab_fault *f = &k->fault;
     *f = (struct lab_fault){.line = line};
-    if (line) snprintf(f->where, sizeof f->where, "%s:%d", k->file, line);
+    snprintf(f->where, sizeof f->where, line ? "%s:%d" : "%s", k->file, line);
     snprintf(f->thread, sizeof f->thread, "%s", thread);
     snprintf(f->what, sizeof f->what, "%s", what);
     return fail_at(e, E_DEVICE, f->where, "%s: %s%s%s", k->name, f->thread, *f->thread ? ": " : "", f->what);
@@ -139,12 +139,20 @@ static bool say_fault(struct lab_kernel *k, const struct lab_request *r, const s
     return faulty(k, line, f->thread, what, e);
 }
 
+/* Does the message begin with the name of the kernel, which would also be the place that it names? */
+static bool names_twice(const char *name, const struct err *e)
+{
+    size_t n = strlen(name);
+    return !strcmp(e->where, name) && !strncmp(e->text, name, n) && e->text[n] == ':';
+}
+
 /* An error of the process: a finding of the emulator, or another failure. */
 static bool say_failed(struct lab_kernel *k, struct reply_failed *f, struct err *e)
 {
     const struct emu_finding *at = &f->finding;
     f->err.text[sizeof f->err.text - 1] = f->err.where[sizeof f->err.where - 1] = 0;
     k->fault = (struct lab_fault){0};
+    if (names_twice(k->name, &f->err)) *f->err.where = 0;
     /* advice on the GPU is for the device of that process, not for the one of the session */
     if (f->err.code == E_DEVICE && f->err.advice)
         err_advise(&f->err, "`try %s` may show the line, on the emulator", k->file);

@@ -119,6 +119,7 @@ struct scope {
     const struct kernel *kernel; /* the SpMV kernel; NULL: the launches of another method */
     const struct stored *of;     /* the matrix that `kernel` multiplies by; NULL if `kernel` is NULL */
     int64_t rows;                /* of the matrix */
+    double weight;               /* the number of blocks of the launch that the running block stands for */
     int narrays, nsites, nlaunches;
     struct scope_array array[SCOPE_ARRAYS];
     struct access_site site[SCOPE_SITES];
@@ -214,8 +215,10 @@ struct scope_sink {
 
 /* Count the memory traffic of the launches. sample: approximate number of blocks per launch to
    watch, evenly spaced with a random start; 0: all blocks; negative: one of -sample neighbouring blocks, at random, but
-   32 blocks or more of a launch that has as many. If blocks depend on one another, all blocks run even if only some are
-   watched. `sink` may be NULL; in that case, host threads run blocks in parallel if the kernel allows it. */
+   32 blocks or more of a launch that has as many. If the entries of blocks are known before they run, the sample is
+   chosen by them instead, and the blocks with most entries are always watched (gpu/emu/pick.h). If blocks depend on one
+   another, all blocks run even if only some are watched. `sink` may be NULL; in that case, host threads run blocks in
+   parallel if the kernel allows it. */
 bool count_launches(const struct watched *of, int64_t sample, const struct scope_sink *sink, struct watch *w,
                     struct counts *out, struct err *e);
 /* count_launches for watched_kernel(k, M) */

@@ -274,7 +274,8 @@ struct verdict verdict_of(int64_t n, const double *y, const double *ref, const d
     return v;
 }
 
-const char *const reads_y_text = "y must not be read if beta is 0, because it may hold NaN";
+const char *const reads_y_text =
+    "it was never written, or it was read; y must not be read if beta is 0, because it holds NaN";
 
 bool verdict_reads_y(const struct verdict *v, double beta, const double *y, const double *ref)
 {

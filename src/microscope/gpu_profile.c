@@ -85,6 +85,7 @@ static const struct key {
     {"gather_gps", offsetof(struct machine, c.gather_gps), false, true, 0.01, 1e5},
     {"gather_cache_gps", offsetof(struct machine, c.gather_cache_gps), false, true, 0.01, 1e5},
     {"launch_us", offsetof(struct machine, c.launch_us), false, true, 0.01, 1000},
+    {"pcie_only", offsetof(struct machine, pcie_only), true, true, 0, 1},
     {"link_copy_us", offsetof(struct machine, link.copy_us), false, true, 0.01, 1e5},
     {"link_mb_gbs", offsetof(struct machine, link.mb_gbs), false, true, 0.01, 1e5},
     {"link_gbs", offsetof(struct machine, link.far_gbs), false, true, 0.01, 1e5},
@@ -232,6 +233,42 @@ static bool folder(int i, char *out, size_t size)
     return true;
 }
 
+static int is_profile(const struct dirent *d)
+{
+    size_t n = strlen(d->d_name);
+    return n > 4 && n < PROFILE_NAME && d->d_name[0] != '.' && !strcmp(d->d_name + n - 4, ".txt");
+}
+
+static void note_any(void *user, const char *name)
+{
+    (void)name;
+    *(bool *)user = true;
+}
+
+static bool any_profile(void)
+{
+    bool any = false;
+    profile_list(note_any, &any);
+    return any;
+}
+
+/* Name the folders in which an installation has its profiles. */
+static bool fail_without_profiles(const char *name, struct err *e)
+{
+    char list[1024] = "", in[PATH_MAX];
+    size_t n = 0;
+    for (int i = 0; folder(i, in, sizeof in); i += 2) {
+        int more = *in ? snprintf(list + n, sizeof list - n, "%s%s", n ? ", " : "", in) : 0;
+        if (n + (size_t)more >= sizeof list) break;
+        n += (size_t)more;
+    }
+    list[n] = 0;
+    return fail(e, E_USAGE,
+                "there is no GPU profile `%s`, because no profiles are installed: they were looked for in %s; `set gpu "
+                "FILE` takes a file",
+                name, list);
+}
+
 bool profile_load(const char *name, struct machine *out, struct err *e)
 {
     char in[PATH_MAX], path[PATH_MAX + PROFILE_NAME + 8];
@@ -241,13 +278,8 @@ bool profile_load(const char *name, struct machine *out, struct err *e)
         if (!*in || snprintf(path, sizeof path, "%s/%s.txt", in, name) >= (int)sizeof path || stat(path, &st)) continue;
         return load_file(path, out, e);
     }
+    if (!any_profile()) return fail_without_profiles(name, e);
     return fail(e, E_USAGE, "there is no GPU profile `%s`; `set gpu` lists the profiles", name);
-}
-
-static int is_profile(const struct dirent *d)
-{
-    size_t n = strlen(d->d_name);
-    return n > 4 && n < PROFILE_NAME && d->d_name[0] != '.' && !strcmp(d->d_name + n - 4, ".txt");
 }
 
 void profile_list(give_fn *give, void *user)

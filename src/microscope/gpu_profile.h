@@ -22,6 +22,7 @@ struct machine {
     struct gpu_facts is;
     struct ceilings c;
     struct link_ceilings link; /* between GPUs of this kind, if `linked` */
+    int pcie_only;             /* 1: GPUs of this kind have no NVLink */
     int linked;                /* the number of GPUs between which the link was measured; 0: it was not */
 };
 

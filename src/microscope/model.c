@@ -276,16 +276,21 @@ struct sm_costs model_sm_costs(const struct workload *w, const struct machine *g
     return c;
 }
 
-/* bytes: of bandwidth of the memory. */
+/* The time in us of `moved` bytes from memory, which use as much bandwidth as `bytes` that are read in a row. The fit
+   would make some kernels faster than the memory can be. */
+static double memory_us(const struct machine *g, const struct factors *f, double moved, double bytes)
+{
+    return most(f->rates * bytes / model_stream_gbs(g), moved / g->is.memory_gbs) / 1000;
+}
+
 static void bounds_of(const struct work *w, const struct machine *g, const struct factors *f, double missed,
-                      double bytes, bool shares, double *us)
+                      bool shares, double *us)
 {
     double longest = life(g, f, w->longest, missed), mean = life(g, f, w->wait, missed) / (double)w->blocks;
     double clock = clock_ratio(g);
     bool alone = longest > 2 * mean; /* one block takes much longer than the other blocks */
     us[BOUND_LATENCY] = most(chains(w, g, f, missed, shares), alone ? 0 : longest);
     us[BOUND_LONGEST] = alone ? longest : 0;
-    us[BOUND_DRAM] = f->rates * bytes / model_stream_gbs(g) / 1000;
     us[BOUND_L2] = f->rates * l2_us(w, g);
     us[BOUND_L1] = f->rates * w->lines / (busy_sms(g, w) * H.lookups * clock) / 1000;
     us[BOUND_ISSUE] = f->rates * f->chain * w->steps / (busy_sms(g, w) * H.steps * clock) / 1000;
@@ -318,7 +323,8 @@ void model_terms(const struct workload *w, const struct machine *g, struct terms
     for (int l = 0; l < w->n; l++) {
         if (w->launch[l].blocks == 0) continue;
         double bytes = missed * w->launch[l].footprint, again = again_in(w, l);
-        bounds_of(&w->launch[l], g, &f, missed, bytes + again * alone_bytes(g), w->kernel->shares, out->us[l]);
+        bounds_of(&w->launch[l], g, &f, missed, w->kernel->shares, out->us[l]);
+        out->us[l][BOUND_DRAM] = memory_us(g, &f, bytes + again * SECTOR, bytes + again * alone_bytes(g));
         out->us[l][BOUND_FLOPS] = flops_us(w, &w->launch[l], g);
         out->launch_us += H.again_us;
         out->dram_bytes += bytes + again * SECTOR;

@@ -24,9 +24,9 @@ static void add_block(struct watching *v, const struct block_log *b, const struc
     for (int span = 0; span < SPANS_MOST && !shares; span++) slowest(s, b->nwarps, span, wait);
     for (int k = 0; k < b->nwarps && shares; k++)
         for (int q = 0; q < WAITS; q++) wait[q] += s[k].wait[0][q] / (double)warps;
-    for (int k = 0; k < WAITS; k++) w->wait[k] += v->scale[v->launch] * wait[k];
+    for (int k = 0; k < WAITS; k++) w->wait[k] += b->weight * wait[k];
     for (int k = 0; k < b->nwarps; k++) {
-        w->warp_steps += s[k].steps;
+        w->warp_steps += b->weight * s[k].steps;
         if (s[k].steps > w->longest_steps) w->longest_steps = s[k].steps;
     }
     if (shares || model_cost(wait) <= v->longest_cost) return;
@@ -89,6 +89,12 @@ void block_log_free(struct block_log *b)
     b->nwarps = 0;
 }
 
+static bool is_recorded(const struct watching *v, const struct queue *q)
+{
+    const struct scope_launch *l = &v->scope->launch[v->launch];
+    return v->tape && q == &v->queue[l->seen < l->blocks ? 0 : v->tape->sm];
+}
+
 /* Evaluate the blocks that share a multiprocessor. */
 static void queue_run(struct watching *v, struct queue *q)
 {
@@ -97,8 +103,11 @@ static void queue_run(struct watching *v, struct queue *q)
     if (!q->cache)
         q->cache = mem_zero(1, sizeof(struct cache) + (size_t)v->lines * sizeof(struct line), "a cache", &v->err);
     struct warp_state *state = q->cache ? mem_zero(nwarps, sizeof *state, "the warps of blocks", &v->err) : NULL;
-    for (int i = 0; state && i < nwarps; i++) state[i].pending = state[i].values = -1, state[i].unroll = 1;
-    if (state && v->tape && q == v->queue) tape_begin(v, q, state);
+    for (int b = 0; state && b < q->n; b++)
+        for (int i = 0; i < q->block[b].nwarps; i++, k++)
+            state[k] = (struct warp_state){.pending = -1, .values = -1, .unroll = 1, .weight = q->block[b].weight};
+    k = 0;
+    if (state && is_recorded(v, q)) tape_begin(v, q, state);
     while (state && one_turn(v, q, state)) {
     }
     for (int i = 0; state && i < nwarps; i++) warp_wait(v, &state[i], false);
@@ -129,14 +138,14 @@ void model_block_end(void *user, const struct scope *s, int launch, int64_t bloc
         memcpy(kept, v->warp, (size_t)v->nwarps * sizeof *kept);
         memset(v->warp, 0, (size_t)v->nwarps * sizeof *kept);
         for (int k = 0; k < v->nwarps; k++) set_unrolls(&kept[k]);
-        q->block[q->n++] = (struct block_log){block, v->row, v->row_length, v->nwarps, kept};
+        q->block[q->n++] = (struct block_log){block, v->row, v->row_length, s->weight, v->nwarps, kept};
         if (q->n == v->at_once) queue_run(v, q);
     }
     v->nwarps = 0;
     v->row = -1;
     v->row_length = -1;
     double at_once = (double)v->at_once * v->sms;
-    if (!v->err.code && ++v->windows * v->scale[v->launch] >= at_once) model_window_end(v);
+    if (!v->err.code && (v->windows += s->weight) >= at_once) model_window_end(v);
     if (++v->ended == s->launch[launch].seen)
         model_launch_end(v); /* read the sites now: they are renumbered after the last launch */
 }

@@ -109,6 +109,7 @@ static bool follow(const struct watching *v, int launch, int64_t warp, struct wa
             .M = v->M, .gpu = v->gpu, .A = v->A, .sms = 1, .lines = v->lines, .out = out, .launch = -1, .row = -1};
         one->queue = mem_zero(1, sizeof *one->queue, "a multiprocessor", e);
         t.scope.nlaunches = launch + 1;
+        t.scope.weight = 1;
         for (int64_t k = 0; one->queue && k < t.nsteps; k++) {
             facts_of(&t.scope, &t.step[k], &f);
             model_request(one, &t.scope, warp / warps, 0, &t.step[k], &f);

@@ -27,12 +27,12 @@ static bool cache_look(struct cache *c, int sets, uint64_t sector)
 }
 
 /* Approximate time of each kind of wait in ns; the fitted constants are in model.c. */
-static const double weight[WAITS] = {5, 20, 160, 160, 15, 12, 15, 1500};
+static const double wait_ns[WAITS] = {5, 20, 160, 160, 15, 12, 15, 1500};
 
 double model_cost(const double *wait)
 {
     double sum = 0;
-    for (int k = 0; k < WAITS; k++) sum += weight[k] * wait[k];
+    for (int k = 0; k < WAITS; k++) sum += wait_ns[k] * wait[k];
     return sum;
 }
 
@@ -99,24 +99,24 @@ static bool gathers_now(const struct watching *v, const struct warp_state *w, co
 }
 
 /* The level of memory that the slowest sector of the request comes from. */
-static int level_of(struct watching *v, const struct asked *r, const uint64_t *sector, struct cache *cache, int a)
+static int level_of(struct watching *v, const struct asked *r, const uint64_t *sector, struct cache *cache, int a,
+                    double weight)
 {
     struct work *w = &v->out->launch[v->launch];
     const struct scope_array *array = &v->scope->array[a];
     int level = WAIT_L1;
     bool x = array->role == ROLE_X;
-    double scale = v->scale[v->launch];
     uint64_t missed = UINT64_MAX; /* the line of the last sector that was not in the cache */
     for (int k = 0; k < r->n; k++) {
         bool before = test_set(v->array[a].asked, sector_in_array(sector[k]));
-        if (!before) v->distinct[v->launch][a]++;
+        if (!before) v->distinct[v->launch][a] += weight;
         if (!test_set(v->array[a].any, sector_in_array(sector[k]))) v->all[a]++;
         if (cache && cache_look(cache, v->sets, sector[k])) continue;
-        w->l2_loads += scale;
-        double lines = sector[k] / (LINE / SECTOR) != missed ? scale : 0;
+        w->l2_loads += weight;
+        double lines = sector[k] / (LINE / SECTOR) != missed ? weight : 0;
         w->l2_lines += lines;
         missed = sector[k] / (LINE / SECTOR);
-        if (x) w->gathered += scale, w->gathered_lines += lines;
+        if (x) w->gathered += weight, w->gathered_lines += lines;
         int from = before ? WAIT_L2 : WAIT_FIRST;
         if (from > level) level = from;
     }
@@ -157,24 +157,24 @@ static void global_request(struct watching *v, struct warp_state *s, const struc
                            const uint64_t *sector, struct cache *cache)
 {
     struct work *w = &v->out->launch[v->launch];
-    double scale = v->scale[v->launch];
+    double weight = s->weight;
     bool load = p->kind == ACCESS_LOAD || p->kind == ACCESS_TEXTURE;
     if (!map_of(v, p->array)) return;
-    w->lines += scale * lines_of(r, sector);
+    w->lines += weight * lines_of(r, sector);
     double l2 = w->l2_loads, distinct = v->distinct[v->launch][p->array];
-    int level = level_of(v, r, sector, load ? cache : NULL, p->array);
+    int level = level_of(v, r, sector, load ? cache : NULL, p->array, weight);
     if (s->tape && s->tape->n) {
-        s->tape->moment[s->tape->n - 1].l2 = (float)((w->l2_loads - l2) / scale);
-        s->tape->moment[s->tape->n - 1].first = (float)(v->distinct[v->launch][p->array] - distinct);
+        s->tape->moment[s->tape->n - 1].l2 = (float)((w->l2_loads - l2) / weight);
+        s->tape->moment[s->tape->n - 1].first = (float)((v->distinct[v->launch][p->array] - distinct) / weight);
     }
     if (!load) {
-        w->l2_loads -= scale * r->n;
-        if (p->kind == ACCESS_STORE) w->l2_stores += scale * r->n;
-        if (p->kind == ACCESS_ATOMIC) w->atomic_sectors += scale * r->n, w->atomics += scale * r->lanes;
+        w->l2_loads -= weight * r->n;
+        if (p->kind == ACCESS_STORE) w->l2_stores += weight * r->n;
+        if (p->kind == ACCESS_ATOMIC) w->atomic_sectors += weight * r->n, w->atomics += weight * r->lanes;
         if (p->kind == ACCESS_ATOMIC && v->scope->array[p->array].integral) wait_for_number(v, s);
         return;
     }
-    w->sectors += scale * r->n;
+    w->sectors += weight * r->n;
     bool value = is_value(&v->scope->array[p->array]);
     if (value && level > s->values) s->values = level;
     if (!value && level > s->pending) s->pending = level;
@@ -204,14 +204,14 @@ void warp_request(struct watching *v, struct warp_state *s, const struct asked *
 {
     const struct access_site *p = &v->scope->site[r->site];
     struct work *w = &v->out->launch[v->launch];
-    double scale = v->scale[v->launch];
+    double weight = s->weight;
     if (needs(v, s, p, r->site)) warp_wait(v, s, gathers_now(v, s, p, r->site));
     if (p->kind == ACCESS_ATOMIC && v->out->kernel->shares) next_task(v, s);
     add_wait(v, s, WAIT_STEP, 1);
     s->steps++;
-    w->steps += scale;
+    w->steps += weight;
     if (accesses_global(p->kind)) global_request(v, s, p, r, sector, cache);
-    if (accesses_shared(p->kind)) w->wavefronts += scale * r->wavefronts;
+    if (accesses_shared(p->kind)) w->wavefronts += weight * r->wavefronts;
     if (p->kind == ACCESS_SHARED_LOAD)
         add_wait(v, s, WAIT_SHARED, (1 + (r->wavefronts > 2 ? r->wavefronts - 2 : 0) / 16.0) / r->unroll);
     if (p->kind == ACCESS_COLLECTIVE) add_wait(v, s, WAIT_COLLECTIVE, 1);

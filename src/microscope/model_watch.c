@@ -80,7 +80,6 @@ void model_launch_begin(struct watching *v, const struct scope *s)
     v->ended = 0;
     v->scope = s;
     w->longest_block = w->longest_row = -1;
-    v->scale[v->launch] = l->seen ? (double)l->blocks / (double)l->seen : 0;
     for (int k = 0; k < v->sms; k++)
         if (v->queue[k].cache)
             memset(v->queue[k].cache, 0, sizeof(struct cache) + (size_t)v->lines * sizeof(struct line));
@@ -118,11 +117,11 @@ static void note_atomics(struct watching *v, int a, const struct request *r)
     for (uint32_t left = r->mask; left; left = sums ? left & (left - 1) : 0) {
         int64_t i = r->at[__builtin_ctz(left)];
         if (i < 0 || i >= array->n) continue;
-        double n = ++v->array[a].atomics[i * array->size / SECTOR] * v->scale[v->launch];
-        if (sums && v->scale[v->launch] > 1 && n > (double)v->longest_together) n = (double)v->longest_together;
+        double n = ++v->array[a].atomics[i * array->size / SECTOR] * v->scope->weight;
+        if (sums && v->scope->weight > 1 && n > (double)v->longest_together) n = (double)v->longest_together;
         if (n > v->hottest) v->hottest = n;
     }
-    v->out->launch[v->launch].deep += v->scale[v->launch] * (sums ? at_one_address(r) : 1);
+    v->out->launch[v->launch].deep += v->scope->weight * (sums ? at_one_address(r) : 1);
 }
 
 void model_window_end(struct watching *v)
@@ -262,15 +261,15 @@ static void finish(struct watching *v, const struct counts *c)
         w->registers = registers_of(at);
         w->seen = at->seen;
         out->sampled |= at->seen < at->blocks;
-        double warps = (double)at->seen * (double)((at->threads + LANES - 1) / LANES);
+        double warps = (double)at->blocks * (double)((at->threads + LANES - 1) / LANES);
         w->warp_steps = warps > 0 ? w->warp_steps / warps : 0;
         for (int a = 0; a < c->scope.narrays; a++)
-            w->footprint += SECTOR * least(v->distinct[l][a] * v->scale[l], array_sectors(&c->scope.array[a]));
+            w->footprint += SECTOR * least(v->distinct[l][a], array_sectors(&c->scope.array[a]));
     }
     for (int a = 0; a < c->scope.narrays; a++) {
         double most = 0;
         for (int l = 0; l < out->n; l++) {
-            double n = least(v->distinct[l][a] * v->scale[l], array_sectors(&c->scope.array[a]));
+            double n = least(v->distinct[l][a], array_sectors(&c->scope.array[a]));
             if (n > most) most = n;
         }
         out->footprint += SECTOR * (most > v->all[a] ? most : v->all[a]);

@@ -49,6 +49,7 @@ struct warp_log {
 /* A block that has been emulated. The block is evaluated together with the blocks that share its multiprocessor. */
 struct block_log {
     int64_t block, row, row_length;
+    double weight; /* the number of blocks that it stands for */
     int nwarps;
     struct warp_log *warp;
 };
@@ -63,6 +64,7 @@ struct queue {
 /* The state of a warp while its requests are replayed. */
 struct warp_state {
     struct warp_tape *tape; /* records each wait in order; NULL: not recorded */
+    double weight;          /* the number of warps that it stands for */
     int64_t next;
     int pending; /* the wait (enum wait) for the slowest unfinished load, except loads of matrix values; -1: none */
     int values;  /* the wait (enum wait) for the slowest unfinished load of matrix values; -1: none */
@@ -98,7 +100,8 @@ struct watching {
     int at_once;   /* blocks that a multiprocessor runs at the same time */
     int64_t ended; /* blocks of the launch that have ended */
     struct spotted array[SCOPE_ARRAYS];
-    double distinct[SCOPE_LAUNCHES][SCOPE_ARRAYS], all[SCOPE_ARRAYS], scale[SCOPE_LAUNCHES];
+    /* sectors, of those in `distinct` as many as the watched blocks stand for */
+    double distinct[SCOPE_LAUNCHES][SCOPE_ARRAYS], all[SCOPE_ARRAYS];
     double longest_cost;
     const struct scope *scope;
     const struct csr *A;
@@ -115,7 +118,7 @@ struct watching {
     } stores, pointers;            /* the stores of y and the loads of row pointers */
     struct stores stored[SCOPE_LAUNCHES]; /* for each launch, the stores of y; warps are numbered across the grid */
     int window;                           /* number of watched blocks that run at the same time */
-    int windows;                          /* number of blocks of the current window that have run */
+    double windows;                       /* the blocks that those of the current window that have run stand for */
     struct tape *tape;                    /* records the warps of the first multiprocessor; NULL: not recorded */
     double hottest; /* the largest number of atomics that the blocks of one window do in one sector */
     struct err err;

@@ -19,12 +19,13 @@ enum { SHARED_MOST = 8 * MODELED_ACCESSES };
 /* At most PACKINGS packings are timed; no new packing starts after PACKING_US. */
 enum { PACKINGS = 3, PACKING_US = 50 * 1000 };
 
-/* The number of blocks to watch per launch if all blocks together make this many accesses; 0: all. */
+/* The number of blocks to watch per launch if all blocks together make this many accesses; 0: all, also if a sample
+   would have half of them. */
 static int64_t blocks_for(const struct scope *s, double accesses)
 {
     double most = 0;
     for (int l = 0; l < s->nlaunches; l++) most = fmax(most, (double)s->launch[l].blocks);
-    return accesses > MODELED_ACCESSES ? (int64_t)fmax(2 * PILOT_BLOCKS, most * MODELED_ACCESSES / accesses) : 0;
+    return accesses > 2 * MODELED_ACCESSES ? (int64_t)fmax(2 * PILOT_BLOCKS, most * MODELED_ACCESSES / accesses) : 0;
 }
 
 bool modeled_sample(const struct kernel *k, const struct mat *M, struct watch *w, struct counts *c, int64_t *sample,

@@ -216,6 +216,21 @@ static void finish(const struct sim *s, struct sm_life *out)
     out->mean_resident = (s->sum[SM_READY] + s->sum[SM_WORKING] + s->sum[SM_MEMORY] + s->sum[SM_BARRIER]) / all;
 }
 
+/* Choose at most `blocks` of the recorded blocks of a launch: see sm_simulate. */
+static void choose_blocks(struct sim *s, const struct tape *t, int launch, int blocks)
+{
+    int n = 0, must = -1;
+    for (int b = 0; b < t->n; b++) {
+        if (t->block[b].launch != launch) continue;
+        if (t->block[b].block == t->must_show) must = n;
+        n++;
+    }
+    int from = must < blocks ? 0 : must < n - blocks ? must : n - blocks, k = 0;
+    for (int b = 0; b < t->n && s->nblocks < blocks; b++)
+        if (t->block[b].launch == launch && k++ >= from) s->block[s->nblocks++] = &t->block[b];
+    s->out->shows = must >= 0;
+}
+
 bool sm_simulate(const struct tape *t, int launch, int64_t threads, int blocks, const struct sm_costs *c,
                  struct sm_life *out, struct err *e)
 {
@@ -224,8 +239,7 @@ bool sm_simulate(const struct tape *t, int launch, int64_t threads, int blocks, 
     struct sim *s = mem_zero(1, sizeof *s, "a simulation", e);
     if (!s) return false;
     *s = (struct sim){.c = c, .per_block = per_block, .at_once = t->at_once, .out = out};
-    for (int b = 0; b < t->n && s->nblocks < blocks; b++)
-        if (t->block[b].launch == launch) s->block[s->nblocks++] = &t->block[b];
+    choose_blocks(s, t, launch, blocks);
     if (s->at_once > s->nblocks) s->at_once = s->nblocks;
     out->at_once = s->at_once;
     out->slots = s->at_once * per_block;

@@ -21,6 +21,7 @@ struct sm_life {
     int warps_per_block; /* a slot holds one warp; the slots of a block are neighbours */
     int slots;           /* at_once * warps_per_block, at most SM_WARPS */
     int blocks;          /* blocks that ran */
+    bool shows;          /* tape.must_show is one of them */
     double us;
     double ready; /* share of the time in which at least one warp was ready */
     double
@@ -29,7 +30,8 @@ struct sm_life {
     float *bin;                       /* [slot][SM_BINS][SM_STATES]: the share of the bin; owned */
 };
 
-/* Run the first `blocks` blocks of the launch that t has recorded. threads: per block. Call sm_free also after a
+/* Run `blocks` blocks of the launch that t has recorded: the first ones, or later ones if only these have the block
+   t->must_show. threads: per block. Call sm_free also after a
    failure. */
 bool sm_simulate(const struct tape *t, int launch, int64_t threads, int blocks, const struct sm_costs *c,
                  struct sm_life *out, struct err *e);

@@ -22,7 +22,9 @@ struct block_tape {
 };
 /* The first blocks of the multiprocessor, in the order in which they start. */
 struct tape {
-    int at_once; /* blocks that run at a time; set before recording */
+    int at_once;       /* blocks that run at a time; set before recording, as are the next two */
+    int sm;            /* the multiprocessor to record, if all blocks are watched; a sample counts as those of one */
+    int64_t must_show; /* a block that sm_simulate runs in any case, if it was recorded */
     int n, room;
     struct block_tape *block;
     int64_t moments;

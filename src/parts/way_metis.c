@@ -45,7 +45,7 @@ static bool divide(struct partition *P, const struct csr *A, int *owner, struct 
 
 const struct way way_metis = {
     .name = "metis",
-    .about = "few edges between the parts of the graph, and equal numbers of nonzeros within 3%",
+    .about = "few edges between the parts of the graph, and equal numbers of nonzeros within 3% where METIS can",
     .source = "METIS_PartGraphKway; Karypis and Kumar 1998",
     .by_owner = true,
     .divide = divide,

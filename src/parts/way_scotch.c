@@ -74,7 +74,7 @@ static bool divide(struct partition *P, const struct csr *A, int *owner, struct 
 
 const struct way way_scotch = {
     .name = "scotch",
-    .about = "few edges between the parts of the graph, and equal numbers of nonzeros within 3%",
+    .about = "few edges between the parts of the graph, and equal numbers of nonzeros within 3% where Scotch can",
     .source = "SCOTCH_graphPart of Scotch 7; Pellegrini and Roman 1996",
     .by_owner = true,
     .divide = divide,

@@ -44,7 +44,7 @@ struct making {
     const struct kernel *k;
     struct machine on;
     struct watch *watch;
-    int64_t sample;
+    int64_t sample, longest_block, longest_row; /* as in struct sm_lives */
     struct counts counts;
     struct workload work;
 };
@@ -56,23 +56,31 @@ static int most_blocks(const struct machine *g, const struct work *w)
     return n < shown ? n : shown < 1 ? 1 : shown;
 }
 
+/* The multiprocessor that is shown. */
+static int sm_of(const struct making *v)
+{
+    return v->longest_block < 0 ? 0 : (int)(v->longest_block % v->on.sms);
+}
+
 static void describe(struct sm_lives *l, const struct making *v, const struct work *w)
 {
     snprintf(l->launch, sizeof l->launch, "%s", w->name);
     l->blocks = w->blocks;
-    l->of_sm = (w->blocks + v->on.sms - 1) / v->on.sms;
+    l->of_sm = (w->blocks - 1 - sm_of(v)) / v->on.sms + 1;
     l->threads = w->threads;
     l->registers = w->registers;
     struct residency most = model_residency(&v->on, w);
     l->blocks_most = (int64_t)most.blocks;
     l->limited_by = residency_limit_names[most.by];
     l->sampled = v->work.sampled;
+    l->longest_block = v->longest_block;
+    l->longest_row = v->longest_row;
 }
 
 /* Record the kernel with this many blocks at a time, and simulate it. */
 static bool add_life(struct sm_lives *l, struct making *v, int at_once, struct err *e)
 {
-    struct tape t = {.at_once = at_once};
+    struct tape t = {.at_once = at_once, .sm = sm_of(v), .must_show = v->longest_block};
     bool ok = model_record(v->k, &v->m->csr, v->M, &v->on, v->sample, v->watch, &v->counts, &t, &v->work, e);
     struct sm_costs c;
     if (ok) {
@@ -105,13 +113,25 @@ static int blocks_for_warps(const struct work *w, int warps, int most)
     return n < 1 ? 1 : n < most ? n : most;
 }
 
+/* Does one block of the launch that is shown take much longer than the others? */
+static void find_longest(struct making *v)
+{
+    struct terms t;
+    const struct work *w = workload_busiest(&v->work);
+    model_terms(&v->work, &v->on, &t);
+    bool longest = t.us[w - v->work.launch][BOUND_LONGEST] > 0;
+    v->longest_block = longest ? w->longest_block : -1;
+    v->longest_row = longest ? w->longest_row : -1;
+}
+
 static bool make_lives(struct sm_lives *l, struct making *v, int warps, struct err *e)
 {
     static const int occupancies[] = {8, 16, 32, SM_WARPS};
     if (!model_watch(v->k, &v->m->csr, v->M, &v->on, v->sample, v->watch, &v->counts, &v->work, e)) return false;
     const struct work shape = *workload_busiest(&v->work);
+    find_longest(v);
     int most = most_blocks(&v->on, &shape), wanted = blocks_for_warps(&shape, warps ? warps : SM_WARPS, most);
-    int64_t of_sm = (shape.blocks + v->on.sms - 1) / v->on.sms;
+    int64_t of_sm = (shape.blocks - 1 - sm_of(v)) / v->on.sms + 1;
     if (most > of_sm) most = of_sm < 1 ? 1 : (int)of_sm;
     for (int at_once = 1; at_once <= most; at_once++) {
         bool shown = at_once == wanted || (at_once == most && wanted > most);
@@ -171,6 +191,19 @@ static void out_parts(struct out *o, const struct sm_life *l)
     }
 }
 
+/* The time for all blocks of the multiprocessor, at the rate of those that were simulated; NaN: not known, because one
+   of these takes much longer than the others. */
+static double all_blocks_us(const struct sm_lives *all, const struct sm_life *l)
+{
+    if (l->blocks >= all->of_sm) return l->us;
+    return all->longest_block >= 0 ? NAN : l->us * (double)all->of_sm / l->blocks;
+}
+
+static bool is_part(const struct sm_lives *l)
+{
+    return l->cut || l->life[0].blocks < l->of_sm;
+}
+
 static void out_life(struct out *o, const struct sm_lives *all, const struct sm_life *l)
 {
     out_row(o);
@@ -192,6 +225,8 @@ static void out_life(struct out *o, const struct sm_lives *all, const struct sm_
     out_int_if(o, "registers", NULL, all->registers > 0, all->registers);
     out_rank(o, COLUMN_ANSWER);
     out_num(o, "time_us", "us", l->us, "%.2f");
+    out_num(o, "all_blocks_us", is_part(all) && all->longest_block < 0 ? "all blocks us" : NULL, all_blocks_us(all, l),
+            "%.2f");
     out_num(o, "ready_percent", "a warp is ready %", 100 * l->ready, "%.1f");
     out_rank(o, COLUMN_NORMAL);
     out_num(o, "memory_percent", "all wait: memory %", 100 * l->idle[SM_MEMORY], "%.1f");
@@ -204,6 +239,28 @@ static void out_life(struct out *o, const struct sm_lives *all, const struct sm_
     out_rank(o, COLUMN_NORMAL);
     out_bool(o, "sampled", NULL, all->sampled);
     out_parts(o, l);
+}
+
+static void say_part(struct out *o, const struct sm_lives *l)
+{
+    char row[48] = "";
+    if (l->longest_row >= 0) snprintf(row, sizeof row, ", which stores row %lld,", (long long)l->longest_row);
+    const struct sm_life *chosen = &l->life[l->chosen];
+    if (l->longest_block >= 0)
+        out_text(o,
+                 chosen->shows ? "It is the multiprocessor that gets block %lld%s the longest of all."
+                               : "The longest block, %lld%s was not watched, and its time is left out; `predict` "
+                                 "includes it.",
+                 (long long)l->longest_block, *row ? row : ",");
+    if (!is_part(l)) return;
+    double us = all_blocks_us(l, chosen);
+    if (isnan(us))
+        out_text(o, "Only %d of its %lld blocks were simulated.", chosen->blocks, (long long)l->of_sm);
+    else
+        out_text(o,
+                 "The columns show only the first %d of its %lld blocks. All of them take about %.1f us, at the same "
+                 "rate.",
+                 chosen->blocks, (long long)l->of_sm, us);
 }
 
 void out_sm(struct session *s, const struct sm_lives *l)
@@ -219,7 +276,6 @@ void out_sm(struct session *s, const struct sm_lives *l)
     for (int i = 0; i < l->n; i++) out_life(o, l, &l->life[i]);
     out_text(o, "Predicted by a simulation of one multiprocessor, with the latencies of the model.");
     if (l->n == 1) out_text(o, "Each multiprocessor has only so few blocks; a larger matrix shows more occupancies.");
-    if (l->cut || l->life[0].blocks < l->of_sm)
-        out_text(o, "Only the first %d of its %lld blocks were simulated.", l->life[0].blocks, (long long)l->of_sm);
+    say_part(o, l);
     modeled_remarks(s, &g, l->sampled);
 }

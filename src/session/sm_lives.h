@@ -26,6 +26,8 @@ struct sm_lives {
     int64_t registers;      /* per thread; 0: not known */
     int64_t blocks_most;    /* that one multiprocessor can hold */
     const char *limited_by; /* what limits them: "registers", "threads", ... */
+    int64_t longest_block;  /* the block that takes much longer than the others; -1: there is none */
+    int64_t longest_row;    /* the longest row that it stores; -1: not known */
     bool sampled, cut;      /* not all blocks were watched; not all blocks of the multiprocessor were recorded */
     int n, chosen;
     struct sm_life life[LIVES_MOST]; /* with more and more blocks at a time */

@@ -316,6 +316,8 @@ def test_products_are_checked_and_timed():
             assert row["halo_bytes"] == 8 * halo
             assert "MatMult" in p.error("spmv on ranks beta 2")
             events = {(e["phase"], e["event"]): e for e in p.rows("ranks log")}
+            product = events["product", "MatMult"]
+            assert product["bytes"] == 8 * halo * product["calls"]
             assert events["product", "MatMult"]["calls"] > 20 and ("load", "MatLoad") in events
             p.rows(f"gen poisson2d {POINTS}")
             solved = p.last("solve cg on ranks b random")

@@ -65,6 +65,19 @@ static double predicted_us(struct talk *t, const char *gpu, const char *kernel, 
     return us;
 }
 
+/* A GPU without NVLink is joined to others by PCI Express. */
+static void the_link_follows_the_profile(void **state)
+{
+    struct talk t;
+    (void)state;
+    talk_open(&t, OUT_TEXT);
+    assert_true(talk_line(&t, "gen poisson2d 30; set gpu t4"));
+    talk_says(&t, "whatif parts 2", "pcie (PCI Express");
+    assert_true(talk_line(&t, "set gpu a100"));
+    talk_says(&t, "whatif parts 2", "nvlink (NVLink");
+    talk_close(&t);
+}
+
 static void predictions_follow_the_profile(void **state)
 {
     struct talk t;
@@ -248,6 +261,7 @@ int main(void)
         cmocka_unit_test(every_profile_loads),
         cmocka_unit_test(the_reference_has_a_profile),
         cmocka_unit_test(predictions_follow_the_profile),
+        cmocka_unit_test(the_link_follows_the_profile),
         cmocka_unit_test(commands_name_the_profile),
         cmocka_unit_test(a_profile_may_state_its_registers),
         cmocka_unit_test(faulty_profiles_are_refused),

@@ -574,6 +574,49 @@ static void test_samples_with_long_rows(void **state)
     for (int m = 0; m < COUNT(A); m++) csr_free(&A[m]);
 }
 
+/* A sector that an earlier launch requested was not fetched before in this launch: coo-atomic clears y, then adds to
+   the two sectors of y, where each element gets one entry. */
+static void test_sectors_are_new_in_each_launch(void **state)
+{
+    struct csr A = generated("band", 8, 0);
+    struct subject s;
+    (void)state;
+    assert_true(subject_new(&s, A, "coo", T_F64));
+    count_or_fail(kernel_find("coo-atomic"), &s.M, 0, NULL, &counted);
+    struct tally t = counts_of(&counted, ACCESS_ATOMIC, -1, -1);
+    assert_int_equal(t.sectors, 2);
+    assert_int_equal(t.refetched, 0);
+    subject_free(&s);
+}
+
+/* Without entries outside of the diagonals, hdc needs one launch and no pointers. */
+static void test_hdc_without_remainder(void **state)
+{
+    struct csr A = generated("poisson2d", 20, 20);
+    const struct kernel *k = kernel_find("hdc");
+    struct subject s;
+    struct err e = {0};
+    struct scope launches;
+    (void)state;
+    assert_true(subject_new(&s, A, "hdc", T_F64));
+    assert_true(launches_of_kernel(k, &s.M, NULL, &launches, &e));
+    assert_int_equal(launches.nlaunches, 1);
+    assert_int_equal(kernel_bytes(k, &s.S, 0), 5 * 4 + 5 * 400 * 8 + 2 * 400 * 8); /* offsets, data, x and y */
+    subject_free(&s);
+}
+
+/* Padding that a kernel does not read need not move. */
+static void test_skipped_padding_need_not_move(void **state)
+{
+    struct csr A = generated("circuit", 1000, 2);
+    struct subject s;
+    (void)state;
+    assert_true(subject_new(&s, A, "sell", T_F64));
+    assert_int_equal(kernel_bytes(kernel_find("sell"), &s.S, 0),
+                     stored_bytes(&s.S) - 12 * (stored_slots(&s.S) - s.S.nnz) + 2 * 1000 * 8);
+    subject_free(&s);
+}
+
 /* ---- errors ---- */
 
 /* A trace leaves its launch early. Counters that blocks share, of rows that many blocks add to, are then as before. */
@@ -833,6 +876,9 @@ int main(void)
         cmocka_unit_test(test_function_with_several_callers),
         cmocka_unit_test(test_samples),
         cmocka_unit_test(test_samples_with_long_rows),
+        cmocka_unit_test(test_sectors_are_new_in_each_launch),
+        cmocka_unit_test(test_hdc_without_remainder),
+        cmocka_unit_test(test_skipped_padding_need_not_move),
         cmocka_unit_test(test_launches_after_traces),
         cmocka_unit_test(test_no_memory),
         cmocka_unit_test(test_findings),

@@ -285,6 +285,70 @@ static void test_longest_row_is_found_by_all_kernels(void **state)
     advice_free(&a);
 }
 
+/* Four rows are much longer than the others. The blocks that store them belong to each sample, and count only once. */
+static void test_samples_have_the_heavy_blocks(void **state)
+{
+    static const char *const names[] = {"csr-scalar", "csr-vector", "csr-cusp"};
+    struct machine g = machine_of(NULL);
+    (void)state;
+    for (int i = 0; i < COUNT(names); i++) {
+        struct modeled *k = model_of(i ? NULL : "gen circuit 100000 4", names[i], T_F64);
+        const struct csr *A = &session_matrix(&t.s, NULL, NULL)->csr;
+        struct stored S = {0};
+        struct mat M = {0};
+        struct err e = {0};
+        struct workload *all = mem_new(1, sizeof *all, "a test", NULL);
+        assert_true(format_pack(A, k->kernel->format, NULL, T_F64, false, &S, &e) &&
+                    mat_put(&M, &S, device_open("emu", &e), &e) &&
+                    model_watch(k->kernel, A, &M, &g, 0, NULL, NULL, all, &e));
+        const struct work *some = &k->work.launch[0], *whole = &all->launch[0];
+        assert_true(some->seen < some->blocks / 2);
+        if (fabs(some->steps / whole->steps - 1) > 0.05 || fabs(some->lines / whole->lines - 1) > 0.05)
+            fail_msg("%s: %.0f steps and %.0f lines from a sample, %.0f and %.0f from all blocks", names[i],
+                     some->steps, some->lines, whole->steps, whole->lines);
+        mat_free(&M);
+        stored_free(&S);
+        mem_free(all);
+        mem_free(k);
+    }
+}
+
+/* A sample that would have half of the blocks is no sample. */
+static void test_few_blocks_are_all_watched(void **state)
+{
+    struct modeled *k = model_of("gen circuit 25000 1", "csr-scalar", T_F64);
+    (void)state;
+    assert_false(k->work.sampled);
+    mem_free(k);
+}
+
+/* No kernel reads from the memory of a GPU faster than the data sheet allows, whatever factors were fitted to it. */
+static void check_memory(void *user, const char *profile)
+{
+    const struct advice *a = user;
+    struct machine g;
+    struct err e = {0};
+    if (!profile_load(profile, &g, &e)) fail_msg("%s: %s", profile, e.text);
+    g.is.l2_mb = 0.5; /* so that all GPUs read from memory */
+    for (int i = 0; i < a->n; i++) {
+        struct prediction p = model_predict(&a->k[i].work, &g);
+        double least_us = p.dram_bytes / g.is.memory_gbs / 1000;
+        assert_true(p.dram_bytes > 0);
+        if (!(p.bound_us[BOUND_DRAM] >= 0.999999 * least_us && p.us >= least_us))
+            fail_msg("%s on %s: %.2f us, with %.2f us for memory, but the data sheet allows %.2f us",
+                     a->k[i].kernel->name, profile, p.us, p.bound_us[BOUND_DRAM], least_us);
+    }
+}
+
+static void test_memory_is_not_faster_than_its_data_sheet(void **state)
+{
+    (void)state;
+    struct advice a = advice_for("gen poisson2d 200 200");
+    assert_true(a.n > 30);
+    profile_list(check_memory, &a);
+    advice_free(&a);
+}
+
 static int rank_of(const struct advice *a, const char *kernel)
 {
     for (int i = 0; i < a->n; i++)
@@ -624,6 +688,9 @@ int main(void)
         TEST(test_planted_causes),
         TEST(test_no_cause_is_invented),
         TEST(test_longest_row_is_found_by_all_kernels),
+        TEST(test_samples_have_the_heavy_blocks),
+        TEST(test_few_blocks_are_all_watched),
+        TEST(test_memory_is_not_faster_than_its_data_sheet),
         TEST(test_ranking),
         TEST(test_bsr_is_judged_with_the_block_that_fits),
         TEST(test_batches_of_a_whole_loop),

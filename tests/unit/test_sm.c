@@ -77,6 +77,46 @@ static void test_bandwidth(void **state)
     sm_free(&l);
 }
 
+/* The block that must be shown is simulated, although it is not among the first. */
+static void test_chosen_block(void **state)
+{
+    struct sm_life l;
+    struct err e = {0};
+    struct tape t = {.at_once = 1, .n = 2, .block = blocks, .must_show = 1};
+    (void)state;
+    assert_true(sm_simulate(&t, 0, 64, 1, &costs, &l, &e) && l.shows && l.blocks == 1);
+    sm_free(&l);
+    t.must_show = 5;
+    assert_true(sm_simulate(&t, 0, 64, 1, &costs, &l, &e) && !l.shows);
+    sm_free(&l);
+}
+
+/* The multiprocessor with the long row is shown, and if there are more blocks than are simulated, the time of all is
+   shown too: both times agree with the prediction. */
+static void test_time_is_that_of_the_prediction(void **state)
+{
+    struct talk t;
+    double us, predicted;
+    (void)state;
+    talk_open(&t, OUT_JSON);
+    assert_true(talk_line(&t, "gen circuit 20000 2"));
+    assert_true(talk_line(&t, "predict csr-scalar"));
+    predicted = strtod(strstr(t.out, "\"predicted_us\":") + 15, NULL);
+    assert_true(talk_line(&t, "sm csr-scalar"));
+    us = t.s.sm->life[t.s.sm->chosen].us;
+    assert_true(t.s.sm->longest_row >= 0);
+    assert_true(us > 0.7 * predicted && us < predicted);
+    assert_true(talk_line(&t, "gen poisson2d 1000"));
+    assert_true(talk_line(&t, "predict csr-vector"));
+    predicted = strtod(strstr(t.out, "\"predicted_us\":") + 15, NULL);
+    talk_says(&t, "sm csr-vector", "\"all_blocks_us\":");
+    const char *last = t.out;
+    for (const char *at = t.out; (at = strstr(at, "\"all_blocks_us\":")); at++) last = at;
+    us = strtod(last + 16, NULL);
+    assert_true(us > 0.5 * predicted && us < predicted);
+    talk_close(&t);
+}
+
 static void check_life(const struct sm_life *l)
 {
     double all = l->ready, per_bin;
@@ -124,10 +164,9 @@ static void test_occupancy(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_by_hand),
-        cmocka_unit_test(test_barrier),
-        cmocka_unit_test(test_bandwidth),
-        cmocka_unit_test(test_occupancy),
+        cmocka_unit_test(test_by_hand),      cmocka_unit_test(test_barrier),
+        cmocka_unit_test(test_bandwidth),    cmocka_unit_test(test_occupancy),
+        cmocka_unit_test(test_chosen_block), cmocka_unit_test(test_time_is_that_of_the_prediction),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

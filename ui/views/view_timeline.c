@@ -117,7 +117,7 @@ static void draw(struct canvas *c, struct session *s, struct view_state *st)
     const struct timeline *t = s->timeline;
     draw_title(c, "timeline", NULL, "%s", t ? t->dev->name : "");
     if (!t) {
-        draw_wrapped(c, 1, 2, 3, ST_PLAIN, "no timeline yet: `timeline on emu*2` measures one");
+        draw_wrapped(c, 1, 2, 3, ST_PLAIN, "no timeline yet: `timeline on emu*2` makes one");
         return;
     }
     canvas_text(c, 1, 1, ST_PLAIN, "%s, %s on %s, exchange %s%s", t->matrix, t->kernel->name, t->dev->name,
@@ -153,7 +153,7 @@ static bool exists(const struct session *s)
 
 static const char *nothing(const struct session *s)
 {
-    return s->timeline ? NULL : "there is no timeline yet; `timeline on emu*2` measures one";
+    return s->timeline ? NULL : "there is no timeline yet; `timeline on emu*2` makes one";
 }
 
 static bool numbers(struct session *s, const struct view_state *st, int w, int h, struct err *e)
