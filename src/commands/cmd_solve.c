@@ -993,7 +993,7 @@ const struct command command_solve = {
         "GPU takes colours for a large matrix if that is predicted to be faster and none of these words is given.\n"
         "break-even is the share of the iterations that the preconditioner must save. At the end, the true residual\n"
         "b - A x is computed in double: `converged` means that it is at most twice tol. A solve also ends\n"
-        "when its residual has grown by a factor of 1e5, or improved by less than 1% over many iterations\n"
+        "when its residual has grown by a factor of 1e10, or improved by less than 1% over many iterations\n"
         "(jacobi, wjacobi, gs, sor: 1000; cg, minres, bicgstab, qmrcgstab: 3 per row, between 100 and 2000;\n"
         "gmres: 1 per row, between 100 and 500). bicgstab and qmrcgstab start again from their x when they break\n"
         "down.\n"
