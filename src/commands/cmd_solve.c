@@ -974,7 +974,7 @@ const struct command command_solve = {
         "The solve stops when ||r|| / ||b|| <= tol (default 1e-8, in f32 1e-5) or after\n"
         "maxit iterations (default 10000). With eps, jacobi, wjacobi, gs and sor also stop when max |x' - x| <\n"
         "eps. omega, between 0 and 2, is the relaxation factor of wjacobi and sor (default 2/3 and 1.5). gmres\n"
-        "restarts after m iterations (default 0: estimated from a short first cycle). gmres orthogonalises by\n"
+        "restarts after m iterations (default 0: 30, or more by a short first cycle). gmres orthogonalises by\n"
         "Gram-Schmidt: orth is classical (two passes) or modified. Inner products and norms are added up on the\n"
         "device; with sums host, at most 512 blocks write their sums to host memory, and the host adds them up\n"
         "(as in Liang 2012). jacobi and wjacobi iterate x' = x + omega D^-1 (b - A x).\n"
