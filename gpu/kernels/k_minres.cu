@@ -56,7 +56,7 @@ template <typename AT> struct pass_minres_step_residual {
     __device__ void begin(typename AT::scalars s)
     {
         to.from(s);
-        broken = to.broken(s, MINRES_SLACK * minres_rounding<T>);
+        broken = to.broken(s, MINRES_SLACK * minres_rounding<T>) || to.wastes(s, minres_rounding<T>, minres_small<T>);
     }
     __device__ vec_sums at(int64_t i) const
     {

@@ -13,6 +13,9 @@ namespace KERNEL_SPACE
 /* The precision of the vectors limits how small a number can be before it counts as 0. */
 template <typename T> constexpr double minres_rounding = sizeof(T) == sizeof(float) ? FLT_EPSILON : DBL_EPSILON;
 
+/* If ||A r|| / (||A|| ||r||) is below this, b may not be in the range of A. */
+template <typename T> constexpr double minres_small = sizeof(T) == sizeof(float) ? 1e-3 : 1e-6;
+
 template <typename P> __device__ void minres_break(P s, int what, double value)
 {
     s[S_DONE] = value != value ? NOT_A_NUMBER : BROKE_DOWN;
@@ -90,6 +93,14 @@ struct minres_rotation {
     {
         return rounding * norm * fabs(step) * sqrt(s[S_UU]) > phibar;
     }
+    /* Is r almost orthogonal to the range, and are those rounding errors as large as half of what this step gains? The
+       residual falls from phibar to sn phibar, by about c^2 / 2 phibar. This ends a solve at the least possible
+       residual, where rounding errors keep ||A r|| above 0. */
+    template <typename P> __device__ bool wastes(P s, double rounding, double small) const
+    {
+        double size = norm * fabs(step) * sqrt(s[S_UU]) / phibar;
+        return root < small * norm && size > 1 && 4 * rounding * size > c * c;
+    }
     template <typename P> __device__ void stop(P s) const
     {
         if (s[S_RHO_NEXT] >= 0) return minres_break(s, BROKE_SINGULAR, root / (norm > 0 ? norm : 1));
@@ -124,7 +135,8 @@ template <typename AT> struct pass_minres_step {
     __device__ void begin(typename AT::scalars s)
     {
         to.from(s);
-        broken = to.broken(s, MINRES_SLACK * minres_rounding<T>) || to.spoils(s, minres_rounding<T>);
+        broken = to.broken(s, MINRES_SLACK * minres_rounding<T>) || to.spoils(s, minres_rounding<T>) ||
+                 to.wastes(s, minres_rounding<T>, minres_small<T>);
     }
     __device__ vec_sums at(int64_t i) const
     {

@@ -19,6 +19,7 @@
 #include "session/session_solve.h"
 #include "solvers/solve.h"
 
+#include <float.h>
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -108,7 +109,10 @@ static void out_title(struct out *o, const struct eigen *v)
     char all[40] = "eigenvalue";
     bool one = v->o.pairs == 1;
     if (!one) snprintf(all, sizeof all, "%lld eigenvalues", (long long)v->o.pairs);
-    if (v->o.part == EIGEN_NEAR)
+    if (v->o.part == EIGEN_NEAR && !v->factored_by)
+        say(o, "%s: the %s nearest to %.15g, by Lanczos with a basis of the whole space on %s", v->name, all,
+            v->o.shift, v->dev->name);
+    else if (v->o.part == EIGEN_NEAR)
         say(o, "%s: the %s nearest to %.15g, by shift and invert with the factors of %s, vectors on %s", v->name, all,
             v->o.shift, v->factored_by, v->dev->name);
     else if (one)
@@ -140,11 +144,19 @@ static double first_open(const struct eigen *v)
     return i < v->found ? v->pair[i].value : NAN;
 }
 
+/* Have the factors moved away from this number? Then they would again. */
+static bool is_same_shift(const struct eigen *v, double shift)
+{
+    double aside = fabs(v->shift - v->o.shift), rounding = 128 * DBL_EPSILON * v->norm;
+    return v->o.part == EIGEN_NEAR && fabs(shift - v->o.shift) <= fmax(aside, rounding);
+}
+
 /* The command to try if pairs are open; otherwise "". */
 static void next_command(const struct eigen *v, char *out, size_t size)
 {
     out[0] = 0;
     if (!open_pairs(v) || v->cancelled) return;
+    if (v->sure < v->found || (v->restarts < v->o.restarts && is_same_shift(v, first_open(v)))) return;
     if (v->restarts < v->o.restarts)
         snprintf(out, size, "eigs %lld near %.9g", (long long)v->o.pairs, first_open(v));
     else if (v->o.part == EIGEN_NEAR || !isfinite(beside(v)))
@@ -164,7 +176,7 @@ static void out_search(struct out *o, const struct eigen *v)
     out_str(o, "part", NULL, part_name(v->o.part));
     out_num(o, "near", NULL, near ? v->o.shift : NAN, NULL);
     out_num(o, "shift", NULL, near ? v->shift : NAN, NULL);
-    out_str(o, "method", NULL, near ? "shift-invert" : "lanczos");
+    out_str(o, "method", NULL, v->factored_by ? "shift-invert" : "lanczos");
     out_str(o, "factored_by", NULL, v->factored_by);
     out_str(o, "device", NULL, v->dev->name);
     out_str(o, "kernel", NULL, v->kernel ? v->kernel->name : NULL);
@@ -175,6 +187,7 @@ static void out_search(struct out *o, const struct eigen *v)
     out_num(o, "norm", NULL, v->norm, NULL);
     out_int_if(o, "below", NULL, v->below >= 0, v->below);
     out_num(o, "orthogonality", NULL, v->orthogonality, NULL);
+    out_int(o, "sure", NULL, v->sure);
     out_bool(o, "complete", NULL, v->complete);
     out_bool(o, "checked", NULL, v->checked);
     out_int(o, "more_copies", NULL, v->more);
@@ -208,7 +221,7 @@ static void out_costs(struct out *o, const struct eigen *v)
 {
     char time[32], text[240];
     int n = snprintf(text, sizeof text, "%s%s, %s, a basis of %s", how_many(v->products, "product").text,
-                     v->o.part == EIGEN_NEAR ? " with the inverse" : "", how_many(v->restarts, "restart").text,
+                     v->factored_by ? " with the inverse" : "", how_many(v->restarts, "restart").text,
                      how_many(v->columns, "vector").text);
     if (v->dev->kind != DEV_EMU)
         n += snprintf(text + n, sizeof text - (size_t)n, ", %s", show_us(v->us, time, sizeof time));
@@ -225,6 +238,16 @@ static void out_shift(struct out *o, const struct eigen *v)
     if (v->below >= 0)
         say(o, "%s of A %s below %.15g, by the signs of the pivots.", how_many(v->below, "eigenvalue").text,
             v->below == 1 ? "is" : "are", v->shift);
+}
+
+/* The pairs that may not be the nearest to S, because the factors are those of another shift. */
+static void out_unsure(struct out *o, const struct eigen *v)
+{
+    if (v->sure >= v->found || v->cancelled) return;
+    say(o,
+        "Eigenvalues nearer to %.15g may be missing from pair %lld on: the search saw all those near %.15g. More pairs "
+        "reach farther: `eigs %lld near %.15g`.",
+        v->o.shift, (long long)v->sure + 1, v->shift, 2 * (long long)v->o.pairs, v->o.shift);
 }
 
 /* The range in which the eigenvalues were counted. */
@@ -304,9 +327,14 @@ static void out_more(struct out *o, const struct eigen *v)
 static void out_advice(struct out *o, const struct eigen *v)
 {
     char next[120];
-    next_command(v, next, sizeof next);
-    if (!*next) return;
     int64_t open = open_pairs(v);
+    next_command(v, next, sizeof next);
+    if (!*next && open && !v->cancelled && v->sure >= v->found)
+        say(o,
+            "%s a residual above tol, although the search has reached the accuracy of the factors, which is low next "
+            "to an eigenvalue. Choose a number farther from it, or a larger tol.",
+            open == 1 ? "1 pair has" : "Some pairs have");
+    if (!*next) return;
     if (v->restarts < v->o.restarts) {
         say(o,
             "%s a residual above tol, although the search has reached the accuracy of its products. `%s` has a shift "
@@ -331,6 +359,7 @@ static void out_eigs(struct out *o, const struct eigen *v)
     out_costs(o, v);
     out_shift(o, v);
     out_proof(o, v);
+    out_unsure(o, v);
     out_more(o, v);
     out_advice(o, v);
     if (v->dev->kind == DEV_EMU)
@@ -412,7 +441,8 @@ const struct command command_eigs = {
         "`near S` inverts A - S I by the factors of a direct solver on the host (cholmod, klu or umfpack), so that\n"
         "few products are enough; `near 0` finds the smallest eigenvalues of a positive definite matrix much sooner\n"
         "than `smallest`, if the factors fit in memory. If S is an eigenvalue, the shift moves by 1e-8 to\n"
-        "1e-5 ||A||, as stable factors need.\n"
+        "1e-5 ||A||, as stable factors need, and by less if eigenvalues nearer to S could be missed. If the factors\n"
+        "are poor, or N is half the rows or more, a small matrix gets a basis of the whole space and no factors.\n"
         "A pair has converged when ||A v - value v|| <= tol |value| (tol is 1e-8 unless given). `rounding` marks a\n"
         "pair whose residual is larger but as small as rounding errors of ||A|| allow, as at an eigenvalue 0. The\n"
         "residuals are measured at the end, in double with compensated sums: A has an eigenvalue within the residual\n"

@@ -13,14 +13,18 @@
 #include "machine/device.h"
 #include "machine/kernel.h"
 #include "matrix/csr.h"
+#include "matrix/reference.h"
 #include "small.h"
 
+#include <float.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
 /* COLUMNS_LEAST, COLUMNS_MORE: the basis has at least 40 columns, and 20 more than twice the wanted ones */
 enum { COLUMNS_LEAST = 40, COLUMNS_MORE = 20 };
+/* Beside a shift that moved, this many further pairs show how far the search has seen to both sides of S. */
+enum { FURTHER = 2 };
 /* By Ctrl-C, vectors and residuals are only copied and measured if that takes a few milliseconds. */
 enum { SOON = 1 << 20 };
 /* The residual of a vector of the inverse, relative to its value: less than tol, because the result is measured with A.
@@ -97,6 +101,10 @@ struct search {
     const struct eigen_matrix *A;
     struct inverse inverse; /* EIGEN_NEAR */
     struct lanczos *process;
+    double *host;   /* [2 n] operands of a product with A on the host; NULL: not needed */
+    int wanted;     /* pairs that the process finds: a few more than o.pairs beside a shift that moved */
+    int64_t spent;  /* products of the processes before this one */
+    bool whole;     /* near a shift, by a basis of the whole space in place of the inverse */
     bool second;    /* continued from a second start vector since the last change of the wanted pairs */
     double *before; /* [pairs] the wanted Ritz values when the last start vector was taken */
     double scale;   /* the operator is scale A or scale (A - shift I)^-1, so that squares neither overflow nor vanish */
@@ -117,6 +125,18 @@ static bool multiply_inverse(void *user, const void *x, void *y, struct err *e)
            loop_tick(s->text, s->process ? s->process->products : 0, 0, e);
 }
 
+/* A product with A on the host, for a process that needs no factors and for which no kernel has been chosen. */
+static bool multiply_host(void *user, const void *x, void *y, struct err *e)
+{
+    struct search *s = user;
+    const struct device_ops *ops = s->A->dev->ops;
+    int64_t n = s->out->A->rows, bytes = n * (int64_t)sizeof *s->host;
+    if (!ops->get(s->A->dev, s->host, x, bytes, e)) return false;
+    reference_spmv(s->out->A, s->scale, s->host, 0, s->host + n, T_F64, NULL);
+    return ops->put(s->A->dev, y, s->host + n, bytes, e) &&
+           loop_tick(s->text, s->process ? s->process->products : 0, 0, e);
+}
+
 static int columns_of(const struct eigen_options *o, int64_t n)
 {
     int64_t m = 2 * o->pairs + COLUMNS_MORE;
@@ -126,51 +146,116 @@ static int columns_of(const struct eigen_options *o, int64_t n)
     return (int)(m < n ? m : n);
 }
 
-static enum lanczos_end end_of(const struct eigen_options *o)
+/* Is the operator the inverse? */
+static bool inverts(const struct search *s)
 {
-    return o->part == EIGEN_NEAR ? LANCZOS_FARTHEST : o->part == EIGEN_SMALLEST ? LANCZOS_SMALLEST : LANCZOS_LARGEST;
+    return s->out->o.part == EIGEN_NEAR && !s->whole;
+}
+
+static enum lanczos_end end_of(const struct search *s)
+{
+    enum eigen_part part = s->out->o.part;
+    if (s->whole) return LANCZOS_NEAREST;
+    return part == EIGEN_NEAR ? LANCZOS_FARTHEST : part == EIGEN_SMALLEST ? LANCZOS_SMALLEST : LANCZOS_LARGEST;
 }
 
 /* The power of 2 next to 1 / ||A||, or next to ||A|| for the inverse. */
-static double scale_of(const struct eigen *v)
+static double scale_of(const struct search *s)
 {
+    const struct eigen *v = s->out;
     int power = v->norm > 0 ? ilogb(v->norm) : 0;
     if (power < -1000) power = -1000; /* the reciprocal is finite */
-    return ldexp(1, v->o.part == EIGEN_NEAR ? power : -power);
+    return ldexp(1, inverts(s) ? power : -power);
 }
 
-static bool begin(struct search *s, struct err *e)
+/* How far the shift has moved. */
+static double aside_of(const struct eigen *v)
+{
+    return fabs(v->shift - v->o.shift);
+}
+
+/* Beside S, the nearest to the moved shift are not the nearest to S, so a few more pairs are found. */
+static int wanted_of(const struct search *s)
+{
+    const struct eigen *v = s->out;
+    int64_t room = v->columns < v->A->rows ? v->columns - 2 : v->columns, wanted = v->o.pairs;
+    if (!inverts(s) || !(aside_of(v) > 0) || wanted >= room) return (int)wanted;
+    return (int)(wanted + FURTHER < room ? wanted + FURTHER : room);
+}
+
+static bool begin_process(struct search *s, struct err *e)
 {
     struct eigen *v = s->out;
-    bool near = v->o.part == EIGEN_NEAR;
-    s->scale = scale_of(v);
-    snprintf(s->text, sizeof s->text, near ? "eigs: factoring" : "eigs: products");
-    if (near && !inverse_new(&s->inverse, v->A, v->o.shift, v->norm, v->o.force, s->A->dev, v->o.watch, e))
-        return false;
-    if (near) {
-        v->shift = s->inverse.shift;
-        v->factored_by = s->inverse.method;
-        v->below = s->inverse.below;
-        v->factor_us = s->inverse.factor_us;
-    }
+    bool inverse = inverts(s);
+    s->scale = scale_of(s);
+    s->wanted = wanted_of(s);
+    s->second = false;
     snprintf(s->text, sizeof s->text, "eigs: products");
+    if (s->process) s->spent += s->process->products;
+    lanczos_free(s->process);
+    s->process = NULL;
+    mem_free(v->vector);
+    v->vector = NULL;
     struct lanczos_options o = {.dev = s->A->dev,
                                 .n = v->A->rows,
-                                .wanted = (int)v->o.pairs,
+                                .wanted = s->wanted,
                                 .columns = (int)v->columns,
-                                .end = end_of(&v->o),
-                                .tol = v->o.tol * (near ? inverse_share : 1),
+                                .end = end_of(s),
+                                .target = s->scale * v->o.shift,
+                                .tol = v->o.tol * (inverse ? inverse_share : 1),
                                 .seed = v->o.seed,
-                                .multiply = near ? multiply_inverse : multiply,
+                                .multiply = s->whole  ? multiply_host
+                                            : inverse ? multiply_inverse
+                                                      : multiply,
                                 .user = s,
                                 .watch = v->o.watch};
     return lanczos_begin(&s->process, &o, e);
 }
 
+static void note_inverse(struct search *s)
+{
+    struct eigen *v = s->out;
+    v->shift = s->inverse.shift;
+    v->factored_by = s->inverse.method;
+    v->below = s->inverse.below;
+    v->factor_us = s->inverse.factor_us;
+}
+
+/* A basis of the whole space needs no factors. */
+static bool begin_whole(struct search *s, struct err *e)
+{
+    struct eigen *v = s->out;
+    s->whole = true;
+    v->columns = v->A->rows;
+    v->shift = v->o.shift;
+    v->factored_by = NULL;
+    v->below = -1;
+    v->factor_us = NAN;
+    s->host = mem_new(2 * v->A->rows, sizeof *s->host, "a product", e);
+    return s->host && begin_process(s, e);
+}
+
+/* The largest values of the inverse hide the smallest, so a list of most eigenvalues comes from A itself. */
+static bool wants_most(const struct eigen *v)
+{
+    return v->o.part == EIGEN_NEAR && v->columns == v->A->rows && 2 * v->o.pairs >= v->A->rows;
+}
+
+static bool begin(struct search *s, struct err *e)
+{
+    struct eigen *v = s->out;
+    if (wants_most(v)) return begin_whole(s, e);
+    if (v->o.part != EIGEN_NEAR) return begin_process(s, e);
+    snprintf(s->text, sizeof s->text, "eigs: factoring");
+    if (!inverse_new(&s->inverse, v->A, v->o.shift, v->norm, v->o.force, s->A->dev, v->o.watch, e)) return false;
+    note_inverse(s);
+    return begin_process(s, e);
+}
+
 /* The eigenvalue of A for a Ritz value of the operator. */
 static double value_of(const struct search *s, double ritz)
 {
-    return s->out->o.part == EIGEN_NEAR ? s->out->shift + s->scale / ritz : ritz / s->scale;
+    return inverts(s) ? s->out->shift + s->scale / ritz : ritz / s->scale;
 }
 
 /* Keep the Ritz pairs whose vectors are formed, in case Ctrl-C ends the next cycle. */
@@ -180,24 +265,24 @@ static void note_pairs(struct search *s)
     const struct lanczos *p = s->process;
     int open = 0;
     double worst = 0;
-    v->found = v->o.pairs < p->found ? v->o.pairs : p->found;
+    v->found = s->wanted < p->found ? s->wanted : p->found;
     for (int i = 0; i < v->found; i++) {
-        bool near = v->o.part == EIGEN_NEAR, converged = lanczos_converged(p, i);
+        bool inverse = inverts(s), converged = lanczos_converged(p, i);
         double relative = p->estimate[i] / fabs(p->value[i]);
         v->pair[i] = (struct eigen_pair){.value = value_of(s, p->value[i]),
                                          .residual = NAN,
-                                         .estimate = near ? relative : p->estimate[i] / s->scale,
+                                         .estimate = inverse ? relative : p->estimate[i] / s->scale,
                                          .status = converged ? EIGEN_CONVERGED : EIGEN_OPEN};
         open += !converged;
         if (!converged) worst = fmax(worst, relative);
     }
-    v->products = p->products;
+    v->products = s->spent + p->products;
     v->restarts = p->restarts;
     if (open)
-        snprintf(s->text, sizeof s->text, "eigs: %d of %d, residual %.0e, products", (int)v->found - open,
-                 (int)v->o.pairs, worst);
+        snprintf(s->text, sizeof s->text, "eigs: %d of %d, residual %.0e, products", (int)v->found - open, s->wanted,
+                 worst);
     else
-        snprintf(s->text, sizeof s->text, "eigs: all %d, looking for copies, products", (int)v->o.pairs);
+        snprintf(s->text, sizeof s->text, "eigs: all %d, looking for copies, products", s->wanted);
 }
 
 /* Does a change of a Ritz value of the inverse leave the eigenvalue of A unchanged up to tol? Near the shift, rounding
@@ -205,13 +290,13 @@ static void note_pairs(struct search *s)
 static bool is_within_tol(const struct search *s, double ritz, double change)
 {
     const struct eigen_options *o = &s->out->o;
-    if (o->part != EIGEN_NEAR || !(fabs(ritz) > 0)) return false;
+    if (!inverts(s) || !(fabs(ritz) > 0)) return false;
     return s->scale * change / (ritz * ritz) <= o->tol * fabs(value_of(s, ritz));
 }
 
 static bool all_converged(const struct search *s)
 {
-    for (int i = 0; i < s->out->o.pairs; i++)
+    for (int i = 0; i < s->wanted; i++)
         if (!lanczos_converged(s->process, i) && !is_within_tol(s, s->process->value[i], s->process->estimate[i]))
             return false;
     return true;
@@ -221,7 +306,7 @@ static bool all_converged(const struct search *s)
 static bool has_changed(const struct search *s)
 {
     const struct lanczos *p = s->process;
-    for (int i = 0; i < s->out->o.pairs; i++) {
+    for (int i = 0; i < s->wanted; i++) {
         double change = fabs(p->value[i] - s->before[i]);
         bool is_large = change > 4 * p->o.tol * fabs(s->before[i]) + 1e-15 * p->largest;
         if (is_large && !is_within_tol(s, s->before[i], change)) return true;
@@ -233,7 +318,7 @@ static bool has_changed(const struct search *s)
 static bool next_is_beyond(const struct search *s)
 {
     const struct lanczos *p = s->process;
-    int k = (int)s->out->o.pairs;
+    int k = s->wanted;
     if (k >= p->size) return true;
     double gap = lanczos_rank(p, p->value[k]) - lanczos_rank(p, p->value[k - 1]);
     return p->estimate[k] <= gap || lanczos_converged(p, k) || is_within_tol(s, p->value[k], p->estimate[k]);
@@ -252,19 +337,24 @@ static bool is_over(struct search *s, bool *fresh)
     if (v->o.quick) return true;
     if (s->second && !next_is_beyond(s)) return false;
     if (s->second && !has_changed(s)) return v->checked = true;
-    for (int i = 0; i < v->o.pairs; i++) s->before[i] = s->process->value[i];
+    for (int i = 0; i < s->wanted; i++) s->before[i] = s->process->value[i];
     return !(s->second = *fresh = true);
 }
 
-/* How many values beyond the wanted ones equal the last wanted value? */
+/* How many values beyond the wanted pairs equal the last one? A pair whose residual exceeds its value shows nothing. */
 static int64_t copies_beyond(const struct search *s)
 {
     static const double NEAR = 1e-6;
     const struct lanczos *p = s->process;
-    int k = (int)s->out->o.pairs, more = 0;
-    if (k >= p->size) return 0;
-    double last = p->value[k - 1], most = NEAR * fabs(last);
-    for (int i = k; i < p->size; i++) more += fabs(p->value[i] - last) <= most && p->estimate[i] <= most;
+    const struct eigen *v = s->out;
+    if (v->found < v->o.pairs || p->size < s->wanted) return 0;
+    const struct eigen_pair *last = &v->pair[v->o.pairs - 1];
+    double most = NEAR * fabs(last->value);
+    int64_t more = 0;
+    if (!(last->residual <= fabs(last->value))) return 0;
+    for (int64_t i = v->o.pairs; i < v->found; i++) more += fabs(v->pair[i].value - last->value) <= most;
+    for (int i = s->wanted; i < p->size; i++)
+        more += fabs(value_of(s, p->value[i]) - last->value) <= most && p->estimate[i] <= NEAR * fabs(p->value[i]);
     return more;
 }
 
@@ -274,7 +364,6 @@ static bool search(struct search *s, struct err *e)
     for (;;) {
         if (!lanczos_cycle(s->process, e) || !lanczos_form(s->process, e)) return false;
         note_pairs(s);
-        s->out->more = copies_beyond(s);
         if (is_over(s, &fresh)) return true;
         if (!lanczos_restart(s->process, fresh, e)) return false;
     }
@@ -293,7 +382,7 @@ static struct eigen *eigen_new(const struct eigen_matrix *A, const struct eigen_
     v->from = v->to = NAN;
     v->factor_us = v->orthogonality = NAN;
     if (o->part == EIGEN_NEAR) v->kernel = NULL;
-    v->pair = mem_zero(o->pairs, sizeof *v->pair, "the eigenvalues", e);
+    v->pair = mem_zero(o->pairs + FURTHER, sizeof *v->pair, "the eigenvalues", e);
     if (v->pair) return v;
     eigen_free(v);
     return NULL;
@@ -335,7 +424,7 @@ static bool improve(struct search *s, struct err *e)
 {
     struct eigen *v = s->out;
     int64_t n = v->A->rows;
-    if (v->o.part != EIGEN_NEAR) return true;
+    if (!inverts(s)) return true;
     double *y = mem_new(n, sizeof *y, "an eigenvector", e);
     bool ok = y;
     for (int64_t i = 0; ok && i < v->found; i++) {
@@ -384,7 +473,7 @@ static bool search_and_measure(struct search *s, struct err *e)
     enum { ROUNDS = 4 };
     static const double TIGHTER = 0.1;
     struct eigen *v = s->out;
-    if (!begin(s, e) || !search(s, e) || !result(s, e)) return false;
+    if (!search(s, e) || !result(s, e)) return false;
     for (int round = 0; round < ROUNDS && is_open(v) && !v->complete && v->restarts < v->o.restarts; round++) {
         s->process->o.tol *= TIGHTER;
         mem_free(v->vector);
@@ -394,17 +483,98 @@ static bool search_and_measure(struct search *s, struct err *e)
     return true;
 }
 
+/* The number of pairs that no other eigenvalue comes nearer to S than. The process has seen the eigenvalues within
+   `seen` of the shift that it used:
+
+        S - seen + aside      S        S + seen - aside
+       ------[-----------|----+--------------]---------
+                       shift                                                                                        */
+static int64_t sure_pairs(const struct eigen *v)
+{
+    static const double TIE = 1e-6; /* two distances that differ by less are equal */
+    double seen = 0, rounding = 128 * DBL_EPSILON * v->norm;
+    int64_t most = v->found < v->o.pairs ? v->found : v->o.pairs, k = 0;
+    if (v->complete) return most;
+    for (int64_t i = 0; i < v->found; i++) seen = fmax(seen, fabs(v->pair[i].value - v->shift));
+    for (; k < most; k++) {
+        double distance = fabs(v->pair[k].value - v->o.shift);
+        if (distance > seen - aside_of(v) + rounding + TIE * distance) break;
+    }
+    return k;
+}
+
+static bool is_sure(const struct eigen *v)
+{
+    return v->o.part != EIGEN_NEAR || !(aside_of(v) > 0) || sure_pairs(v) == v->o.pairs;
+}
+
+/* Factors so much nearer to S that the pairs found so far would be seen. *went: there are such factors. */
+static bool go_nearer(struct search *s, bool *went, struct err *e)
+{
+    static const double LEAST = 1e-15, SHARE = 1e-4, NEXT = 1e-2;
+    struct eigen *v = s->out;
+    struct inverse nearer = {0};
+    struct err why = {0};
+    double least = LEAST * v->norm, farthest = fabs(v->pair[v->o.pairs - 1].value - v->o.shift);
+    double away = fmax(fmin(NEXT * aside_of(v), SHARE * farthest), least);
+    *went = false;
+    if (aside_of(v) < 2 * least) return true;
+    snprintf(s->text, sizeof s->text, "eigs: factoring");
+    if (!inverse_beside(&nearer, v->A, v->o.shift, away, v->norm, v->o.force, s->A->dev, v->o.watch, &why))
+        return why.code == E_UNSUPPORTED || fail_at(e, why.code, why.where, "%s", why.text);
+    nearer.factor_us += s->inverse.factor_us;
+    inverse_free(&s->inverse);
+    s->inverse = nearer;
+    note_inverse(s);
+    return *went = true;
+}
+
+/* May the basis span the whole space? */
+static bool fits_whole(const struct eigen *v)
+{
+    return v->A->rows <= LANCZOS_COLUMNS_MOST && (!v->o.columns || v->o.columns == v->A->rows);
+}
+
+/* If the shift moved so far that eigenvalues nearer to S may be missing, search again from a nearer one. A small matrix
+   whose factors are not good enough has a basis of the whole space. */
+static bool search_nearest(struct search *s, struct err *e)
+{
+    enum { TRIES = 8 };
+    struct eigen *v = s->out;
+    bool went = true;
+    if (!begin(s, e) || !search_and_measure(s, e)) return false;
+    for (int i = 0; i < TRIES && went && !is_sure(v) && v->restarts < v->o.restarts; i++) {
+        if (!go_nearer(s, &went, e)) return false;
+        if (went && (!begin_process(s, e) || !search_and_measure(s, e))) return false;
+    }
+    bool poor = inverts(s) && (is_open(v) || !is_sure(v)), fits = fits_whole(v);
+    return !poor || !fits || v->restarts >= v->o.restarts || (begin_whole(s, e) && search_and_measure(s, e));
+}
+
+/* Keep the pairs that were asked for. Those that may not be the nearest ones have not converged. */
+static void keep_wanted(struct search *s)
+{
+    struct eigen *v = s->out;
+    v->more = s->process ? copies_beyond(s) : 0;
+    v->sure = is_sure(v) ? v->o.pairs : sure_pairs(v);
+    if (v->found > v->o.pairs) v->found = v->o.pairs;
+    for (int64_t i = v->sure; i < v->found; i++) v->pair[i].status = EIGEN_OPEN;
+}
+
 static bool find(struct search *s, struct err *e)
 {
     struct eigen *v = s->out;
     struct err why = {0};
-    s->before = mem_zero(v->o.pairs, sizeof *s->before, "the eigenvalues", e);
+    s->before = mem_zero(v->o.pairs + FURTHER, sizeof *s->before, "the eigenvalues", e);
     if (!s->before || !eigen_norm(v, e)) return false;
-    if (search_and_measure(s, &why) && (!v->o.verify || eigen_verify(v, &why))) return true;
+    bool ok = search_nearest(s, &why);
+    if (ok) keep_wanted(s);
+    if (ok && (!v->o.verify || eigen_verify(v, &why))) return true;
     if (why.code == E_CANCELLED && !v->found)
         return fail(e, E_CANCELLED, "cancelled before the first restart, so there are no pairs yet");
     if (why.code != E_CANCELLED) return fail_at(e, why.code, why.where, "%s", why.text);
     salvage(s);
+    if (!ok) keep_wanted(s);
     return true;
 }
 
@@ -418,6 +588,7 @@ bool eigen_find(struct eigen **out, const struct eigen_matrix *A, const struct e
     lanczos_free(s.process);
     inverse_free(&s.inverse);
     mem_free(s.before);
+    mem_free(s.host);
     if (ok) return *out = s.out, true;
     eigen_free(s.out);
     return false;

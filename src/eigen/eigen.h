@@ -76,6 +76,7 @@ struct eigen {
     double from, to; /* the bounds; infinite at an end of the spectrum */
     char unverified[240];
     bool cancelled;          /* by Ctrl-C */
+    int64_t sure;            /* no other eigenvalue is nearer to the shift than the first `sure` pairs */
     double shift;            /* EIGEN_NEAR: the shift that was used, which differs from o.shift if A - shift I is
                                 singular */
     const char *factored_by; /* the direct method; NULL: none */

@@ -26,6 +26,8 @@ static const double unstable = 2e-12;
 /* If the inverse lengthens a random vector by more than this, relative to 1 / ||A||_1, an eigenvalue is so near to the
    shift that rounding errors in the direction of its vector would hide the others. */
 static const double growth_most = 1e9;
+/* For a shift that lies `away` from such an eigenvalue: relative to 1 / away. */
+static const double growth_beside = 10;
 
 static bool shifted(struct csr *out, const struct csr *A, double shift, struct err *e)
 {
@@ -46,24 +48,37 @@ static bool is_stable(const struct csr *B, const struct direct_answer *a, const 
     return a->residual * eigen_size(B->rows, b) <= unstable * norm * eigen_size(B->rows, a->x);
 }
 
+/* How to factor: at what distance from an eigenvalue, and by which method (NULL: chosen from the matrix). */
+struct way {
+    double norm, growth;
+    bool force;
+    const struct direct_method *method;
+};
+
 /* The factors are kept only if they solve a random system accurately, and x is not too long. */
-static bool factor(struct inverse *v, const struct csr *B, double norm, bool force, struct err *e)
+static bool factor(struct inverse *v, const struct csr *B, const struct way *way, struct err *e)
 {
     struct direct_answer *a = NULL;
     double *b = mem_new(B->rows, sizeof *b, "the right-hand side", e);
     if (!b) return false;
     random_fill(b, B->rows, 1);
-    struct direct_options o = {
-        .b = b, .symmetric = true, .force = force, .watch = v->watch, .keep = &v->factors, .regular = true};
+    struct direct_options o = {.method = way->method,
+                               .b = b,
+                               .symmetric = true,
+                               .force = way->force,
+                               .watch = v->watch,
+                               .keep = &v->factors,
+                               .regular = true};
     bool ok = direct_solve(&a, B, &o, e);
-    if (ok && eigen_size(B->rows, a->x) * norm > growth_most * eigen_size(B->rows, b)) {
+    if (ok && (!a->x || !v->factors)) ok = fail(e, E_UNSUPPORTED, "A - S I is singular");
+    if (ok && eigen_size(B->rows, a->x) * way->norm > way->growth * eigen_size(B->rows, b)) {
         drop_factors(v);
         ok = fail(e, E_UNSUPPORTED, "the number after `near` is an eigenvalue up to rounding; choose another one");
     }
     if (ok) {
         v->method = a->method->name;
         v->below = a->factors.negative;
-        v->stable = is_stable(B, a, b, norm);
+        v->stable = is_stable(B, a, b, way->norm);
     }
     if (a) v->factor_us += a->us;
     direct_answer_free(a);
@@ -71,13 +86,41 @@ static bool factor(struct inverse *v, const struct csr *B, double norm, bool for
     return ok;
 }
 
-static bool factor_at(struct inverse *v, const struct csr *A, double shift, double norm, bool force, struct err *e)
+static bool factor_by(struct inverse *v, const struct csr *A, double shift, const struct way *way, struct err *e)
 {
     struct csr B = {0};
-    bool ok = shifted(&B, A, shift, e) && factor(v, &B, norm, force, e);
+    bool ok = shifted(&B, A, shift, e) && factor(v, &B, way, e);
     csr_free(&B);
     v->shift = shift;
     return ok;
+}
+
+static bool factor_at(struct inverse *v, const struct csr *A, double shift, double norm, bool force, struct err *e)
+{
+    return factor_by(v, A, shift, &(struct way){.norm = norm, .growth = growth_most, .force = force}, e);
+}
+
+/* L D L' is unstable at this shift: L U, which exchanges rows, may be stable. Fails only after Ctrl-C. */
+static bool exchange_rows(struct inverse *v, const struct csr *A, const struct way *way, struct err *e)
+{
+    for (int i = 0; directs[i] && !v->stable; i++) {
+        struct way next = *way;
+        struct inverse other = {.dev = v->dev, .watch = v->watch, .n = v->n};
+        struct err why = {0};
+        next.method = directs[i];
+        if (directs[i]->hermitian || directs[i]->rectangular) continue;
+        bool ok = factor_by(&other, A, v->shift, &next, &why);
+        if (why.code == E_CANCELLED) return fail_at(e, why.code, why.where, "%s", why.text);
+        other.factor_us += v->factor_us;
+        v->factor_us = other.factor_us;
+        if (!ok || !other.stable) {
+            drop_factors(&other);
+            continue;
+        }
+        drop_factors(v);
+        *v = other;
+    }
+    return true;
 }
 
 /* Factor at shift - away or, if that is an eigenvalue too, at shift + away. */
@@ -111,7 +154,7 @@ static bool factor_aside(struct inverse *v, const struct csr *A, double shift, d
     }
     least.factor_us = v->factor_us;
     *v = least;
-    return true;
+    return exchange_rows(v, A, &(struct way){.norm = norm, .growth = growth_most, .force = force}, e);
 }
 
 bool inverse_new(struct inverse *v, const struct csr *A, double shift, double norm, bool force, struct device *d,
@@ -122,6 +165,23 @@ bool inverse_new(struct inverse *v, const struct csr *A, double shift, double no
     if (factor_at(v, A, shift, norm, force, &why)) return true;
     if (why.code == E_UNSUPPORTED) return factor_aside(v, A, shift, norm, force, e);
     return fail_at(e, why.code, why.where, "%s", why.text);
+}
+
+bool inverse_beside(struct inverse *v, const struct csr *A, double shift, double away, double norm, bool force,
+                    struct device *d, struct watch *w, struct err *e)
+{
+    struct err why = {0};
+    struct way way = {.norm = norm, .growth = growth_beside * norm / away, .force = force};
+    *v = (struct inverse){.dev = d, .watch = w, .n = A->rows};
+    bool ok = factor_by(v, A, shift - away, &way, &why);
+    if (!ok && why.code == E_UNSUPPORTED) {
+        why = (struct err){0};
+        ok = factor_by(v, A, shift + away, &way, &why);
+    }
+    if (!ok) return fail_at(e, why.code, why.where, "%s", why.text);
+    if (exchange_rows(v, A, &way, e)) return true;
+    drop_factors(v);
+    return false;
 }
 
 /* v->factors->to = (A - shift I)^-1 v->factors->from */

@@ -27,6 +27,9 @@ struct inverse {
    1e-5 norm, downwards or else upwards; `norm` is ||A||_1. inverse_free takes an empty struct. */
 bool inverse_new(struct inverse *v, const struct csr *A, double shift, double norm, bool force, struct device *d,
                  struct watch *w, struct err *e);
+/* The same at shift - away or, if that is not possible, at shift + away. */
+bool inverse_beside(struct inverse *v, const struct csr *A, double shift, double away, double norm, bool force,
+                    struct device *d, struct watch *w, struct err *e);
 /* y = scale (A - shift I)^-1 x, for vectors on the device. */
 bool inverse_multiply(struct inverse *v, double scale, const void *x, void *y, struct err *e);
 /* The same for vectors on the host. */

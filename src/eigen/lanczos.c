@@ -183,6 +183,7 @@ static bool extend(struct lanczos *v, struct err *e)
 
 double lanczos_rank(const struct lanczos *v, double value)
 {
+    if (v->o.end == LANCZOS_NEAREST) return fabs(value - v->o.target);
     return v->o.end == LANCZOS_SMALLEST ? value : v->o.end == LANCZOS_LARGEST ? -value : -fabs(value);
 }
 

@@ -11,13 +11,15 @@ struct device;
 struct err;
 struct watch;
 
-enum lanczos_end { LANCZOS_LARGEST, LANCZOS_SMALLEST, LANCZOS_FARTHEST }; /* FARTHEST: largest in absolute value */
+/* FARTHEST: largest in absolute value; NEAREST: to `target` */
+enum lanczos_end { LANCZOS_LARGEST, LANCZOS_SMALLEST, LANCZOS_FARTHEST, LANCZOS_NEAREST };
 
 struct lanczos_options {
     struct device *dev;
     int64_t n;           /* rows of the operator, at least 1 */
     int wanted, columns; /* eigenpairs to find; vectors of the basis: wanted < columns, or columns = n */
     enum lanczos_end end;
+    double target;
     double tol; /* on the residual of a Ritz pair, relative to its value */
     uint64_t seed;
     bool (*multiply)(void *user, const void *x, void *y, struct err *e); /* y = B x, both on the device, fp64 */

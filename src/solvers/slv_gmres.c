@@ -18,8 +18,10 @@ enum { GMRES_Q = VEC_OWN, GMRES_BASIS, GMRES_SYSTEM };
 /* The vectors that an iteration changes in place. Only a restart changes x and the first column of the basis. */
 static const int changed[] = {GMRES_SYSTEM, VEC_X, GMRES_BASIS};
 
-/* TRIAL: iterations of the cycle from which m is estimated. LEAST, MOST: bounds of the estimate */
-enum { TRIAL = 5, LEAST = 5, MOST = 200 };
+/* TRIAL: iterations of the cycle from which m is estimated. LEAST, MOST: bounds of m. The estimate may be far too low:
+   it takes the first iterations, which reduce the residual fast if A is badly scaled, for all. SHORT: of memory, not
+   less */
+enum { TRIAL = 5, LEAST = 30, MOST = 200, SHORT = 5 };
 
 static void *column(const struct solve *v, int64_t j)
 {
@@ -179,7 +181,7 @@ static int64_t cluster_bytes(const struct solve *v)
 }
 
 /* m = (1 + d) (log eps / log tau - 1) - 3 - d, where tau is the factor by which a first cycle reduced the residual, and
-   d is the mean number of entries per row (THESIS 3.3). */
+   d is the mean number of entries per row (THESIS 3.3); at least LEAST. */
 static int64_t estimate(const struct solve *v, double tau)
 {
     double eps = v->set.tol > 0 ? v->set.tol : 1e-8, d = (double)v->matrix.csr->nnz / (double)v->n;
@@ -207,11 +209,22 @@ static bool choose_m(struct solve *v, int64_t *m, struct err *e)
     return v->dev->ops->put(v->dev, v->scalars, before, sizeof before, e);
 }
 
+/* If there is no memory for m vectors, take half as many. */
+static bool make_some_room(struct solve *v, int64_t m, struct err *e)
+{
+    struct err why = {0};
+    if (m <= SHORT) return make_room(v, m, e);
+    if (make_room(v, m, &why)) return true;
+    if (why.code != E_MEMORY) return fail_at(e, why.code, why.where, "%s", why.text);
+    free_room(v);
+    return make_some_room(v, m / 2 > SHORT ? m / 2 : SHORT, e);
+}
+
 static bool init(struct solve *v, struct err *e)
 {
     int64_t m = v->set.m;
-    if (m == 0 && !choose_m(v, &m, e)) return false;
-    return make_room(v, m, e) && start(v, e);
+    if (m > 0) return make_room(v, m, e) && start(v, e);
+    return choose_m(v, &m, e) && make_some_room(v, m, e) && start(v, e);
 }
 
 /* The rotated system shows convergence. Restart to compute the true residual, which decides whether the solve has

@@ -31,7 +31,7 @@ static const struct {
          "not finished: `step [N]` runs N iterations, `continue` runs all remaining iterations, `stop` ends the solve"},
     [CONVERGED] = {"converged", "converged"},
     [MAX_ITERATIONS] = {"iteration-limit", "stopped at the iteration limit; give a larger maxit or a larger tol"},
-    [DIVERGED] = {"diverged", "diverged: the residual grew to more than 1e5 times the initial residual"},
+    [DIVERGED] = {"diverged", "diverged: the residual grew to more than 1e10 times the initial residual"},
     [BROKE_DOWN] = {"broke-down", "broke down"},
     [NOT_A_NUMBER] = {"not-a-number", "the residual is not a number; look for NaN, inf or overflow in A, b and x0"},
     [STAGNATED] = {"stagnated", "stagnated: the residual no longer falls"},
@@ -341,7 +341,8 @@ static int explain(const struct solve *v, char *out, size_t size)
         (v->refine.now.useless ? refine_explain : explain_broken)(v, out, size);
         break;
     case DIVERGED:
-        snprintf(out, size, "%s, at iteration %lld; %s", text, (long long)v->iterations, advice);
+        snprintf(out, size, "%s, at iteration %lld; %s; `force` iterates beyond this limit", text,
+                 (long long)v->iterations, advice);
         break;
     case STAGNATED:
         if (wants_too_much(v)) return explain_drifted(v, out, size), n;

@@ -66,7 +66,9 @@ void live_compare(struct solve *v, int64_t at, double truth, double recursive)
 }
 
 /* Append the most recently computed true residual to the history. */
-static const double most_growth = 1e5; /* the solve has diverged if the residual grows by more than this factor */
+/* The solve has diverged if the residual grows by more than this factor. Before it falls, the residual of sor may grow
+   by 1e8 if A is far from normal. */
+static const double most_growth = 1e10;
 
 bool live_note_truth(struct solve *v, int64_t at, double residual, struct err *e)
 {

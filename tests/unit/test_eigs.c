@@ -121,7 +121,7 @@ static void many_copies(void **state)
         int copies; /* of the first value, among the pairs */
         const char *says, *absent;
     } cases[] = {
-        {"eigs 30 near 4 P on cpu", 20, "A - S I is singular or nearly so at S = 4", "is a multiple eigenvalue"},
+        {"eigs 28 near 4 P on cpu", 20, "A - S I is singular or nearly so at S = 4", "is a multiple eigenvalue"},
         {"eigs 21 near 4 P on cpu verify", 20, "none was missed there", "not converged"},
         {"eigs 6 near 4 P on cpu", 6, "4 is a multiple eigenvalue: 6 of at least", "not converged"},
         {"eigs 6 near 4.001 P on cpu", 6, "4 is a multiple eigenvalue: 6 of at least", "not converged"},
@@ -174,8 +174,106 @@ static void unfinished_searches_say_what_is_missing(void **state)
     talk_says(&t, "eigs 5 smallest maxit 1 on cpu", "The search ended before a second start vector");
     talk_says(&t, "eigs 4 near 8 quick on cpu", "Without `quick`, a second start vector");
     load_diagonal(&t, "D", 100, twenty_ones);
-    talk_says(&t, "eigs 30 near 8 D tol 1e-12 on cpu", "`eigs 30 near 7` has a shift nearer to them");
+    talk_says(&t, "eigs 30 near 8 D tol 1e-12 m 80 on cpu", "`eigs 30 near 7` has a shift nearer to them");
     assert_null(strstr(t.out, "maxit"));
+    talk_close(&t);
+}
+
+/* ---- shifts beside S ---- */
+
+/* -1e10, 1e10, and between them values from -1e-2 to 1e2: at 1e-8 ||A|| from 0, all of these look alike. */
+static double graded(int i)
+{
+    return i < 40 ? -1e10 + i : i < 80 ? 1e10 - i : i < 100 ? -40.0 - i : i == 100 ? -1e-2 : 1e-4 * pow(3, i - 101);
+}
+
+/* The pairs are the nearest ones to S, not to a shift that moved. */
+static void nearest_to_what_was_asked(void **state)
+{
+    static const struct {
+        const char *line;
+        double want[6];
+    } cases[] = {
+        {"eigs 6 near 0 on cpu", {1e-4, 3e-4, 9e-4, 27e-4, 81e-4, -1e-2}},
+        {"eigs 6 near 1e-3 on cpu", {9e-4, 3e-4, 1e-4, 27e-4, 81e-4, -1e-2}},
+        {"eigs 4 near 0 on emu", {1e-4, 3e-4, 9e-4, 27e-4}},
+    };
+    struct talk t;
+    (void)state;
+    talk_open(&t, OUT_TEXT);
+    load_diagonal(&t, "G", 120, graded);
+    for (int i = 0; i < COUNT(cases); i++) {
+        talk_says(&t, cases[i].line, "nearest to");
+        const struct eigen *v = t.s.eigen;
+        assert_int_equal(v->sure, v->found);
+        for (int k = 0; k < v->found; k++)
+            if (!(fabs(v->pair[k].value - cases[i].want[k]) <= 1e-12))
+                fail_msg("%s: value %d is %.15g, not %.15g", cases[i].line, k, v->pair[k].value, cases[i].want[k]);
+    }
+    talk_close(&t);
+}
+
+/* A star has the eigenvalue 0 n - 2 times, and no diagonal: L D L' without row exchanges is not accurate beside 0. */
+static void load_star(struct talk *t, int n)
+{
+    enum { MOST = 80 };
+    struct csr A = {0};
+    struct err e = {0};
+    struct load_info info = {.file = "case"};
+    int row[2 * MOST], col[2 * MOST];
+    double val[2 * MOST];
+    assert_true(n <= MOST);
+    for (int i = 1; i < n; i++) {
+        row[2 * i - 2] = col[2 * i - 1] = 0;
+        row[2 * i - 1] = col[2 * i - 2] = i;
+        val[2 * i - 2] = val[2 * i - 1] = 1 + 0.1 * i;
+    }
+    assert_true(csr_from_triplets(&A, n, n, 2 * n - 2, row, col, val, NULL, NULL, &e));
+    assert_true(session_add(&t->s, "star", &A, &info, &e));
+}
+
+static void no_pair_of_a_singular_matrix_is_open(void **state)
+{
+    enum { N = 64 };
+    static const char *const lines[] = {"eigs 6 near 0 on cpu", "eigs 40 near 0 on cpu", "eigs 64 near 0 on cpu"};
+    struct talk t;
+    (void)state;
+    talk_open(&t, OUT_TEXT);
+    load_star(&t, N);
+    for (int i = 0; i < COUNT(lines); i++) {
+        double square = 0, want;
+        talk_says(&t, lines[i], "nearest to 0");
+        const struct eigen *v = t.s.eigen;
+        for (int k = 1; k < N; k++) square += (1 + 0.1 * k) * (1 + 0.1 * k);
+        for (int k = 0; k < v->found; k++) {
+            want = k < N - 2 ? 0 : sqrt(square);
+            if (v->pair[k].status == EIGEN_OPEN) fail_msg("%s: pair %d is open: %s", lines[i], k + 1, t.out);
+            if (!(fabs(fabs(v->pair[k].value) - want) < 1e-12)) fail_msg("%s: %.15g", lines[i], v->pair[k].value);
+        }
+        check_pairs(lines[i], v);
+        if (strstr(t.out, "(null)")) fail_msg("%s", t.out);
+    }
+    talk_close(&t);
+}
+
+/* Values that are all 0 up to rounding errors of ||A||. */
+static double almost_zero(int i)
+{
+    return i < 60 ? 1e-6 * (i + 1) : 1e16;
+}
+
+/* Values that the moved shift makes alike are not copies, and no shift is proposed that would move in the same way. */
+static void rounding_errors_prove_nothing(void **state)
+{
+    struct talk t;
+    (void)state;
+    talk_open(&t, OUT_TEXT);
+    load_diagonal(&t, "Z", 100, almost_zero);
+    talk_says(&t, "eigs 3 near 0 m 40 on cpu", "nearest to 0");
+    if (strstr(t.out, "multiple")) fail_msg("%s", t.out);
+    load_star(&t, 64);
+    talk_says(&t, "eigs 6 near 0 m 40 on cpu", "nearest to 0");
+    if (strstr(t.out, "has a shift nearer")) fail_msg("%s", t.out);
     talk_close(&t);
 }
 
@@ -533,6 +631,9 @@ int main(void)
         cmocka_unit_test(more_copies_than_columns),
         cmocka_unit_test(unfinished_searches_say_what_is_missing),
         cmocka_unit_test(a_singular_laplacian),
+        cmocka_unit_test(nearest_to_what_was_asked),
+        cmocka_unit_test(no_pair_of_a_singular_matrix_is_open),
+        cmocka_unit_test(rounding_errors_prove_nothing),
         cmocka_unit_test(real_matrices_against_lapack),
         cmocka_unit_test(refusals_are_one_line),
         cmocka_unit_test(missing_libraries_are_named),
