@@ -159,6 +159,14 @@ static size_t number_length(const char *at)
     return is_name(at[n]) ? 0 : n;
 }
 
+const char *expression_refuses(const char *name)
+{
+    name += strspn(name, "+-");
+    size_t n = number_length(name);
+    if (n && !name[n]) return "is a number in expressions; choose another name";
+    return strcmp(name, "I") ? NULL : "is the identity in expressions; choose another name";
+}
+
 static int parse_number(struct parser *p, size_t n)
 {
     double value = 0;
@@ -199,11 +207,11 @@ static int unknown_name(struct parser *p)
 static int parse_name(struct parser *p)
 {
     const char *place = p->at;
-    if (*p->at == 'I' && !is_name(p->at[1])) {
+    const struct matrix *m = named_at(p->s, p->at);
+    if (!m && *p->at == 'I' && !is_name(p->at[1])) {
         p->at++;
         return add(p, (struct node){NODE_IDENTITY, 1, NULL, -1, -1, -1, -1}, place);
     }
-    const struct matrix *m = named_at(p->s, p->at);
     if (!m) return unknown_name(p);
     if (!session_takes(p->s, m, p->e)) return -1;
     p->at += strlen(m->name);
@@ -225,9 +233,10 @@ static int parse_operand(struct parser *p)
 {
     skip_blanks(p);
     size_t n = number_length(p->at);
+    if (named_at(p->s, p->at)) return parse_name(p); /* the name may begin with a number or I, such as I-2 */
     if (n) return parse_number(p, n);
     if (*p->at == '(') return parse_parenthesis(p);
-    if (is_name(*p->at) || named_at(p->s, p->at)) return parse_name(p);
+    if (is_name(*p->at)) return parse_name(p);
     return wrong(p, p->at, "a matrix, a number or ( is missing");
 }
 

@@ -5,6 +5,7 @@
 #include "card/card.h"
 #include "direct/direct.h"
 #include "command.h"
+#include "expression.h"
 #include "machine/device.h"
 #include "machine/device_sorts.h"
 #include "front.h"
@@ -69,7 +70,7 @@ static const char *value_name(const struct session *s, const char *text)
     (void)s;
     size_t n = strlen(text);
     bool ok = n && n < sizeof((struct matrix *)0)->name && !text[strcspn(text, " \"'\\;#!/")] &&
-              !strcmp(print_safe(text, n, n, safe, sizeof safe), text);
+              !strcmp(print_safe(text, n, n, safe, sizeof safe), text) && !expression_refuses(text);
     return ok ? text : NULL;
 }
 
@@ -574,7 +575,7 @@ const struct kind kinds[] = {
     {"MEASURE", "measure", "a measure of rows", NULL, &row_measure_registry, NULL, NULL, KIND_PLAIN, NULL},
     {"FORMULA", "formula", "NAME = EXPRESSION", NULL, NULL, value_any, list_operands, KIND_PLAIN, NULL},
     {"NAME", "name", "a name of at most 63 bytes without blanks, quotes or slashes", NULL, NULL, value_name, NULL,
-     KIND_PLAIN, NULL},
+     KIND_PLAIN, NULL, expression_refuses},
     {"N", "n", "an integer", NULL, NULL, value_integer, NULL, KIND_PLAIN, NULL},
     {"RANGE", "range", "an index or a range, such as 5 or 3:7", NULL, NULL, value_interval, NULL, KIND_PLAIN, NULL},
     {"R", "r", "a number", NULL, NULL, value_real, NULL, KIND_PLAIN, NULL},
@@ -627,7 +628,9 @@ bool kind_check(const char *kind, const struct session *s, const char *after, co
     struct suggest near = suggest_for(text);
     struct message t = {0};
     if (kind_value(k, s, text)) return true;
+    const char *why = k->refuses ? k->refuses(text) : NULL;
     message_quote(&t, text);
+    if (why) return fail(e, E_USAGE, "%s %s", t.text, why);
     message_add(&t, " after `%s` is not %s", after, k->what);
     kind_list(k, s, NULL, suggest_offer, &near);
     message_near(&t, &near);

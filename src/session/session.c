@@ -9,6 +9,7 @@
 #include "formats/fmt_csr.h"
 #include "formats/format.h"
 #include "command.h"
+#include "expression.h"
 #include "front.h"
 #include "holding.h"
 #include "in_parts.h"
@@ -253,7 +254,8 @@ static size_t without(const char *name, size_t n, const char *ending)
 }
 
 /* Make a name of at most `most` bytes from the name of a file: thesis4.mtx.gz -> thesis4. Characters other than
-   letters, digits and _+-. become _. */
+   letters, digits and _+-. become _. A name that an expression would read as a number or as the identity gets an m at
+   its beginning: 3.mtx -> m3. */
 static void name_of_file(const char *file, char *out, size_t most)
 {
     static const char *const endings[] = {".gz",  ".xz",  ".zst", ".bz2", ".tgz", ".tar",
@@ -262,13 +264,16 @@ static void name_of_file(const char *file, char *out, size_t most)
     const char *base = slash ? slash + 1 : file;
     size_t n = strlen(base);
     for (int i = 0; i < COUNT(endings); i++) n = without(base, n, endings[i]);
-    n = n < most ? n : most;
+    n = n < most - 1 ? n : most - 1;
     for (size_t i = 0; i < n; i++) {
         bool plain = strchr("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_+-.", base[i]) != NULL;
         out[i] = plain ? base[i] : '_';
     }
     out[n] = 0;
     if (!n) strcpy(out, "matrix");
+    if (!expression_refuses(out)) return;
+    memmove(out + 1, out, n + 1);
+    *out = 'm';
 }
 
 static void unique_name(const struct session *s, const char *file, char out[64])
@@ -281,6 +286,8 @@ static void unique_name(const struct session *s, const char *file, char out[64])
 
 bool session_add(struct session *s, const char *name, struct csr *A, const struct load_info *info, struct err *e)
 {
+    const char *why = name ? expression_refuses(name) : NULL;
+    if (why) return fail(e, E_USAGE, "%s %s", name, why);
     if (name && find(s, name))
         return fail(e, E_USAGE, "a matrix is called %s already; `drop %s` first or choose another name", name, name);
     struct matrix *m = mem_zero(1, sizeof *m, "a matrix", e);
