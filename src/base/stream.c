@@ -220,6 +220,21 @@ static const char *matrix_ending(const char *name)
     return dot && dot > name && (!strcasecmp(dot, ".mtx") || !strcasecmp(dot, ".rb")) ? dot : NULL;
 }
 
+/* Is the member a file beside a matrix in which macOS keeps its attributes, such as ._bus.mtx? */
+static bool is_shadow(const char *name)
+{
+    return !strncmp(base_name(name), "._", 2);
+}
+
+/* Are the names of the folder and of the member equal, as for NAME/NAME.mtx? */
+static bool named_like_folder(const char *name)
+{
+    const char *base = base_name(name), *folder = base - (base > name);
+    size_t n = (size_t)(matrix_ending(name) - base);
+    while (folder > name && folder[-1] != '/') folder--;
+    return base > name && (size_t)(base - 1 - folder) == n && !strncmp(folder, base, n);
+}
+
 /* Are the names of the member and of the archive equal without their extensions, as for NAME.mtx in NAME.tar.gz? */
 static bool named_like(const char *name, const char *archive)
 {
@@ -233,18 +248,20 @@ struct choice {
     int best;  /* index of the chosen entry, or -1 if none is chosen */
     int index; /* index of the current entry */
     bool sure; /* the name of `best` matches the archive */
+    int like_folder; /* number of matrices with the name of their folder; for a pipe, which gives the archive no name */
     char list[320];
 };
 
-static void consider(struct choice *c, const char *name, const char *archive)
+static void consider(struct choice *c, const char *name, const struct stream *s)
 {
     char safe[80];
-    if (!matrix_ending(name)) return;
+    if (!matrix_ending(name) || is_shadow(name)) return;
     size_t used = strlen(c->list);
     print_safe(name, strlen(name), 60, safe, sizeof safe);
     snprintf(c->list + used, sizeof c->list - used, "%s%s", c->found ? ", " : "", safe);
-    c->sure = named_like(name, archive);
-    if (!c->found++ || c->sure) c->best = c->index;
+    c->sure = named_like(name, s->path);
+    bool better = s->pipe && named_like_folder(name) && !c->like_folder++;
+    if (!c->found++ || c->sure || better) c->best = c->index;
 }
 
 static bool choose(struct stream *s, struct choice *c, struct err *e)
@@ -255,11 +272,11 @@ static bool choose(struct stream *s, struct choice *c, struct err *e)
          !c->sure && (r = archive_read_next_header(s->archive, &entry)) >= ARCHIVE_WARN && r != ARCHIVE_EOF;
          c->index++) {
         const char *name = archive_entry_pathname(entry);
-        if (name && archive_entry_filetype(entry) == AE_IFREG) consider(c, name, s->path);
+        if (name && archive_entry_filetype(entry) == AE_IFREG) consider(c, name, s);
     }
     if (r < ARCHIVE_WARN) return archive_fail(s, e);
     if (!c->found) return fail(e, E_INPUT, "the archive holds no .mtx or .rb file");
-    return c->found == 1 || c->sure ||
+    return c->found == 1 || c->sure || c->like_folder == 1 ||
            fail(e, E_INPUT,
                 "the archive holds %d .mtx or .rb files, and none has the archive's name: %s; unpack the file that you "
                 "want",

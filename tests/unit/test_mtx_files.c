@@ -317,6 +317,16 @@ static bool stop_at_any(struct watch *w, const char *what, int64_t done, int64_t
     return --*(int *)w->user > 0;
 }
 
+/* macOS adds ._NAME for the attributes of NAME. */
+static void files_of_attributes_do_not_count(void **state)
+{
+    static const unsigned types[] = {AE_IFREG, AE_IFREG};
+    const struct member m[] = {{"./._m.mtx", "\0\5\x16\7", 4}, {"./m.mtx", small, sizeof small - 1}};
+    (void)state;
+    assert_loads(tar_of("dotslash.tar", m, types, 2), small_shown);
+    assert_refused(tar_of("dotslash.tar", m, types, 1), E_INPUT, "holds no .mtx or .rb file");
+}
+
 /* Write the bytes to a named pipe in another process, with a pause after the first byte. */
 static pid_t pour(const char *pipe, const char *data, size_t n)
 {
@@ -358,6 +368,31 @@ static void pipes_are_read(void **state)
     }
     mtx_hooks(0, 0);
     mem_free((char *)m.data);
+    unlink(pipe);
+}
+
+/* The only matrix with the name of its folder is the one to read. */
+static void an_archive_from_a_pipe_has_no_name(void **state)
+{
+    static const char other[] = HEAD "1 1 1\n1 1 7\n";
+    const struct member m[] = {{"bus/bus_b.mtx", other, sizeof other - 1},
+                               {"./bus/bus.mtx", small, sizeof small - 1},
+                               {"us/bus.mtx", other, sizeof other - 1},
+                               {"cow/cow.mtx", other, sizeof other - 1}};
+    char got[4096];
+    (void)state;
+    const char *pipe = scratch_path("archive.pipe");
+    assert_int_equal(mkfifo(pipe, 0600), 0);
+    for (int i = 3; i <= 4; i++) {
+        size_t n;
+        char *z = read_whole(pack_file("packed", ARCHIVE_FILTER_GZIP, true, m, i), &n);
+        pid_t child = pour(pipe, z, n);
+        show_load(pipe, got, sizeof got);
+        waitpid(child, NULL, 0);
+        if (i == 3) assert_string_equal(got, small_shown);
+        if (i == 4) assert_non_null(strstr(got, "holds 4 .mtx or .rb files, and none has the archive's name"));
+        mem_free(z);
+    }
     unlink(pipe);
 }
 
@@ -858,6 +893,8 @@ int main(void)
         cmocka_unit_test(text_before_damage_is_read),
         cmocka_unit_test(damage_of_archives_is_found),
         cmocka_unit_test(only_files_of_an_archive_count),
+        cmocka_unit_test(files_of_attributes_do_not_count),
+        cmocka_unit_test(an_archive_from_a_pipe_has_no_name),
         cmocka_unit_test(unreadable_files_are_named),
         cmocka_unit_test(pipes_are_read),
         cmocka_unit_test(waiting_for_a_pipe_can_be_cancelled),
