@@ -344,6 +344,8 @@ static const struct {
     {"three values in a complex file", T(COO("complex general") "2 2 1\n1 2 3 4 5\n"), E_INPUT, 3,
      "goes on after 4 numbers"},
     {"NUL in a number", T(COO("real general") "2 2 1\n1 2 3\0004\n"), E_INPUT, 3, "3\\x004"},
+    {"a no-break space", T(COO("real general") "2 2 1\n1\xc2\xa0" "2 3\n"), E_INPUT, 3,
+     "the row index is text that is not an integer: \"1\\xc2\\xa02\""},
     {"DEL and bytes beyond ASCII", T(COO("real general") "2 2 1\n1 2 3\x7f\xc2\xa0\n"), E_INPUT, 3, "3"},
     {"form feed line", T(COO("real general") "2 2 1\n1 2 3\n\f\n"), E_INPUT, 4, "\\x0c"},
     {"NUL", T(COO("real general") "2 2 1\n1 2 3\0\n"), E_INPUT, 3, "\"3\\x00\""},
