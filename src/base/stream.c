@@ -36,6 +36,7 @@ struct stream {
     const char *out;         /* nout bytes from libarchive that are not delivered yet; `gap` zeros precede them */
     size_t nout;
     int64_t gap;       /* number of zeros that a sparse file omits here */
+    bool garbage;      /* bytes follow the compressed data */
     int64_t given;     /* number of bytes of the entry delivered so far */
     struct err fault;  /* a fault, which is reported after the bytes that precede it */
     char piece[PIECE]; /* input buffer of libarchive */
@@ -187,7 +188,8 @@ static bool archive_fail(struct stream *s, struct err *e)
     why = why ? print_safe(why, strlen(why), 200, text, sizeof text) : "no details";
     if (archive_errno(s->archive) == ENOMEM)
         return fail(e, E_MEMORY, "out of memory for the compressed file (%s)", why);
-    return fail(e, E_INPUT, "the compressed file is damaged (%s): it is truncated or corrupt; download it again", why);
+    return fail(e, E_INPUT, "the %s is damaged (%s): it is truncated or corrupt; download it again",
+                s->packing == TAR ? "archive" : "compressed file", why);
 }
 
 /* Open libarchive, or reopen it, at the beginning of the layer below. */
@@ -339,6 +341,14 @@ void stream_close(struct stream *s)
     mem_free(s);
 }
 
+/* Do bytes follow the compressed data? libarchive ends a bzip2 file without a fault at bytes that are not bzip2. */
+static bool has_rest(struct stream *s)
+{
+    char byte;
+    return archive_filter_bytes(s->archive, -1) < __atomic_load_n(&s->done, __ATOMIC_RELAXED) ||
+           below_read(s, &byte, 1, NULL) > 0;
+}
+
 /* Get the next piece of the entry from libarchive. Returns false at the end of the entry, or on a fault, which is
    recorded in s->fault. archive_read_data is not used, since it drops the bytes before a fault. */
 static bool next_piece(struct stream *s)
@@ -349,6 +359,7 @@ static bool next_piece(struct stream *s)
     int r = archive_read_data_block(s->archive, &out, &s->nout, &at);
     s->out = out;
     s->gap = at > s->given ? at - s->given : 0;
+    if (r == ARCHIVE_EOF && s->packing == BZIP2) s->garbage |= has_rest(s);
     if (r == ARCHIVE_OK || r == ARCHIVE_EOF) return r == ARCHIVE_OK || s->gap;
     s->nout = 0;
     s->gap = 0;
@@ -405,5 +416,5 @@ void stream_progress(const struct stream *s, int64_t *done, int64_t *total)
 
 bool stream_garbage(const struct stream *s)
 {
-    return s->gunzip && gunzip_garbage(s->gunzip);
+    return s->garbage || (s->gunzip && gunzip_garbage(s->gunzip));
 }

@@ -36,7 +36,7 @@ static const struct {
     [NOTE_DIAGONAL] = {"zero was kept on a skew-symmetric diagonal", "zeros were kept on a skew-symmetric diagonal"},
     [NOTE_DUPLICATE] = {"duplicate entry was summed", "duplicate entries were summed"},
     [NOTE_EOF_BYTE] = {"DOS end-of-file byte at the end was skipped", NULL},
-    [NOTE_GARBAGE] = {"bytes after the gzip stream were ignored", NULL},
+    [NOTE_GARBAGE] = {"bytes after the compressed data were ignored", NULL},
 };
 
 static void note_show(int kind, int64_t n, int64_t line, char *to, size_t size)
