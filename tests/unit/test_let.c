@@ -263,6 +263,9 @@ static void blanks_and_names(void **state)
     assert_true(t.s.current->csr.val[0] == 8);
     talk_says(&t, "let F = 1.5e1*A # a comment", "made of   1.5e1*A\n");
     assert_true(t.s.current->csr.val[0] == 60);
+    assert_true(talk_line(&t, "let H = 0.025*A; load tests/golden/complex.mtx as Z; let Y = 3*Z"));
+    talk_says(&t, "diff A H", "and B has              0.1\n");
+    talk_says(&t, "diff Y Z", "and B has              1.23456e-11-9.87654e+100i\n");
     talk_says(&t, "let G = (A + 2 * I)' ; list", "(A + 2 * I)'");
     talk_says(&t, "undo", "undone: let G = (A + 2 * I)'");
     talk_close(&t);
