@@ -134,8 +134,7 @@ static void *refuse(int64_t n, size_t size, const char *what, struct err *e)
     char need[32], have[32];
     fail(e, E_MEMORY,
          "out of memory: %s needs %s, but only about %s is available; drop a matrix or choose a smaller one", what,
-         show_bytes((double)n * (double)size, need, sizeof need),
-         show_bytes((double)unpromised(), have, sizeof have));
+         show_bytes((double)n * (double)size, need, sizeof need), show_bytes((double)unpromised(), have, sizeof have));
     return NULL;
 }
 

@@ -246,10 +246,10 @@ static bool named_like(const char *name, const char *archive)
 }
 
 struct choice {
-    int found; /* number of matrices found so far */
-    int best;  /* index of the chosen entry, or -1 if none is chosen */
-    int index; /* index of the current entry */
-    bool sure; /* the name of `best` matches the archive */
+    int found;       /* number of matrices found so far */
+    int best;        /* index of the chosen entry, or -1 if none is chosen */
+    int index;       /* index of the current entry */
+    bool sure;       /* the name of `best` matches the archive */
     int like_folder; /* number of matrices with the name of their folder; for a pipe, which gives the archive no name */
     char list[320];
 };

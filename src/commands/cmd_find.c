@@ -233,8 +233,8 @@ static bool print_found(struct session *s, const struct matrix *m, const struct 
     show_count(f->matches, matches, sizeof matches);
     show_count(f->n, shown, sizeof shown);
     bool cut = f->n < f->matches;
-    out_text(s->out, "%s of %s match%s%s%s", matches, how_many(all, kind->noun).text, f->matches == 1 || all == 1 ? "es" : "",
-             cut ? "; `limit N` shows more than " : "", cut ? shown : "");
+    out_text(s->out, "%s of %s match%s%s%s", matches, how_many(all, kind->noun).text,
+             f->matches == 1 || all == 1 ? "es" : "", cut ? "; `limit N` shows more than " : "", cut ? shown : "");
     return true;
 }
 

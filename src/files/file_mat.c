@@ -244,7 +244,8 @@ static bool parts_of(const matvar_t *v, const void *data, const char **re, const
     return *re && (*im || !v->isComplex);
 }
 
-/* Is v an array of numbers that can be sent? A square sparse b of the size of A is the second matrix of a pencil (A, B). */
+/* Is v an array of numbers that can be sent? A square sparse b of the size of A is the second matrix of a pencil (A,
+ * B). */
 static bool is_sendable(const matvar_t *v, const matvar_t *A, int side)
 {
     size_t bytes;

@@ -223,7 +223,7 @@ static inline const char *plain_value(const char *p, bool integer, double *v)
     const char *after = number_plain(p, v), *first = p + (*p == '-');
     if (after && *v == 0 && has_digits(p, after)) return NULL;
     return !integer || !after || (first + digits_read(first, &digits) == after && digits < (uint64_t)1 << 53) ? after
-                                                                                                             : NULL;
+                                                                                                              : NULL;
 }
 
 /* Parse lines from s->p up to the first line that is not plain. The function is inlined with constant numbers of

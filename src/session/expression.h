@@ -28,9 +28,6 @@ struct expression {
 /* Read an expression. Each name is a matrix of the session, except I, which is the identity. The longest name wins: if
    a matrix is called A-B, then A-B is that matrix, and `A - B` is a difference. */
 bool expression_read(struct expression *x, const struct session *s, const char *text, struct err *e);
-/* Why no matrix may have this name: an expression would read it as the identity or as a number. "is a number in
-   expressions; choose another name", or NULL if the name is allowed. */
-const char *expression_refuses(const char *name);
 /* Compute the matrix. The caller frees *out with csr_free; on failure, *out is empty. Needs no lock, but no matrix of
    the session may be dropped meanwhile. */
 bool expression_value(const struct expression *x, struct csr *out, struct err *e);

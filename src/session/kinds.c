@@ -5,7 +5,7 @@
 #include "card/card.h"
 #include "direct/direct.h"
 #include "command.h"
-#include "expression.h"
+#include "name.h"
 #include "machine/device.h"
 #include "machine/device_sorts.h"
 #include "front.h"
@@ -70,7 +70,7 @@ static const char *value_name(const struct session *s, const char *text)
     (void)s;
     size_t n = strlen(text);
     bool ok = n && n < sizeof((struct matrix *)0)->name && !text[strcspn(text, " \"'\\;#!/")] &&
-              !strcmp(print_safe(text, n, n, safe, sizeof safe), text) && !expression_refuses(text);
+              !strcmp(print_safe(text, n, n, safe, sizeof safe), text) && !name_refuses(text);
     return ok ? text : NULL;
 }
 
@@ -575,7 +575,7 @@ const struct kind kinds[] = {
     {"MEASURE", "measure", "a measure of rows", NULL, &row_measure_registry, NULL, NULL, KIND_PLAIN, NULL},
     {"FORMULA", "formula", "NAME = EXPRESSION", NULL, NULL, value_any, list_operands, KIND_PLAIN, NULL},
     {"NAME", "name", "a name of at most 63 bytes without blanks, quotes or slashes", NULL, NULL, value_name, NULL,
-     KIND_PLAIN, NULL, expression_refuses},
+     KIND_PLAIN, NULL, name_refuses},
     {"N", "n", "an integer", NULL, NULL, value_integer, NULL, KIND_PLAIN, NULL},
     {"RANGE", "range", "an index or a range, such as 5 or 3:7", NULL, NULL, value_interval, NULL, KIND_PLAIN, NULL},
     {"R", "r", "a number", NULL, NULL, value_real, NULL, KIND_PLAIN, NULL},

@@ -9,7 +9,7 @@
 #include "formats/fmt_csr.h"
 #include "formats/format.h"
 #include "command.h"
-#include "expression.h"
+#include "name.h"
 #include "front.h"
 #include "holding.h"
 #include "in_parts.h"
@@ -256,7 +256,7 @@ static size_t without(const char *name, size_t n, const char *ending)
 
 /* Copy one character of a file name to a name: characters of ASCII other than letters, digits and _+-. become _, and so
    do characters that are not safe to print. Returns the length of the character in the file name. */
-static size_t name_character(const char *from, size_t n, char *out, size_t *at)
+static size_t copy_character(const char *from, size_t n, char *out, size_t *at)
 {
     static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_+-.";
     char safe[32];
@@ -270,8 +270,8 @@ static size_t name_character(const char *from, size_t n, char *out, size_t *at)
     return used;
 }
 
-/* Make a name of at most `most` bytes from the name of a file: thesis4.mtx.gz -> thesis4. A name that an expression would read as a number or as the identity gets an m at
-   its beginning: 3.mtx -> m3. */
+/* Make a name of at most `most` bytes from the name of a file: thesis4.mtx.gz -> thesis4. A name that an expression
+   would read as a number or as the identity gets an m at its beginning: 3.mtx -> m3. */
 static void name_of_file(const char *file, char *out, size_t most)
 {
     static const char *const endings[] = {".gz",  ".xz",  ".zst", ".bz2", ".tgz", ".tar", ".mtx", ".wsb",
@@ -283,13 +283,13 @@ static void name_of_file(const char *file, char *out, size_t most)
     for (int i = 0; i < COUNT(endings); i++) n = without(base, n, endings[i]);
     size_t length = 0;
     for (size_t i = 0, whole = 0; i < n && length <= most; whole = length) {
-        i += name_character(base + i, n - i, out, &length);
+        i += copy_character(base + i, n - i, out, &length);
         if (length > most) length = whole; /* the name is full; do not cut a character */
         if (length == whole) break;
     }
     out[length] = 0;
     if (!n) strcpy(out, "matrix");
-    if (!expression_refuses(out)) return;
+    if (!name_refuses(out)) return;
     memmove(out + 1, out, length + 1);
     *out = 'm';
 }
@@ -304,7 +304,7 @@ static void unique_name(const struct session *s, const char *file, char out[64])
 
 bool session_add(struct session *s, const char *name, struct csr *A, const struct load_info *info, struct err *e)
 {
-    const char *why = name ? expression_refuses(name) : NULL;
+    const char *why = name ? name_refuses(name) : NULL;
     if (why) return fail(e, E_USAGE, "%s %s", name, why);
     if (name && find(s, name))
         return fail(e, E_USAGE, "a matrix is called %s already; `drop %s` first or choose another name", name, name);

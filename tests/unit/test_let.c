@@ -287,8 +287,8 @@ static void load_one_by_one(struct talk *t, const char *path)
 /* A matrix must not have a name that expressions read as a number or as the identity. */
 static void files_named_like_constants(void **state)
 {
-    static const char *const files[][2] = {{"3", "m3"}, {"I", "mI"}, {"2e3", "m2e3"}, {"-I", "m-I"}, {"I-2", "I-2"},
-                                          {"ünï-矩阵 💥\xff\xc2\xa0x", "ünï-矩阵_💥__x"}};
+    static const char *const files[][2] = {{"3", "m3"},   {"I", "mI"},    {"2e3", "m2e3"},
+                                           {"-I", "m-I"}, {"I-2", "I-2"}, {"ünï-矩阵 💥\xff\xc2\xa0x", "ünï-矩阵_💥__x"}};
     char folder[] = "/tmp/warpspy-let-XXXXXX", path[100];
     struct talk t;
     (void)state;

@@ -260,11 +260,12 @@ static void vectors_larger_than_the_memory_are_refused(void **state)
 
 int main(void)
 {
-    struct CMUnitTest tests[COUNT(scripts) + 6] = {
-        cmocka_unit_test(a_library_that_does_not_open), cmocka_unit_test(a_stream_in_memory),
-        cmocka_unit_test(lazy_blocks_are_freed), cmocka_unit_test(ctrl_c_ends_the_freeing_of_a_block),
-        cmocka_unit_test(blocks_larger_than_the_memory_are_refused),
-        cmocka_unit_test(vectors_larger_than_the_memory_are_refused)};
+    struct CMUnitTest tests[COUNT(scripts) + 6] = {cmocka_unit_test(a_library_that_does_not_open),
+                                                   cmocka_unit_test(a_stream_in_memory),
+                                                   cmocka_unit_test(lazy_blocks_are_freed),
+                                                   cmocka_unit_test(ctrl_c_ends_the_freeing_of_a_block),
+                                                   cmocka_unit_test(blocks_larger_than_the_memory_are_refused),
+                                                   cmocka_unit_test(vectors_larger_than_the_memory_are_refused)};
     char folder[] = "/tmp/warpspy-memory-XXXXXX", command[80];
     if (!mkdtemp(folder) || chdir(folder)) return 1;
     for (int i = 0; i < COUNT(scripts); i++)

@@ -350,10 +350,15 @@ static const struct {
     {"a skew array of both triangles", T(ARR("real skew-symmetric") "2 2\n0\n2\n-2\n0\n"), E_INPUT, 4,
      "holds only the strict lower triangle, 1 value; "},
     {"a 7-Zip archive", T("7z\xbc\xaf'\x1c\0\4"), E_INPUT, 1, "but a 7-Zip archive; unpack it with `7z x`"},
-    {"a file of compress", T("\x1f\x9d\x90" "aaaa"), E_INPUT, 1, "(.Z); unpack it with `gzip -d`"},
+    {"a file of compress",
+     T("\x1f\x9d\x90"
+       "aaaa"),
+     E_INPUT, 1, "(.Z); unpack it with `gzip -d`"},
     {"a file of lzma", T("]\0\0\x80\0\xff\xff"), E_INPUT, 1, "compressed as .lzma; unpack it with `xz -d`"},
-    {"a no-break space", T(COO("real general") "2 2 1\n1\xc2\xa0" "2 3\n"), E_INPUT, 3,
-     "the row index is text that is not an integer: \"1\\xc2\\xa02\""},
+    {"a no-break space",
+     T(COO("real general") "2 2 1\n1\xc2\xa0"
+                           "2 3\n"),
+     E_INPUT, 3, "the row index is text that is not an integer: \"1\\xc2\\xa02\""},
     {"DEL and bytes beyond ASCII", T(COO("real general") "2 2 1\n1 2 3\x7f\xc2\xa0\n"), E_INPUT, 3, "3"},
     {"form feed line", T(COO("real general") "2 2 1\n1 2 3\n\f\n"), E_INPUT, 4, "\\x0c"},
     {"NUL", T(COO("real general") "2 2 1\n1 2 3\0\n"), E_INPUT, 3, "\"3\\x00\""},
