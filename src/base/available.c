@@ -129,7 +129,15 @@ static int64_t control_groups_leave(const char *root)
     return left;
 }
 
+static int64_t pretended;
+
+void memory_pretend(int64_t bytes)
+{
+    pretended = bytes;
+}
+
 int64_t memory_available(const char *root)
 {
-    return least(machine_has(root), least(process_leaves(root), control_groups_leave(root)));
+    int64_t most = pretended ? pretended : UNLIMITED;
+    return least(most, least(machine_has(root), least(process_leaves(root), control_groups_leave(root))));
 }

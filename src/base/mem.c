@@ -7,6 +7,7 @@
 #include "text.h"
 
 #include <malloc.h>
+#include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,8 +16,11 @@
 
 /* LAZY_FROM: freeing a block of at least this many bytes takes a long time. LONG_ZERO: Ctrl-C can end the clearing of
    a block of at least this many bytes. PIECE: freeing this many bytes takes about 1 ms. PROMPT_US: after this time, the
-   prompt of the next command is usually there. */
+   prompt of the next command is usually there. HUGE_FROM: a block of at least this many bytes is compared with the
+   available memory before it is allocated. HUGE_MOST: at most this many such blocks are remembered. SAMPLE: one page in
+   so many bytes is asked whether it is in memory. */
 enum { ALIGN = 256, SPARE_SHARE = 2, LAZY_FROM = 1 << 20, LONG_ZERO = 1 << 23, PIECE = 1 << 23, PROMPT_US = 20000 };
+enum { HUGE_FROM = 1 << 28, HUGE_MOST = 64, SAMPLE = 1 << 22 };
 
 static atomic_llong made;    /* allocations since start */
 static atomic_llong failing; /* number of the allocation that will fail; 0: none */
@@ -67,13 +71,70 @@ static bool size_of(int64_t n, size_t size, size_t *bytes)
     return true;
 }
 
+/* ---- huge blocks ---- */
+
+/* Linux grants a block before it has memory for it, and ends the process later, when the block is written and memory
+   runs out. So huge blocks are compared with the available memory, less the pages that were granted but not written
+   yet. */
+static struct {
+    pthread_mutex_t lock;
+    struct huge {
+        char *p;
+        size_t bytes;
+    } block[HUGE_MOST];
+} huge = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+/* Replace the block `old` in the list by a new one. If `old` is NULL, the block is added; if p is NULL, it is removed.
+   If the list is full, a new block is not remembered. */
+static void huge_replace(const void *old, void *p, size_t bytes)
+{
+    pthread_mutex_lock(&huge.lock);
+    for (int i = 0; i < HUGE_MOST; i++)
+        if (huge.block[i].p == old) {
+            huge.block[i] = (struct huge){p, bytes};
+            break;
+        }
+    pthread_mutex_unlock(&huge.lock);
+}
+
+/* An estimate of the bytes of a block that have no page in memory yet. */
+static int64_t unwritten(const struct huge *h)
+{
+    uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE), at = ((uintptr_t)h->p + page - 1) / page * page;
+    int64_t bytes = 0;
+    for (uintptr_t end = (uintptr_t)h->p + h->bytes; h->p && at + page <= end; at += SAMPLE) {
+        unsigned char there = 1;
+        if (!mincore((void *)at, page, &there) && !(there & 1)) bytes += SAMPLE;
+    }
+    return bytes;
+}
+
+static int64_t all_unwritten(void)
+{
+    int64_t bytes = 0;
+    pthread_mutex_lock(&huge.lock);
+    for (int i = 0; i < HUGE_MOST; i++) bytes += unwritten(&huge.block[i]);
+    pthread_mutex_unlock(&huge.lock);
+    return bytes;
+}
+
+static int64_t unpromised(void)
+{
+    int64_t left = mem_available() - all_unwritten();
+    return left > 0 ? left : 0;
+}
+
+static bool huge_fits(size_t bytes)
+{
+    return bytes < HUGE_FROM || (int64_t)bytes <= unpromised() || (mem_take_spare() && (int64_t)bytes <= unpromised());
+}
+
 static void *refuse(int64_t n, size_t size, const char *what, struct err *e)
 {
     char need[32], have[32];
     fail(e, E_MEMORY,
          "out of memory: %s needs %s, but only about %s is available; drop a matrix or choose a smaller one", what,
-         show_bytes((double)n * (double)size, need, sizeof need),
-         show_bytes((double)mem_available(), have, sizeof have));
+         show_bytes((double)n * (double)size, need, sizeof need), show_bytes((double)unpromised(), have, sizeof have));
     return NULL;
 }
 
@@ -86,9 +147,10 @@ void *mem_new(int64_t n, size_t size, const char *what, struct err *e)
 {
     size_t bytes;
     void *p = NULL;
-    if (!due_to_fail() && size_of(n, size, &bytes)) {
+    if (!due_to_fail() && size_of(n, size, &bytes) && huge_fits(bytes)) {
         p = aligned_alloc(ALIGN, bytes);
         if (!p && mem_take_spare()) p = aligned_alloc(ALIGN, bytes);
+        if (p && bytes >= HUGE_FROM) huge_replace(NULL, p, bytes);
     }
     return p ? p : refuse(n, size, what, e);
 }
@@ -104,11 +166,14 @@ void *mem_zero(int64_t n, size_t size, const char *what, struct err *e)
 
 void *mem_resize(void *p, int64_t n, size_t size, const char *what, struct err *e)
 {
-    size_t bytes;
+    size_t bytes, old = p ? malloc_usable_size(p) : 0;
     void *q = NULL;
     if (!due_to_fail() && size_of(n, size, &bytes)) {
+        if (old >= HUGE_FROM) huge_replace(p, NULL, 0);
         q = realloc(p, bytes);
         if (!q && mem_take_spare()) q = realloc(p, bytes);
+        void *left = q ? q : p;
+        if ((q ? bytes : old) >= HUGE_FROM) huge_replace(NULL, left, q ? bytes : old);
     }
     return q ? q : refuse(n, size, what, e);
 }
@@ -183,7 +248,9 @@ void mem_lazy(bool on)
 
 void mem_free(void *p)
 {
-    bool large = p && malloc_usable_size(p) >= LAZY_FROM;
+    size_t bytes = p ? malloc_usable_size(p) : 0;
+    bool large = bytes >= LAZY_FROM;
+    if (bytes >= HUGE_FROM) huge_replace(p, NULL, 0);
     if (large) release_pages(p);
     if (!large || !is_lazy()) {
         free(p);

@@ -36,6 +36,7 @@ struct stream {
     const char *out;         /* nout bytes from libarchive that are not delivered yet; `gap` zeros precede them */
     size_t nout;
     int64_t gap;       /* number of zeros that a sparse file omits here */
+    bool garbage;      /* bytes follow the compressed data */
     int64_t given;     /* number of bytes of the entry delivered so far */
     struct err fault;  /* a fault, which is reported after the bytes that precede it */
     char piece[PIECE]; /* input buffer of libarchive */
@@ -187,7 +188,8 @@ static bool archive_fail(struct stream *s, struct err *e)
     why = why ? print_safe(why, strlen(why), 200, text, sizeof text) : "no details";
     if (archive_errno(s->archive) == ENOMEM)
         return fail(e, E_MEMORY, "out of memory for the compressed file (%s)", why);
-    return fail(e, E_INPUT, "the compressed file is damaged (%s): it is truncated or corrupt; download it again", why);
+    return fail(e, E_INPUT, "the %s is damaged (%s): it is truncated or corrupt; download it again",
+                s->packing == TAR ? "archive" : "compressed file", why);
 }
 
 /* Open libarchive, or reopen it, at the beginning of the layer below. */
@@ -220,6 +222,21 @@ static const char *matrix_ending(const char *name)
     return dot && dot > name && (!strcasecmp(dot, ".mtx") || !strcasecmp(dot, ".rb")) ? dot : NULL;
 }
 
+/* Is the member a file beside a matrix in which macOS keeps its attributes, such as ._bus.mtx? */
+static bool is_shadow(const char *name)
+{
+    return !strncmp(base_name(name), "._", 2);
+}
+
+/* Are the names of the folder and of the member equal, as for NAME/NAME.mtx? */
+static bool named_like_folder(const char *name)
+{
+    const char *base = base_name(name), *folder = base - (base > name);
+    size_t n = (size_t)(matrix_ending(name) - base);
+    while (folder > name && folder[-1] != '/') folder--;
+    return base > name && (size_t)(base - 1 - folder) == n && !strncmp(folder, base, n);
+}
+
 /* Are the names of the member and of the archive equal without their extensions, as for NAME.mtx in NAME.tar.gz? */
 static bool named_like(const char *name, const char *archive)
 {
@@ -229,22 +246,24 @@ static bool named_like(const char *name, const char *archive)
 }
 
 struct choice {
-    int found; /* number of matrices found so far */
-    int best;  /* index of the chosen entry, or -1 if none is chosen */
-    int index; /* index of the current entry */
-    bool sure; /* the name of `best` matches the archive */
+    int found;       /* number of matrices found so far */
+    int best;        /* index of the chosen entry, or -1 if none is chosen */
+    int index;       /* index of the current entry */
+    bool sure;       /* the name of `best` matches the archive */
+    int like_folder; /* number of matrices with the name of their folder; for a pipe, which gives the archive no name */
     char list[320];
 };
 
-static void consider(struct choice *c, const char *name, const char *archive)
+static void consider(struct choice *c, const char *name, const struct stream *s)
 {
     char safe[80];
-    if (!matrix_ending(name)) return;
+    if (!matrix_ending(name) || is_shadow(name)) return;
     size_t used = strlen(c->list);
     print_safe(name, strlen(name), 60, safe, sizeof safe);
     snprintf(c->list + used, sizeof c->list - used, "%s%s", c->found ? ", " : "", safe);
-    c->sure = named_like(name, archive);
-    if (!c->found++ || c->sure) c->best = c->index;
+    c->sure = named_like(name, s->path);
+    bool better = s->pipe && named_like_folder(name) && !c->like_folder++;
+    if (!c->found++ || c->sure || better) c->best = c->index;
 }
 
 static bool choose(struct stream *s, struct choice *c, struct err *e)
@@ -255,11 +274,11 @@ static bool choose(struct stream *s, struct choice *c, struct err *e)
          !c->sure && (r = archive_read_next_header(s->archive, &entry)) >= ARCHIVE_WARN && r != ARCHIVE_EOF;
          c->index++) {
         const char *name = archive_entry_pathname(entry);
-        if (name && archive_entry_filetype(entry) == AE_IFREG) consider(c, name, s->path);
+        if (name && archive_entry_filetype(entry) == AE_IFREG) consider(c, name, s);
     }
     if (r < ARCHIVE_WARN) return archive_fail(s, e);
     if (!c->found) return fail(e, E_INPUT, "the archive holds no .mtx or .rb file");
-    return c->found == 1 || c->sure ||
+    return c->found == 1 || c->sure || c->like_folder == 1 ||
            fail(e, E_INPUT,
                 "the archive holds %d .mtx or .rb files, and none has the archive's name: %s; unpack the file that you "
                 "want",
@@ -322,6 +341,14 @@ void stream_close(struct stream *s)
     mem_free(s);
 }
 
+/* Do bytes follow the compressed data? libarchive ends a bzip2 file without a fault at bytes that are not bzip2. */
+static bool has_rest(struct stream *s)
+{
+    char byte;
+    return archive_filter_bytes(s->archive, -1) < __atomic_load_n(&s->done, __ATOMIC_RELAXED) ||
+           below_read(s, &byte, 1, NULL) > 0;
+}
+
 /* Get the next piece of the entry from libarchive. Returns false at the end of the entry, or on a fault, which is
    recorded in s->fault. archive_read_data is not used, since it drops the bytes before a fault. */
 static bool next_piece(struct stream *s)
@@ -332,6 +359,7 @@ static bool next_piece(struct stream *s)
     int r = archive_read_data_block(s->archive, &out, &s->nout, &at);
     s->out = out;
     s->gap = at > s->given ? at - s->given : 0;
+    if (r == ARCHIVE_EOF && s->packing == BZIP2) s->garbage |= has_rest(s);
     if (r == ARCHIVE_OK || r == ARCHIVE_EOF) return r == ARCHIVE_OK || s->gap;
     s->nout = 0;
     s->gap = 0;
@@ -388,5 +416,5 @@ void stream_progress(const struct stream *s, int64_t *done, int64_t *total)
 
 bool stream_garbage(const struct stream *s)
 {
-    return s->gunzip && gunzip_garbage(s->gunzip);
+    return s->garbage || (s->gunzip && gunzip_garbage(s->gunzip));
 }

@@ -24,11 +24,12 @@ int utf8_decode(const char *text, size_t n, uint32_t *point)
     return len;
 }
 
-/* C0, DEL and C1 controls, and characters that are invisible or change the direction of writing. */
+/* C0, DEL and C1 controls, characters that look like a blank but are none, such as the no-break space, and characters
+   that are invisible or change the direction of writing. */
 static bool unsafe(uint32_t p)
 {
-    return p < 0x20 || (p >= 0x7f && p < 0xa0) || p == 0x61c || (p >= 0x200b && p <= 0x200f) ||
-           (p >= 0x2028 && p <= 0x202e) || (p >= 0x2060 && p <= 0x206f) || p == 0xfeff;
+    return p < 0x20 || (p >= 0x7f && p <= 0xa0) || p == 0x61c || p == 0x1680 || (p >= 0x2000 && p <= 0x200f) ||
+           (p >= 0x2028 && p <= 0x202f) || (p >= 0x205f && p <= 0x206f) || p == 0xfeff;
 }
 
 static size_t append(char *out, size_t size, size_t at, const char *piece, size_t n)

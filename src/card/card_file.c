@@ -56,6 +56,12 @@ static struct found lines_of(const struct mtx_find *f, bool zero, int64_t all)
         if (!skip) out.line[out.n++] = f->place[i].line;
     }
     out.more = searched < all;
+    for (int i = 1; i < out.n; i++)
+        for (int k = i; k > 0 && out.line[k - 1] > out.line[k]; k--) {
+            int64_t line = out.line[k];
+            out.line[k] = out.line[k - 1];
+            out.line[k - 1] = line;
+        }
     return out;
 }
 

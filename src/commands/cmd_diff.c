@@ -1,5 +1,6 @@
 /* diff: compares the entries of two matrices, and makes their difference a new matrix on request. */
 #include "session/args.h"
+#include "base/number.h"
 #include "base/screen_lock.h"
 #include "base/clock.h"
 #include "session/command.h"
@@ -154,10 +155,20 @@ static bool keep(struct session *s, const struct args *a, const struct matrix *A
 
 /* ---- the command ---- */
 
+/* A value as the shortest text that reads back, with its imaginary part if it has one. */
 static void out_value(struct out *o, const char *key, const char *heading, const char *imag, struct value v, bool any)
 {
-    out_num(o, key, heading, any ? v.re : NAN, "%.17g");
-    out_num(o, imag, v.im != 0 ? "imaginary" : NULL, any ? v.im : NAN, "%.17g");
+    char text[2 * NUMBER_ROOM + 2];
+    size_t n = number_print(v.re, text);
+    if (v.im != 0) {
+        if (!signbit(v.im)) text[n++] = '+';
+        n += number_print(v.im, text + n);
+        text[n++] = 'i';
+    }
+    text[n] = 0;
+    if (heading && out_mode(o) == OUT_TEXT) out_str(o, NULL, heading, text);
+    out_num(o, key, NULL, any ? v.re : NAN, NULL);
+    out_num(o, imag, NULL, any ? v.im : NAN, NULL);
 }
 
 static void report_shape(struct out *o, const struct matrix *A, const struct matrix *B)

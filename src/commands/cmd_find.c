@@ -15,6 +15,7 @@
 #include "session/session.h"
 
 #include <ctype.h>
+#include <math.h>
 #include <string.h>
 
 /* TEXT_ROWS: number of matches that text output shows if there is no `limit`. */
@@ -66,7 +67,9 @@ static void print_entry(struct out *o, const struct matrix *m, const struct foun
     out_str(o, "what", NULL, "entry");
     out_num(o, "row", "row", (double)csr_row_of(A, at), "%.0f");
     out_num(o, "col", "column", A->col[at], "%.0f");
-    out_num(o, "value", "value", A->val[at], "%.6g");
+    bool nan = isnan(A->val[at]) && out_mode(o) == OUT_TEXT;
+    if (nan) out_str(o, NULL, "value", "nan");
+    out_num(o, "value", nan ? NULL : "value", A->val[at], "%.6g");
     out_num(o, "imag", A->imag ? "imaginary" : NULL, A->imag ? A->imag[at] : 0, "%.6g");
     out_num(o, "size", "|a|", csr_abs(A, at), "%.6g");
     out_int(o, "matches", NULL, f->matches);
@@ -141,13 +144,22 @@ static bool take_comparison(const char **text, struct condition *c, struct err *
     return true;
 }
 
+/* inf and nan are values of matrices; nan equals NaN. */
+static bool is_special(const char *text, double *value)
+{
+    bool negative = *text == '-', inf = !strcmp(text + negative, "inf");
+    if (!inf && strcmp(text, "nan") != 0) return false;
+    *value = !inf ? NAN : negative ? -INFINITY : INFINITY;
+    return true;
+}
+
 static bool take_number(const char **text, struct condition *c, struct err *e)
 {
     char number[WORD_MOST];
     *text += strspn(*text, " ");
     size_t n = strcspn(*text, " ");
     snprintf(number, sizeof number, "%.*s", (int)n, *text);
-    if (n < sizeof number && is_real(number, &c->value)) return *text += n, true;
+    if (n < sizeof number && (is_real(number, &c->value) || is_special(number, &c->value))) return *text += n, true;
     is_not(*text, "a number", e);
     if (*number && !strcmp(c->comparison->name, ">")) err_advise(e, "`> ./FILE` writes the output to a file");
     return false;
@@ -200,6 +212,15 @@ static bool sort_entries(struct search *q, struct err *e)
     return true;
 }
 
+/* JSON and CSV state the number of matches even if no match is printed. */
+static void print_none(struct out *o, const struct matrix *m, const struct kind_of_search *kind, const struct found *f)
+{
+    out_row(o);
+    out_str(o, "matrix", NULL, m->name);
+    out_str(o, "what", NULL, kind->noun);
+    out_int(o, "matches", NULL, f->matches);
+}
+
 static bool print_found(struct session *s, const struct matrix *m, const struct kind_of_search *kind,
                         const struct found *f, int64_t all, struct err *e)
 {
@@ -208,11 +229,12 @@ static bool print_found(struct session *s, const struct matrix *m, const struct 
         kind->print(s->out, m, f, k);
         if (!loop_tick("printing", k, f->n, e)) return false;
     }
+    if (!f->n && out_mode(s->out) != OUT_TEXT) print_none(s->out, m, kind, f);
     show_count(f->matches, matches, sizeof matches);
     show_count(f->n, shown, sizeof shown);
     bool cut = f->n < f->matches;
-    out_text(s->out, "%s of %s match%s%s%s", matches, how_many(all, kind->noun).text, f->matches == 1 ? "es" : "",
-             cut ? "; `limit N` shows more than " : "", cut ? shown : "");
+    out_text(s->out, "%s of %s match%s%s%s", matches, how_many(all, kind->noun).text,
+             f->matches == 1 || all == 1 ? "es" : "", cut ? "; `limit N` shows more than " : "", cut ? shown : "");
     return true;
 }
 

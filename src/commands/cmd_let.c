@@ -37,7 +37,6 @@ static bool split(struct session *s, char *text, const char **name, const char *
     char *end = text + strlen(text);
     while (end > *name && end[-1] == ' ') *--end = 0;
     if (!**name) return fail(e, E_USAGE, "the name before = is missing: `let B = A*A'`");
-    if (!strcmp(*name, "I")) return fail(e, E_USAGE, "I is the identity in expressions; choose another name");
     return kind_check("NAME", s, "let", *name, e);
 }
 

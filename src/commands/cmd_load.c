@@ -204,8 +204,8 @@ const struct command command_save = {
     .grammar = "FILE [MATRIX] [amgx] [force]",
     .about = "write a matrix to a file; the file name extension selects the format",
     .help =
-        "All formats preserve the values bit for bit. `force` replaces an existing file, which keeps its mode and\n"
-        "its links.\n"
+        "All formats preserve the values bit for bit, except the payload of NaN in .mtx. `force` replaces an existing\n"
+        "file, which keeps its mode and its links.\n"
         "    .mtx .mtx.gz    Matrix Market, coordinate general\n"
         "    .npz            SciPy, csr, for scipy.sparse.load_npz\n"
         "    .wsb            a binary cache with checksums, loaded at memory speed\n"

@@ -67,9 +67,10 @@ bool eigen_check(const struct eigen_matrix *A, const struct eigen_options *o, bo
 {
     const struct csr *M = A->csr;
     int64_t n = M->rows, most = pairs_most(n);
+    char rows[32], cols[32];
     if (M->rows != M->cols)
-        return fail(e, E_UNSUPPORTED, "eigs needs a square matrix, but %s is %lld x %lld", A->name, (long long)M->rows,
-                    (long long)M->cols);
+        return fail(e, E_UNSUPPORTED, "eigs needs a square matrix, but %s is %s x %s", A->name,
+                    show_count(M->rows, rows, sizeof rows), show_count(M->cols, cols, sizeof cols));
     if (!n) return fail(e, E_UNSUPPORTED, "%s is empty: a matrix of 0 rows has no eigenvalues", A->name);
     if (M->imag)
         return fail(e, E_UNSUPPORTED,

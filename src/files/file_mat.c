@@ -141,21 +141,19 @@ static bool is_numeric(const matvar_t *v)
     return v->class_type == MAT_C_SPARSE || (v->class_type >= MAT_C_DOUBLE && v->class_type <= MAT_C_UINT64);
 }
 
-/* The names of right sides and solutions, the preferred name first. */
-static const char *const side_names[SIDES][2] = {{"b", "B"}, {"x", "X"}};
+/* The names of right sides and solutions. B and X are often other matrices, so their case matters. */
+static const char *const side_names[SIDES] = {"b", "x"};
 
 /* Keep the variable v, which is not part of a structure, if its name is that of right sides or solutions. */
 static bool keep_side(const struct matio *lib, mat_t *file, matvar_t *v, matvar_t *side[SIDES])
 {
-    for (int i = 0; i < SIDES; i++)
-        for (int k = 0; k < COUNT(side_names[i]); k++) {
-            bool named = v->name && !strcmp(v->name, side_names[i][k]);
-            bool better = !side[i] || (k == 0 && strcmp(side[i]->name, v->name));
-            if (!named || !better || !is_numeric(v)) continue;
-            if (v->class_type != MAT_C_SPARSE && lib->read_all(file, v)) return false;
-            side[i] = v;
-            return true;
-        }
+    for (int i = 0; i < SIDES; i++) {
+        bool named = v->name && !strcmp(v->name, side_names[i]);
+        if (!named || side[i] || !is_numeric(v)) continue;
+        if (v->class_type != MAT_C_SPARSE && lib->read_all(file, v)) return false;
+        side[i] = v;
+        return true;
+    }
     return false;
 }
 
@@ -246,7 +244,8 @@ static bool parts_of(const matvar_t *v, const void *data, const char **re, const
     return *re && (*im || !v->isComplex);
 }
 
-/* Is v an array of numbers that can be sent? A sparse B of the shape of A is the second matrix of a pencil (A, B). */
+/* Is v an array of numbers that can be sent? A square sparse b of the size of A is the second matrix of a pencil (A,
+ * B). */
 static bool is_sendable(const matvar_t *v, const matvar_t *A, int side)
 {
     size_t bytes;
@@ -359,10 +358,7 @@ static matvar_t *sparse_part(const struct matio *lib, matvar_t *v, const char *n
 /* The right sides and solutions beside a matrix in the structure v. */
 static void sides_of_structure(const struct matio *lib, matvar_t *v, matvar_t *side[SIDES])
 {
-    for (int i = 0; i < SIDES; i++) {
-        side[i] = NULL;
-        for (int k = 0; k < COUNT(side_names[i]) && !side[i]; k++) side[i] = lib->field(v, side_names[i][k], 0);
-    }
+    for (int i = 0; i < SIDES; i++) side[i] = lib->field(v, side_names[i], 0);
 }
 
 static _Noreturn void child(int fd, const char *path, const char *part)

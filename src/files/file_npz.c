@@ -166,6 +166,10 @@ static bool finish_any(struct npz *z, struct csr *A, struct load_info *info, str
     } table[] = {
         {"csr", finish_csr}, {"csc", finish_csc}, {"coo", finish_coo}, {"bsr", finish_bsr}, {"dia", finish_dia}};
     char quote[64];
+    if (!z->arrays)
+        return file_bad(z->s, e,
+                        "this is a ZIP archive without arrays, so it is no .npz file; unpack it with `unzip` and load "
+                        "the matrix file in it");
     if (!z->format[0] || !z->has_shape || !z->val)
         return file_bad(z->s, e, "the file has no %s array; scipy.sparse.save_npz writes format, shape and data",
                         !z->format[0]   ? "format"

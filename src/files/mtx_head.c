@@ -44,6 +44,10 @@ static bool is_harwell_boeing(const char *s, const char *end)
            strchr("AE", type[2]) && !strncmp(type + 3, "           ", 11);
 }
 
+/* A tar archive without files consists of zeros. */
+enum { SECTOR = 512 };
+static const char sector_of_zeros[SECTOR];
+
 const char *foreign_kind(const char *s, int64_t n)
 {
     static const struct {
@@ -64,6 +68,13 @@ const char *foreign_kind(const char *s, int64_t n)
         {6, "matlab", "a MATLAB .mat file; write it as Matrix Market with mmwrite"},
         {4, "\x89hdf", "a MATLAB 7.3 or HDF5 file; write it as Matrix Market with mmwrite"},
         {2, "pk", "a ZIP archive; unpack it first"},
+        {4, "7z\xbc\xaf", "a 7-Zip archive; unpack it with `7z x`"},
+        {6, "rar!\x1a\x07", "a RAR archive; unpack it with `unrar x`"},
+        {2, "\x1f\x9d", "a file compressed by `compress` (.Z); unpack it with `gzip -d`"},
+        {3, "]\0\0", "a file compressed as .lzma; unpack it with `xz -d`"},
+        {4, "lzip", "a file compressed as .lz; unpack it with `lzip -d`"},
+        {4, "\x04\x22\x4d\x18", "a file compressed as .lz4; unpack it with `lz4 -d`"},
+        {SECTOR, sector_of_zeros, "a tar archive without files, or a file of zeros"},
     };
     for (int i = 0; i < COUNT(table); i++) {
         bool same = n >= table[i].len;

@@ -162,9 +162,15 @@ static bool judge_count(const struct body *b, int64_t entries, int64_t lines, st
     if (entries == h->entries) return true;
     if (entries < h->entries)
         return fail_at(e, E_INPUT, place_of(b->path, h->lines, where),
-                       "this size line declares %lld entries, but the file ends at line %lld after %lld entries; the "
-                       "file is truncated or the count is wrong",
-                       (long long)h->entries, (long long)lines, (long long)entries);
+                       "this size line declares %s, but the file ends at line %lld after %s; the file is truncated or "
+                       "the count is wrong",
+                       how_many(h->entries, "entry").text, (long long)lines, how_many(entries, "entry").text);
+    if (h->array && h->symmetry != GENERAL)
+        return fail_at(e, E_INPUT, place_of(b->path, line_of(b, h->entries), where),
+                       "this is one value too many: a %s array of %lld x %lld holds only the %slower triangle, %s; if "
+                       "the file holds all values, write `general` in the banner",
+                       h->symmetry_word, (long long)h->rows, (long long)h->cols, h->symmetry == SKEW ? "strict " : "",
+                       how_many(h->entries, "value").text);
     return fail_at(e, E_INPUT, place_of(b->path, line_of(b, h->entries), where),
                    "this is one entry too many: the size line (line %lld) declares only %s", (long long)h->lines,
                    how_many(h->entries, "entry").text);

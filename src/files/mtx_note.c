@@ -26,6 +26,9 @@ static const struct {
                       "Fortran exponents (1.5D+03, 1.5+103) were read as e"},
     [NOTE_SPECIAL] = {"value is inf or nan", "values are inf or nan"},
     [NOTE_OVERFLOW] = {"value beyond the largest double became inf", "values beyond the largest double became inf"},
+    [NOTE_UNDERFLOW] = {"nonzero value below the smallest double became 0",
+                        "nonzero values below the smallest double became 0"},
+    [NOTE_ROUNDED] = {"integer beyond 2^53 was rounded", "integers beyond 2^53 were rounded"},
     [NOTE_FRACTION] = {"fraction was kept in an integer file", "fractions were kept in an integer file"},
     [NOTE_AS_REAL] = {"integer is written as a real number (3.0) in an integer file",
                       "integers are written as real numbers (3.0) in an integer file"},
@@ -33,7 +36,7 @@ static const struct {
     [NOTE_DIAGONAL] = {"zero was kept on a skew-symmetric diagonal", "zeros were kept on a skew-symmetric diagonal"},
     [NOTE_DUPLICATE] = {"duplicate entry was summed", "duplicate entries were summed"},
     [NOTE_EOF_BYTE] = {"DOS end-of-file byte at the end was skipped", NULL},
-    [NOTE_GARBAGE] = {"bytes after the gzip stream were ignored", NULL},
+    [NOTE_GARBAGE] = {"bytes after the compressed data were ignored", NULL},
 };
 
 static void note_show(int kind, int64_t n, int64_t line, char *to, size_t size)

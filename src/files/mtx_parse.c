@@ -6,6 +6,8 @@
 #include "base/text.h"
 
 #include <math.h>
+#include <stdio.h>
+#include <string.h>
 
 /* The state of one thread that parses one block. */
 struct parser {
@@ -77,12 +79,33 @@ static bool only_digits(const char *p, const char *end)
     return p == end;
 }
 
+/* Does the number have a digit other than 0 before its exponent? */
+static bool has_digits(const char *p, const char *end)
+{
+    while (p < end && (*p == '-' || *p == '+' || *p == '.' || *p == '0')) p++;
+    return p < end && *p >= '1' && *p <= '9';
+}
+
+/* Is the text the integer v, apart from a plus sign and leading zeros? The text consists of digits, after an optional
+   sign. */
+static bool is_exact(const char *p, const char *end, double v)
+{
+    char exact[400];
+    int n = snprintf(exact, sizeof exact, "%.0f", fabs(v));
+    while (p < end && (*p == '-' || *p == '+' || *p == '0')) p++;
+    return end - p == n && !memcmp(p, exact, (size_t)n);
+}
+
 /* Count the notes about the value v, whose text is [s->p, after). */
 static void remark_value(struct parser *s, const char *after, double v, unsigned how)
 {
     if (how & NUMBER_FORTRAN) remark(s, NOTE_FORTRAN);
     if (how & NUMBER_SPECIAL) remark(s, NOTE_SPECIAL);
     if (how & NUMBER_OVERFLOW) remark(s, NOTE_OVERFLOW);
+    if (v == 0 && has_digits(s->p, after)) remark(s, NOTE_UNDERFLOW);
+    if (s->h->field == INTEGER && fabs(v) >= 0x1p53 && isfinite(v) && only_digits(s->p, after) &&
+        !is_exact(s->p, after, v))
+        remark(s, NOTE_ROUNDED);
     if (s->h->field == INTEGER && isfinite(v) && !only_digits(s->p, after))
         remark(s, v == nearbyint(v) ? NOTE_AS_REAL : NOTE_FRACTION);
 }
@@ -93,7 +116,7 @@ static inline bool take_value(struct parser *s, double *v)
     s->p = skip_blanks(s->p);
     const char *after = number_parse(s->p, s->end, v, &how);
     if (!after || !ends_token(*after)) return refuse_value(s);
-    if (how || s->h->field == INTEGER) remark_value(s, after, *v, how);
+    if (how || s->h->field == INTEGER || *v == 0) remark_value(s, after, *v, how);
     s->p = after;
     return true;
 }
@@ -192,12 +215,15 @@ static inline bool plain_side(enum symmetry symmetry, int row, int col)
     return row > col || (row == col && symmetry == SYMMETRIC);
 }
 
-/* Read a value. In an integer file, the value must be an integer without a point or exponent. */
+/* Read a value. In an integer file, the value must be an integer below 2^53 without a point or exponent. A nonzero
+   number must not have become 0. */
 static inline const char *plain_value(const char *p, bool integer, double *v)
 {
     uint64_t digits;
     const char *after = number_plain(p, v), *first = p + (*p == '-');
-    return !integer || !after || first + digits_read(first, &digits) == after ? after : NULL;
+    if (after && *v == 0 && has_digits(p, after)) return NULL;
+    return !integer || !after || (first + digits_read(first, &digits) == after && digits < (uint64_t)1 << 53) ? after
+                                                                                                              : NULL;
 }
 
 /* Parse lines from s->p up to the first line that is not plain. The function is inlined with constant numbers of

@@ -21,6 +21,7 @@ struct npz {
     char format[8]; /* csr, csc, coo, bsr, dia */
     int64_t rows, cols;
     bool has_shape;
+    int arrays; /* number of arrays in the file, also those that are left out */
     int64_t n_ptr, n_idx, n_row, n_col, n_offset, n_val; /* items of each array below */
     int *ptr, *idx, *row, *col, *offset;
     int64_t *ptr64;  /* the pointers, instead of `ptr`, if their values do not fit in 32 bits */

@@ -110,6 +110,15 @@ static bool unusable(struct reader *r, const char *needed, struct err *e)
     return file_bad(r->s, e, "array %s must hold %s, not type %c%d", r->member, needed, r->head.kind, r->head.size);
 }
 
+static bool unusable_values(struct reader *r, struct err *e)
+{
+    if (r->head.kind != 'f' || r->head.size != 2) return unusable(r, "numbers of 1 to 8 bytes", e);
+    return file_bad(r->s, e,
+                    "array %s holds float16, which is not supported; in Python, convert the matrix with "
+                    "A.astype(\"f4\") and save it again",
+                    r->member);
+}
+
 static bool too_wide(struct reader *r, int64_t value, struct err *e)
 {
     return fail_at(e, E_LIMIT, r->s->where, "array %s holds %lld, which does not fit in 32 bits", r->member,
@@ -171,7 +180,7 @@ static bool read_data(struct reader *r, struct err *e)
 {
     const struct npy *a = &r->head;
     bool complex_values = a->kind == 'c';
-    if (!number_of(a) || a->dims < 1) return unusable(r, "numbers of 1 to 8 bytes", e);
+    if (!number_of(a) || a->dims < 1) return unusable_values(r, e);
     if (r->to->val) return file_bad(r->s, e, "the file holds array %s twice", r->member);
     r->to->data = *a;
     r->to->n_val = a->n;
@@ -323,7 +332,8 @@ static bool read_members(struct reader *r, struct err *e)
     struct archive_entry *entry;
     int status;
     while ((status = archive_read_next_header(r->archive, &entry)) == ARCHIVE_OK || status == ARCHIVE_WARN) {
-        const char *name = archive_entry_pathname(entry);
+        const char *name = archive_entry_pathname(entry), *dot = name ? strrchr(name, '.') : NULL;
+        r->to->arrays += dot && !strcmp(dot, ".npy");
         for (int i = 0; name && i < COUNT(members); i++)
             if (!strcmp(name, members[i].name) && !read_member(r, entry, &members[i], e)) return false;
     }

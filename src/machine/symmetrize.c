@@ -339,7 +339,9 @@ static bool queue_paper(struct sym *v, struct err *e)
 
 static bool suits(const struct csr *A, const struct sym_method *m, struct err *e)
 {
-    if (A->imag) return fail(e, E_UNSUPPORTED, "the matrix is complex; load a real matrix");
+    if (A->imag)
+        return fail(e, E_UNSUPPORTED,
+                    "the matrix is complex, but this method is for real matrices; `let S = 0.5*(A + A')` computes it");
     if (A->rows != A->cols)
         return fail(e, E_UNSUPPORTED, "the matrix is not square: it has %s and %s", how_many(A->rows, "row").text,
                     how_many(A->cols, "column").text);

@@ -90,12 +90,12 @@ static bool at_least(double a, double b)
 
 static bool equal(double a, double b)
 {
-    return a == b;
+    return a == b || (isnan(a) && isnan(b));
 }
 
 static bool unequal(double a, double b)
 {
-    return a != b;
+    return !equal(a, b);
 }
 
 const struct comparison comparisons[] = {

@@ -14,9 +14,9 @@
 #include "matrix.h"
 #include "matrix/arithmetic.h"
 #include "matrix/csr.h"
+#include "name.h"
 #include "session.h"
 
-#include <ctype.h>
 #include <math.h>
 #include <string.h>
 
@@ -58,11 +58,6 @@ static bool take(struct parser *p, char c)
     if (*p->at != c) return false;
     p->at++;
     return true;
-}
-
-static bool is_name(char c)
-{
-    return isalnum((unsigned char)c) || c == '_' || c == '.' || (unsigned char)c >= 0x80;
 }
 
 /* ---- nodes ---- */
@@ -144,21 +139,6 @@ static int add_nodes(struct parser *p, int i, int j, double sign, const char *pl
 
 /* ---- operands ---- */
 
-/* The length in bytes of the number at `at`, with its point and exponent. The result is 0 if there is no number, or if
-   the text is a name such as 1138_bus. */
-static size_t number_length(const char *at)
-{
-    static const char digits[] = "0123456789";
-    size_t n = strspn(at, digits), whole = n;
-    if (at[n] == '.') n += 1 + strspn(at + n + 1, digits);
-    if (n == 0 || (whole == 0 && n == 1)) return 0;
-    if (at[n] == 'e' || at[n] == 'E') {
-        size_t sign = at[n + 1] == '+' || at[n + 1] == '-', more = strspn(at + n + 1 + sign, digits);
-        if (more) n += 1 + sign + more;
-    }
-    return is_name(at[n]) ? 0 : n;
-}
-
 static int parse_number(struct parser *p, size_t n)
 {
     double value = 0;
@@ -177,7 +157,7 @@ static const struct matrix *named_at(const struct session *s, const char *at)
     for (const struct matrix *m = s->matrices; m; m = m->next) {
         size_t n = strlen(m->name);
         bool longer = !best || n > strlen(best->name);
-        if (longer && !strncmp(at, m->name, n) && !is_name(at[n])) best = m;
+        if (longer && !strncmp(at, m->name, n) && !name_character(at[n])) best = m;
     }
     return best;
 }
@@ -186,7 +166,7 @@ static int unknown_name(struct parser *p)
 {
     char name[80], safe[200], fault[400];
     int n = 0;
-    while (is_name(p->at[n])) n++;
+    while (name_character(p->at[n])) n++;
     snprintf(name, sizeof name, "%.*s", n, p->at);
     struct suggest near = suggest_for(name);
     for (const struct matrix *m = p->s->matrices; m; m = m->next) suggest_offer(&near, m->name);
@@ -199,11 +179,11 @@ static int unknown_name(struct parser *p)
 static int parse_name(struct parser *p)
 {
     const char *place = p->at;
-    if (*p->at == 'I' && !is_name(p->at[1])) {
+    const struct matrix *m = named_at(p->s, p->at);
+    if (!m && *p->at == 'I' && !name_character(p->at[1])) {
         p->at++;
         return add(p, (struct node){NODE_IDENTITY, 1, NULL, -1, -1, -1, -1}, place);
     }
-    const struct matrix *m = named_at(p->s, p->at);
     if (!m) return unknown_name(p);
     if (!session_takes(p->s, m, p->e)) return -1;
     p->at += strlen(m->name);
@@ -224,10 +204,11 @@ static int parse_parenthesis(struct parser *p)
 static int parse_operand(struct parser *p)
 {
     skip_blanks(p);
-    size_t n = number_length(p->at);
+    size_t n = name_number(p->at);
+    if (named_at(p->s, p->at)) return parse_name(p); /* the name may begin with a number or I, such as I-2 */
     if (n) return parse_number(p, n);
     if (*p->at == '(') return parse_parenthesis(p);
-    if (is_name(*p->at) || named_at(p->s, p->at)) return parse_name(p);
+    if (name_character(*p->at)) return parse_name(p);
     return wrong(p, p->at, "a matrix, a number or ( is missing");
 }
 

@@ -5,6 +5,7 @@
 #include "card/card.h"
 #include "direct/direct.h"
 #include "command.h"
+#include "name.h"
 #include "machine/device.h"
 #include "machine/device_sorts.h"
 #include "front.h"
@@ -69,7 +70,7 @@ static const char *value_name(const struct session *s, const char *text)
     (void)s;
     size_t n = strlen(text);
     bool ok = n && n < sizeof((struct matrix *)0)->name && !text[strcspn(text, " \"'\\;#!/")] &&
-              !strcmp(print_safe(text, n, n, safe, sizeof safe), text);
+              !strcmp(print_safe(text, n, n, safe, sizeof safe), text) && !name_refuses(text);
     return ok ? text : NULL;
 }
 
@@ -521,65 +522,65 @@ static const char *value_param(const struct session *s, const char *text)
 
 const struct kind kinds[] = {
     {"MATRIX", "matrix", "a matrix", "no matrix is loaded: use `load FILE` or `gen poisson2d 100`", NULL, value_matrix,
-     list_matrices, KIND_PLAIN, NULL},
-    {"FORMAT", "format", "a format", NULL, &format_registry, NULL, NULL, KIND_PLAIN, "formats"},
-    {"KERNEL", "kernel", "a kernel", NULL, &kernel_registry, NULL, list_kernels, KIND_PLAIN, "kernels"},
-    {"GPU_KERNEL", "kernel", "a kernel", NULL, &kernel_registry, NULL, list_gpu_kernels, KIND_PLAIN, "kernels"},
-    {"SPMM_KERNEL", "kernel", "a kernel of spmm", NULL, &spmm_registry, NULL, NULL, KIND_PLAIN, "kernels spmm"},
+     list_matrices, KIND_PLAIN, NULL, NULL},
+    {"FORMAT", "format", "a format", NULL, &format_registry, NULL, NULL, KIND_PLAIN, "formats", NULL},
+    {"KERNEL", "kernel", "a kernel", NULL, &kernel_registry, NULL, list_kernels, KIND_PLAIN, "kernels", NULL},
+    {"GPU_KERNEL", "kernel", "a kernel", NULL, &kernel_registry, NULL, list_gpu_kernels, KIND_PLAIN, "kernels", NULL},
+    {"SPMM_KERNEL", "kernel", "a kernel of spmm", NULL, &spmm_registry, NULL, NULL, KIND_PLAIN, "kernels spmm", NULL},
     {"KERNEL_OR_METHOD", "kernel", "a kernel or lu-paper", NULL, NULL, value_traced, list_traced, KIND_PLAIN,
-     "kernels"},
-    {"MODEL_KERNEL", "kernel", "a kernel", NULL, &kernel_registry, NULL, list_modeled_kernels, KIND_PLAIN, "kernels"},
-    {"CHOICE", "choice", "a format or a kernel", NULL, NULL, value_choice, list_choices, KIND_PLAIN, "kernels"},
+     "kernels", NULL},
+    {"MODEL_KERNEL", "kernel", "a kernel", NULL, &kernel_registry, NULL, list_modeled_kernels, KIND_PLAIN, "kernels", NULL},
+    {"CHOICE", "choice", "a format or a kernel", NULL, NULL, value_choice, list_choices, KIND_PLAIN, "kernels", NULL},
     {"REASON", "choice", "a format, a kernel or `stagnates`", NULL, NULL, value_reason, list_reasons, KIND_PLAIN,
-     "kernels"},
-    {"DEVICE", "device", "a device", NULL, NULL, value_device, list_devices, KIND_PLAIN, NULL},
-    {"SOLVER", "solver", "a solver", NULL, NULL, value_solver, list_solvers, KIND_LEAD, NULL},
-    {"DIRECT", "library", "a direct solver", NULL, NULL, value_direct, list_directs, KIND_DIRECT, "solvers"},
-    {"PRECOND", "precond", "a preconditioner", NULL, NULL, value_precond, list_preconds, KIND_PLAIN, NULL},
+     "kernels", NULL},
+    {"DEVICE", "device", "a device", NULL, NULL, value_device, list_devices, KIND_PLAIN, NULL, NULL},
+    {"SOLVER", "solver", "a solver", NULL, NULL, value_solver, list_solvers, KIND_LEAD, NULL, NULL},
+    {"DIRECT", "library", "a direct solver", NULL, NULL, value_direct, list_directs, KIND_DIRECT, "solvers", NULL},
+    {"PRECOND", "precond", "a preconditioner", NULL, NULL, value_precond, list_preconds, KIND_PLAIN, NULL, NULL},
     {"SOLVE_PRECOND", "precond", "a preconditioner", NULL, NULL, value_solve_precond, list_solve_preconds, KIND_PLAIN,
-     "solvers"},
+     "solvers", NULL},
     {"RACER", "racer", "a solver, a kernel or the number of a solver", NULL, NULL, value_racer, list_racers, KIND_PLAIN,
-     "kernels"},
-    {"PEER", "peer", "a library", NULL, &peer_registry, NULL, NULL, KIND_PLAIN, NULL},
-    {"METHOD", "method", "an LU method", NULL, &lu_registry, NULL, list_methods, KIND_PLAIN, NULL},
-    {"ORDERING", "ordering", "an ordering", NULL, &ordering_registry, NULL, NULL, KIND_PLAIN, NULL},
-    {"ORDER", "order", "natural or an ordering", NULL, NULL, value_order, list_orders, KIND_PLAIN, NULL},
-    {"WAY", "way", "a way to divide a matrix", NULL, &way_registry, NULL, NULL, KIND_PLAIN, NULL},
-    {"LINK", "link", "a link between GPUs", NULL, NULL, value_link, list_links, KIND_PLAIN, NULL},
-    {"SYMMETHOD", "symmethod", "a symmetrize method", NULL, &sym_registry, NULL, NULL, KIND_PLAIN, NULL},
-    {"SYMMODE", "symmode", "a symmetrize mode", NULL, &sym_mode_registry, NULL, NULL, KIND_PLAIN, NULL},
-    {"OPTION", "option", "an option", NULL, &option_registry, NULL, NULL, KIND_PLAIN, NULL},
-    {"VALUE", "value", "a value", NULL, NULL, value_any, list_values, KIND_PLAIN, NULL},
-    {"PERMISSION", "permission", "a permission", NULL, &permission_registry, NULL, NULL, KIND_PLAIN, NULL},
-    {"COMMAND", "command", "a command", NULL, &command_registry, NULL, NULL, KIND_PLAIN, "help"},
-    {"VIEW", "view", "a view", NULL, NULL, value_view, list_views, KIND_PLAIN, NULL},
+     "kernels", NULL},
+    {"PEER", "peer", "a library", NULL, &peer_registry, NULL, NULL, KIND_PLAIN, NULL, NULL},
+    {"METHOD", "method", "an LU method", NULL, &lu_registry, NULL, list_methods, KIND_PLAIN, NULL, NULL},
+    {"ORDERING", "ordering", "an ordering", NULL, &ordering_registry, NULL, NULL, KIND_PLAIN, NULL, NULL},
+    {"ORDER", "order", "natural or an ordering", NULL, NULL, value_order, list_orders, KIND_PLAIN, NULL, NULL},
+    {"WAY", "way", "a way to divide a matrix", NULL, &way_registry, NULL, NULL, KIND_PLAIN, NULL, NULL},
+    {"LINK", "link", "a link between GPUs", NULL, NULL, value_link, list_links, KIND_PLAIN, NULL, NULL},
+    {"SYMMETHOD", "symmethod", "a symmetrize method", NULL, &sym_registry, NULL, NULL, KIND_PLAIN, NULL, NULL},
+    {"SYMMODE", "symmode", "a symmetrize mode", NULL, &sym_mode_registry, NULL, NULL, KIND_PLAIN, NULL, NULL},
+    {"OPTION", "option", "an option", NULL, &option_registry, NULL, NULL, KIND_PLAIN, NULL, NULL},
+    {"VALUE", "value", "a value", NULL, NULL, value_any, list_values, KIND_PLAIN, NULL, NULL},
+    {"PERMISSION", "permission", "a permission", NULL, &permission_registry, NULL, NULL, KIND_PLAIN, NULL, NULL},
+    {"COMMAND", "command", "a command", NULL, &command_registry, NULL, NULL, KIND_PLAIN, "help", NULL},
+    {"VIEW", "view", "a view", NULL, NULL, value_view, list_views, KIND_PLAIN, NULL, NULL},
     {"VIEWS", "views", "a view, `all`, or views such as spy,trace", NULL, NULL, value_views, list_several_views,
-     KIND_PLAIN, NULL},
-    {"GENERATOR", "generator", "a generator", NULL, &generator_registry, NULL, NULL, KIND_PLAIN, "help gen"},
+     KIND_PLAIN, NULL, NULL},
+    {"GENERATOR", "generator", "a generator", NULL, &generator_registry, NULL, NULL, KIND_PLAIN, "help gen", NULL},
     {"TOPIC", "topic", "a command, or something that a command names: a view, format, kernel, solver, ...", NULL, NULL,
-     value_topic, list_topics_and_words, KIND_PLAIN, "help"},
-    {"PART", "part", "a word of the command", NULL, NULL, value_any, list_parts, KIND_PLAIN, NULL},
-    {"PRECISION", "precision", "a precision", NULL, &precision_registry, NULL, NULL, KIND_PLAIN, NULL},
-    {"RULE", "rule", "a rule", NULL, &wrong_registry, NULL, NULL, KIND_PLAIN, NULL},
-    {"PARAMS", "params", "a parameter", NULL, NULL, value_param, list_params, KIND_PARAMS, NULL},
-    {"FILE", "file", "a file", NULL, NULL, value_any, NULL, KIND_FILE, NULL},
-    {"LESSON", "lesson", "a lesson or its file", NULL, NULL, value_any, list_lessons, KIND_FILE, NULL},
-    {"PUZZLE", "puzzle", "a puzzle, its number or its file", NULL, NULL, value_any, list_puzzles, KIND_FILE, NULL},
-    {"RIGHT_SIDE", "b", "a right-hand side or a file", NULL, NULL, value_any, list_right_sides, KIND_FILE, NULL},
-    {"START", "x0", "a start vector or a file", NULL, NULL, value_any, list_starts, KIND_FILE, NULL},
-    {"GUESS", "x0", "a start vector, `given` or a file", NULL, NULL, value_any, list_guesses, KIND_FILE, NULL},
-    {"LINE", "line", "a line of the report card", NULL, &card_registry, NULL, NULL, KIND_PLAIN, NULL},
+     value_topic, list_topics_and_words, KIND_PLAIN, "help", NULL},
+    {"PART", "part", "a word of the command", NULL, NULL, value_any, list_parts, KIND_PLAIN, NULL, NULL},
+    {"PRECISION", "precision", "a precision", NULL, &precision_registry, NULL, NULL, KIND_PLAIN, NULL, NULL},
+    {"RULE", "rule", "a rule", NULL, &wrong_registry, NULL, NULL, KIND_PLAIN, NULL, NULL},
+    {"PARAMS", "params", "a parameter", NULL, NULL, value_param, list_params, KIND_PARAMS, NULL, NULL},
+    {"FILE", "file", "a file", NULL, NULL, value_any, NULL, KIND_FILE, NULL, NULL},
+    {"LESSON", "lesson", "a lesson or its file", NULL, NULL, value_any, list_lessons, KIND_FILE, NULL, NULL},
+    {"PUZZLE", "puzzle", "a puzzle, its number or its file", NULL, NULL, value_any, list_puzzles, KIND_FILE, NULL, NULL},
+    {"RIGHT_SIDE", "b", "a right-hand side or a file", NULL, NULL, value_any, list_right_sides, KIND_FILE, NULL, NULL},
+    {"START", "x0", "a start vector or a file", NULL, NULL, value_any, list_starts, KIND_FILE, NULL, NULL},
+    {"GUESS", "x0", "a start vector, `given` or a file", NULL, NULL, value_any, list_guesses, KIND_FILE, NULL, NULL},
+    {"LINE", "line", "a line of the report card", NULL, &card_registry, NULL, NULL, KIND_PLAIN, NULL, NULL},
     {"CONDITION", "condition", "something to find, such as rows > 100", NULL, NULL, value_any, list_conditions,
-     KIND_PLAIN, NULL},
-    {"MEASURE", "measure", "a measure of rows", NULL, &row_measure_registry, NULL, NULL, KIND_PLAIN, NULL},
-    {"FORMULA", "formula", "NAME = EXPRESSION", NULL, NULL, value_any, list_operands, KIND_PLAIN, NULL},
+     KIND_PLAIN, NULL, NULL},
+    {"MEASURE", "measure", "a measure of rows", NULL, &row_measure_registry, NULL, NULL, KIND_PLAIN, NULL, NULL},
+    {"FORMULA", "formula", "NAME = EXPRESSION", NULL, NULL, value_any, list_operands, KIND_PLAIN, NULL, NULL},
     {"NAME", "name", "a name of at most 63 bytes without blanks, quotes or slashes", NULL, NULL, value_name, NULL,
-     KIND_PLAIN, NULL},
-    {"N", "n", "an integer", NULL, NULL, value_integer, NULL, KIND_PLAIN, NULL},
-    {"RANGE", "range", "an index or a range, such as 5 or 3:7", NULL, NULL, value_interval, NULL, KIND_PLAIN, NULL},
-    {"R", "r", "a number", NULL, NULL, value_real, NULL, KIND_PLAIN, NULL},
-    {"WORD", "word", "a word", NULL, NULL, value_any, NULL, KIND_PLAIN, NULL},
-    {"TEXT", "text", "text", NULL, NULL, value_any, NULL, KIND_REST, NULL},
+     KIND_PLAIN, NULL, name_refuses},
+    {"N", "n", "an integer", NULL, NULL, value_integer, NULL, KIND_PLAIN, NULL, NULL},
+    {"RANGE", "range", "an index or a range, such as 5 or 3:7", NULL, NULL, value_interval, NULL, KIND_PLAIN, NULL, NULL},
+    {"R", "r", "a number", NULL, NULL, value_real, NULL, KIND_PLAIN, NULL, NULL},
+    {"WORD", "word", "a word", NULL, NULL, value_any, NULL, KIND_PLAIN, NULL, NULL},
+    {"TEXT", "text", "text", NULL, NULL, value_any, NULL, KIND_REST, NULL, NULL},
     {0},
 };
 
@@ -627,7 +628,9 @@ bool kind_check(const char *kind, const struct session *s, const char *after, co
     struct suggest near = suggest_for(text);
     struct message t = {0};
     if (kind_value(k, s, text)) return true;
+    const char *why = k->refuses ? k->refuses(text) : NULL;
     message_quote(&t, text);
+    if (why) return fail(e, E_USAGE, "%s %s", t.text, why);
     message_add(&t, " after `%s` is not %s", after, k->what);
     kind_list(k, s, NULL, suggest_offer, &near);
     message_near(&t, &near);

@@ -35,6 +35,9 @@ struct kind {
     void (*list)(const struct session *s, const struct args *a, give_fn *give, void *user);
     enum kind_role role;
     const char *lister; /* the command that shows all values, for messages that list only some of them; may be NULL */
+    /* Why a text is not a value although it looks like one, such as "is a number in expressions; choose another name".
+       Returns NULL if there is no special reason. `refuses` may be NULL. */
+    const char *(*refuses)(const char *text);
 };
 extern const struct kind kinds[]; /* the last entry has a NULL name */
 const struct kind *kind_find(const char *name, size_t n);

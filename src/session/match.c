@@ -191,6 +191,12 @@ static const char *what_else(const struct kind *k, const char *text)
 /* One kind of value may follow: "`Z` after `use` is not a matrix (did you mean `B`?); one of A, B". */
 static void say_wrong_value(const struct match *m, const struct offer *o, struct message *t)
 {
+    const struct kind *k = o->value->words ? NULL : o->value->value;
+    const char *why = k && k->refuses ? k->refuses(m->w->w[m->next].text) : NULL;
+    if (why) {
+        message_add(t, " %s", why);
+        return;
+    }
     message_add(t, " is not ");
     expected(m, name_item, t);
     message_near(t, o->to);

@@ -62,7 +62,7 @@ static const struct sample samples[] = {
     {"%%MatrixMarket matrix coordinate real general\n2 2 4\n1 1 3\n2 2 5\n1 1 -3\n2 2 inf\n",
      "NaN, inf: line 6; zeros: line 3; duplicates: lines 3 and 5, 4 and 6"},
     {"%%MatrixMarket matrix coordinate pattern general\n2 2 3\n1 2\n2 2\n1 2\n", "duplicates: lines 3 and 5"},
-    {"%%MatrixMarket matrix coordinate integer general\n2 2 3\n1 2 0\n2 2 1\n1 1 -0\n", "zeros: lines 5, 3"},
+    {"%%MatrixMarket matrix coordinate integer general\n2 2 3\n1 2 0\n2 2 1\n1 1 -0\n", "zeros: lines 3, 5"},
     {"%%MatrixMarket matrix coordinate complex general\n2 2 3\n1 2 0 0\n2 2 1 nan\n1 1 0 1\n",
      "NaN, inf: line 4; zeros: line 3"},
     /* The file stores an entry once, below or above the diagonal, but the matrix contains it twice. */

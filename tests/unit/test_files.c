@@ -500,6 +500,7 @@ static void hostile_npz_is_refused(void **state)
         struct npy_member m[MEMBERS];
     } table[] = {
         {E_INPUT, "no format", {SHAPE, DATA}},
+        {E_INPUT, "a ZIP archive without arrays", {{"a.mtx", "<i4", "3,", ptr, 12}}},
         {E_INPUT, "no shape", {CSR, DATA}},
         {E_INPUT, "no data", {CSR, SHAPE}},
         {E_INPUT, "needs rows + 1 pointers", {CSR, SHAPE, DATA}},
@@ -530,7 +531,9 @@ static void hostile_npz_is_refused(void **state)
         {E_INPUT, "does not hold the", {CSR, SHAPE, {"data.npy", "<f8", "99999999999999,", values, 24}}},
         {E_INPUT, "type, order and shape", {CSR, SHAPE, {"data.npy", "<f8", "99999999999999999999,", values, 24}}},
         {E_INPUT, "type, order and shape", {CSR, SHAPE, {"data.npy", "<O8", "3,", values, 24}}},
-        {E_INPUT, "not type f2", {CSR, SHAPE, {"data.npy", "<f2", "12,", values, 24}}},
+        {E_INPUT,
+         "float16, which is not supported; in Python, convert the matrix with A.astype(\"f4\")",
+         {CSR, SHAPE, {"data.npy", "<f2", "12,", values, 24}}},
         {E_INPUT, "not type f8", {CSR, SHAPE, {"indices.npy", "<f8", "3,", values, 24}}},
         {E_INPUT, "twice", {CSR, SHAPE, DATA, DATA}},
         {E_INPUT, "as many row and column indices", {{"format.npy", "|S3", "", "coo", 3}, SHAPE, DATA}},

@@ -125,6 +125,7 @@ static void nan_stands_last(void **state)
     assert_true(talk_line(&t, "load tests/golden/nan.mtx as N"));
     talk_says(&t, "find rows sum > -1e300", "\"matches\":2}");
     talk_says(&t, "find rows sum != 0", "\"matches\":3}");
+    talk_says(&t, "find rows > 99", "\"what\":\"row\",\"matches\":0}");
     talk_says(&t, "find rows sort sum", "\"sum\":null,\"diagonal\":null,\"max\":null,\"matches\":3}");
     talk_forget(&t);
     assert_true(talk_line(&t, "find rows sort sum limit 2; find entries sort max limit 2"));
@@ -141,6 +142,10 @@ static void rows_are_listed(void **state)
     talk_open(&t, OUT_TEXT);
     assert_true(talk_line(&t, "gen poisson2d 5 as A; gen poisson2d 3 as B"));
     talk_says(&t, "find rows > 4 of A", "9 of 25 rows match\n");
+    talk_says(&t, "gen poisson2d 1 as one; find rows > 9", "0 of 1 row matches\n");
+    talk_says(&t, "load tests/golden/nan.mtx; find rows sum = nan", "1 of 3 rows matches\n");
+    talk_says(&t, "find entries = nan", "  nan");
+    talk_says(&t, "find entries < inf; drop nan; drop one; use B", "match");
     talk_says(&t, "find rows > 4", "1 of 9 rows matches\n");
     talk_says(&t, "find rows>=4 of A", "21 of 25 rows match; `limit N` shows more than 20\n");
     talk_says(&t, "find rows length = 3 and sum > 1 of A", "4 of 25 rows match\n");
@@ -172,7 +177,7 @@ static void wrong_conditions_are_refused(void **state)
         {"find rows sum = x", "`x` in the condition is not a number"},
         {"find rows > abc", "`abc` in the condition is not a number; `> ./FILE` writes the output to a file"},
         {"find rows sum = 1e", "`1e` in the condition is not a number"},
-        {"find rows sum = nan", "`nan` in the condition is not a number"},
+        {"find rows sum = nann", "`nann` in the condition is not a number"},
         {"find rows sum =< 3", "`<` in the condition is not a number"},
         {"find rows = 3 or sum = 2", "`or` in the condition is not `and`"},
         {"find rows = 3 and", "is missing at the end of the condition"},

@@ -12,6 +12,7 @@
 
 #include <complex.h>
 #include <math.h>
+#include <unistd.h>
 
 enum { SIDE = 60 };
 
@@ -262,8 +263,47 @@ static void blanks_and_names(void **state)
     assert_true(t.s.current->csr.val[0] == 8);
     talk_says(&t, "let F = 1.5e1*A # a comment", "made of   1.5e1*A\n");
     assert_true(t.s.current->csr.val[0] == 60);
+    assert_true(talk_line(&t, "let H = 0.025*A; load tests/golden/complex.mtx as Z; let Y = 3*Z"));
+    talk_says(&t, "diff A H", "and B has              0.1\n");
+    talk_says(&t, "diff Y Z", "and B has              1.23456e-11-9.87654e+100i\n");
     talk_says(&t, "let G = (A + 2 * I)' ; list", "(A + 2 * I)'");
     talk_says(&t, "undo", "undone: let G = (A + 2 * I)'");
+    talk_close(&t);
+}
+
+/* Write a matrix of one entry to a file, and load it. */
+static void load_one_by_one(struct talk *t, const char *path)
+{
+    char line[300];
+    FILE *f = fopen(path, "w");
+    assert_non_null(f);
+    fprintf(f, "%%%%MatrixMarket matrix coordinate real general\n1 1 1\n1 1 7\n");
+    assert_int_equal(fclose(f), 0);
+    snprintf(line, sizeof line, "load '%s'", path);
+    if (!talk_line(t, line)) fail_msg("%s: %s", line, t->err);
+    unlink(path);
+}
+
+/* A matrix must not have a name that expressions read as a number or as the identity. */
+static void files_named_like_constants(void **state)
+{
+    static const char *const files[][2] = {{"3", "m3"},   {"I", "mI"},    {"2e3", "m2e3"},
+                                           {"-I", "m-I"}, {"I-2", "I-2"}, {"ünï-矩阵 💥\xff\xc2\xa0x", "ünï-矩阵_💥__x"}};
+    char folder[] = "/tmp/warpspy-let-XXXXXX", path[100];
+    struct talk t;
+    (void)state;
+    assert_non_null(mkdtemp(folder));
+    talk_open(&t, OUT_TEXT);
+    for (int i = 0; i < COUNT(files); i++) {
+        snprintf(path, sizeof path, "%s/%s.mtx", folder, files[i][0]);
+        load_one_by_one(&t, path);
+        assert_string_equal(t.s.current->name, files[i][1]);
+    }
+    assert_int_equal(rmdir(folder), 0);
+    assert_true(talk_line(&t, "let A = 2*mI; let B = 3*A*I"));
+    assert_true(t.s.current->csr.val[0] == 42);
+    assert_true(talk_line(&t, "let C = I-2 + A")); /* I-2 is the name of a matrix, not a difference */
+    assert_true(t.s.current->csr.val[0] == 21);
     talk_close(&t);
 }
 
@@ -276,7 +316,13 @@ static void wrong_expressions_are_refused(void **state)
         {"let B", "the = is missing"},
         {"let = A", "the name before = is missing"},
         {"let A = 2*A", "a matrix is called A already"},
-        {"let I = A", "I is the identity"},
+        {"let I = A", "`I` is the identity in expressions; choose another name"},
+        {"let 3 = A", "`3` is a number in expressions; choose another name"},
+        {"let 2e3 = A", "`2e3` is a number"},
+        {"transpose A as I", "`I` after `as` is the identity"},
+        {"gen poisson2d 3 as 42", "`42` after `as` is a number"},
+        {"gen poisson2d 3 as -.5", "`-.5` after `as` is a number"},
+        {"load tests/golden/complex.mtx as -I", "`-I` after `as` is the identity"},
         {"let a/b = A", "`a/b` after `let` is not a name"},
         {"let B =", "a matrix, a number or ( is missing (at the end of ``)"},
         {"let B = A*", "a matrix, a number or ( is missing (at the end of `A*`)"},
@@ -426,6 +472,7 @@ int main(void)
         cmocka_unit_test(products_with_the_transpose_are_symmetric),
         cmocka_unit_test(random_expressions_match),
         cmocka_unit_test(blanks_and_names),
+        cmocka_unit_test(files_named_like_constants),
         cmocka_unit_test(wrong_expressions_are_refused),
         cmocka_unit_test(deep_expressions_end),
         cmocka_unit_test(empty_matrices),

@@ -1,5 +1,6 @@
 /* Allocations that fail: ten scripts run again and again, each time with a different allocation failing. The message of
    the first failing line names memory as the cause, nothing crashes, and the session can be used afterwards. */
+#include "base/available.h"
 #include "base/loop.h"
 #include "base/mem.h"
 #include "base/memfile.h"
@@ -217,15 +218,58 @@ static void ctrl_c_ends_the_freeing_of_a_block(void **state)
     assert_int_equal(large_blocks(), before);
 }
 
+/* The system grants blocks that do not fit in memory; the process would be killed when it writes them. */
+static void blocks_larger_than_the_memory_are_refused(void **state)
+{
+    enum { BYTES = 300000000 };
+    struct err e = {0};
+    (void)state;
+    memory_pretend(700000000);
+    char *first = mem_new(BYTES, 1, "a block", &e), *second = mem_new(BYTES, 1, "a block", &e);
+    assert_true(first && second);
+    assert_null(mem_new(BYTES, 1, "a block", &e)); /* the other blocks are not written yet, but need their memory */
+    assert_int_equal(e.code, E_MEMORY);
+    assert_non_null(strstr(e.text, "out of memory: a block needs 300 MB, but only about"));
+    second = mem_resize(second, 1000, 1, "a block", &e);
+    char *third = mem_new(BYTES, 1, "a block", &e);
+    assert_non_null(third);
+    mem_free(third);
+    mem_free(second);
+    mem_free(first);
+    assert_null(mem_zero(BYTES, 4, "a block", &e));
+    assert_non_null(first = mem_new(2 * BYTES, 1, "a block", &e));
+    mem_free(first);
+    memory_pretend(0);
+}
+
+static void vectors_larger_than_the_memory_are_refused(void **state)
+{
+    struct talk t;
+    (void)state;
+    FILE *f = fopen("wide.mtx", "w");
+    assert_true(f && fputs("%%MatrixMarket matrix coordinate real general\n3 100000000 1\n1 100000000 1\n", f) >= 0 &&
+                !fclose(f));
+    talk_open(&t, OUT_TEXT);
+    assert_true(talk_line(&t, "load wide.mtx"));
+    memory_pretend(500000000);
+    talk_refuses(&t, "spmv on cpu", "needs 800 MB, but only about 500 MB is available");
+    talk_refuses(&t, "solve cg on cpu", "needs 800 MB");
+    memory_pretend(0);
+    talk_close(&t);
+}
+
 int main(void)
 {
-    struct CMUnitTest tests[COUNT(scripts) + 4] = {
-        cmocka_unit_test(a_library_that_does_not_open), cmocka_unit_test(a_stream_in_memory),
-        cmocka_unit_test(lazy_blocks_are_freed), cmocka_unit_test(ctrl_c_ends_the_freeing_of_a_block)};
+    struct CMUnitTest tests[COUNT(scripts) + 6] = {cmocka_unit_test(a_library_that_does_not_open),
+                                                   cmocka_unit_test(a_stream_in_memory),
+                                                   cmocka_unit_test(lazy_blocks_are_freed),
+                                                   cmocka_unit_test(ctrl_c_ends_the_freeing_of_a_block),
+                                                   cmocka_unit_test(blocks_larger_than_the_memory_are_refused),
+                                                   cmocka_unit_test(vectors_larger_than_the_memory_are_refused)};
     char folder[] = "/tmp/warpspy-memory-XXXXXX", command[80];
     if (!mkdtemp(folder) || chdir(folder)) return 1;
     for (int i = 0; i < COUNT(scripts); i++)
-        tests[i + 4] = (struct CMUnitTest){scripts[i].name, a_script_survives, NULL, NULL, (void *)&scripts[i]};
+        tests[i + 6] = (struct CMUnitTest){scripts[i].name, a_script_survives, NULL, NULL, (void *)&scripts[i]};
     int failed = cmocka_run_group_tests_name("memory", tests, NULL, NULL);
     snprintf(command, sizeof command, "rm -rf %s", folder);
     if (system(command)) perror(command);

@@ -43,7 +43,7 @@ static const struct text taken[] = {
     {"no final newline", T(COO("real general") "1 1 1\n1 1 2"), "1x1: 1 1 2"},
     {"pattern without final newline", T(COO("pattern general") "2 1 2\n1 1\n2 1"), "2x1: 1 1 1; 2 1 1"},
     {"leading zeros and plus", T(COO("real general") "+2 002 +01\n+01 0000000000000000000000002 +007\n"), "2x2: 1 2 7"},
-    {"forms of numbers", T(COO("real general") "1 6 6\n1 1 .5\n1 2 5.\n1 3 1E+10\n1 4 -0\n1 5 5e-324\n1 6 1e-400\n"),
+    {"forms of numbers", T(COO("real general") "1 6 6\n1 1 .5\n1 2 5.\n1 3 1E+10\n1 4 -0\n1 5 5e-324\n1 6 0.0e5\n"),
      "1x6: 1 1 0.5; 1 2 5; 1 3 1e+10; 1 4 -0; 1 5 5e-324; 1 6 0"},
     {"integer", T(COO("integer general") "1 2 2\n1 1 -3\n1 2 12345678901\n"), "1x2: 1 1 -3; 1 2 12345678901"},
     {"pattern", T(COO("pattern general") "2 2 2\n1 2\n2 1\n"), "2x2: 1 2 1; 2 1 1"},
@@ -77,9 +77,9 @@ static const struct text taken[] = {
     {"decimals that are hard to round",
      T(COO(
          "real general") "1 7 7\n1 1 9007199254740993\n1 2 9007199254740993.0000000000000000000000000000000000000001\n"
-                         "1 3 2.2250738585072011e-308\n1 4 2.4703282292062327208e-324\n1 5 2.4703282292062328e-324\n"
+                         "1 3 2.2250738585072011e-308\n1 4 2.4703282292062327209e-324\n1 5 2.4703282292062328e-324\n"
                          "1 6 1.7976931348623157e308\n1 7 1.00000000000000011102230246251565404236316680908203125\n"),
-     "1x7: 1 1 9007199254740992; 1 2 9007199254740994; 1 3 2.225073858507201e-308; 1 4 0; 1 5 5e-324; "
+     "1x7: 1 1 9007199254740992; 1 2 9007199254740994; 1 3 2.225073858507201e-308; 1 4 5e-324; 1 5 5e-324; "
      "1 6 1.7976931348623157e+308; 1 7 1"},
     {"comment on the banner", T(COO("real general % by hand") "1 1 0\n"), "1x1:"},
     {"size at the limit", T(COO("pattern general") "1 2147483647 1\n1 2147483647\n"), "1x2147483647: 1 2147483647 1"},
@@ -113,6 +113,18 @@ static const struct text warned[] = {
      "2x2: 1 1 3; 2 2 4 | line 3: 3 comments after the size line were skipped"},
     {"comment on the size line", T(COO("real general") "1 1 1 % rows\n1 1 2\n"),
      "1x1: 1 1 2 | line 2: 1 comment after the size line was skipped"},
+    {"underflow",
+     T(COO("real general") "1 6 6\n1 1 1e-400\n1 2 -0.001e-399\n1 3 2.4703282292062327208e-324\n1 4 0e-400\n"
+                           "1 5 -0.00\n1 6 1.5D-999\n"),
+     "1x6: 1 1 0; 1 2 -0; 1 3 0; 1 4 0; 1 5 -0; 1 6 0 | line 8: 1 Fortran exponent (1.5D+03, 1.5+103) was read as e | "
+     "line 3: 4 nonzero values below the smallest double became 0"},
+    {"a complex value that underflows", T(COO("complex general") "1 1 1\n1 1 1 1e-999\n"),
+     "1x1: 1 1 1 0 | line 3: 1 nonzero value below the smallest double became 0"},
+    {"large integers",
+     T(COO("integer general") "1 6 6\n1 1 9007199254740993\n1 2 9007199254740992\n1 3 -0009007199254740993\n"
+                              "1 4 +36028797018963968\n1 5 1180591620717411303424\n1 6 1180591620717411303425\n"),
+     "1x6: 1 1 9007199254740992; 1 2 9007199254740992; 1 3 -9007199254740992; 1 4 36028797018963968; "
+     "1 5 1180591620717411303424; 1 6 1180591620717411303424 | line 3: 3 integers beyond 2^53 were rounded"},
     {"Fortran", T(COO("real general") "1 4 4\n1 1 1.5D+03\n1 2 1.5+103\n1 3 -2d1\n1 4 +.5-100\n"),
      "1x4: 1 1 1500; 1 2 1.5e+103; 1 3 -20; 1 4 5e-101 | line 3: 4 Fortran exponents (1.5D+03, 1.5+103) were read as "
      "e"},
@@ -332,6 +344,21 @@ static const struct {
     {"three values in a complex file", T(COO("complex general") "2 2 1\n1 2 3 4 5\n"), E_INPUT, 3,
      "goes on after 4 numbers"},
     {"NUL in a number", T(COO("real general") "2 2 1\n1 2 3\0004\n"), E_INPUT, 3, "3\\x004"},
+    {"a symmetric array of both triangles", T(ARR("real symmetric") "2 2\n1\n2\n2\n4\n"), E_INPUT, 6,
+     "this is one value too many: a symmetric array of 2 x 2 holds only the lower triangle, 3 values; if the file "
+     "holds all values, write `general` in the banner"},
+    {"a skew array of both triangles", T(ARR("real skew-symmetric") "2 2\n0\n2\n-2\n0\n"), E_INPUT, 4,
+     "holds only the strict lower triangle, 1 value; "},
+    {"a 7-Zip archive", T("7z\xbc\xaf'\x1c\0\4"), E_INPUT, 1, "but a 7-Zip archive; unpack it with `7z x`"},
+    {"a file of compress",
+     T("\x1f\x9d\x90"
+       "aaaa"),
+     E_INPUT, 1, "(.Z); unpack it with `gzip -d`"},
+    {"a file of lzma", T("]\0\0\x80\0\xff\xff"), E_INPUT, 1, "compressed as .lzma; unpack it with `xz -d`"},
+    {"a no-break space",
+     T(COO("real general") "2 2 1\n1\xc2\xa0"
+                           "2 3\n"),
+     E_INPUT, 3, "the row index is text that is not an integer: \"1\\xc2\\xa02\""},
     {"DEL and bytes beyond ASCII", T(COO("real general") "2 2 1\n1 2 3\x7f\xc2\xa0\n"), E_INPUT, 3, "3"},
     {"form feed line", T(COO("real general") "2 2 1\n1 2 3\n\f\n"), E_INPUT, 4, "\\x0c"},
     {"NUL", T(COO("real general") "2 2 1\n1 2 3\0\n"), E_INPUT, 3, "\"3\\x00\""},

@@ -126,24 +126,30 @@ static void damage_is_found(void **state)
     mem_free((char *)m.data);
 }
 
-static void garbage_after_gzip_is_a_warning(void **state)
+static void garbage_is_a_warning(int filter)
 {
     struct member m = many_entries();
     size_t n;
-    char *z = read_whole(pack_file("good.gz", ARCHIVE_FILTER_GZIP, false, &m, 1), &n);
+    char *z = read_whole(pack_file("good.gz", filter, false, &m, 1), &n);
     char *copy = mem_new((int64_t)n + 7, 1, "copy", NULL);
-    (void)state;
     memcpy(copy, z, n);
     memcpy(copy + n, "garbage", 7);
     static char out[1 << 18], again[1 << 18];
     show_load(write_file("garbage.gz", copy, n + 7), out, sizeof out);
-    assert_non_null(strstr(out, " | bytes after the gzip stream were ignored"));
+    assert_non_null(strstr(out, " | bytes after the compressed data were ignored"));
     *strstr(out, " | ") = 0;
     show_load(scratch_path("good.gz"), again, sizeof again);
     assert_string_equal(out, again);
     mem_free(z);
     mem_free(copy);
     mem_free((char *)m.data);
+}
+
+static void garbage_after_the_data_is_a_warning(void **state)
+{
+    (void)state;
+    garbage_is_a_warning(ARCHIVE_FILTER_GZIP);
+    garbage_is_a_warning(ARCHIVE_FILTER_BZIP2);
 }
 
 static void gzip_members_are_concatenated(void **state)
@@ -278,7 +284,7 @@ static void only_files_of_an_archive_count(void **state)
     (void)state;
     assert_loads(tar_of("links.tar", m, types, 6), small_shown);
     assert_refused(tar_of("links.tar", m, types, 5), E_INPUT, "holds no .mtx or .rb file");
-    assert_refused(tar_of("empty.tar", m, types, 0), E_INPUT, "no banner");
+    assert_refused(tar_of("empty.tar", m, types, 0), E_INPUT, "a tar archive without files");
     assert_refused(tar_of("hostile.tar", hostile, types + 3, 2), E_INPUT, "\\x1b[2J.mtx, b.mtx");
 }
 
@@ -315,6 +321,16 @@ static bool stop_at_any(struct watch *w, const char *what, int64_t done, int64_t
 {
     (void)what, (void)done, (void)total;
     return --*(int *)w->user > 0;
+}
+
+/* macOS adds ._NAME for the attributes of NAME. */
+static void files_of_attributes_do_not_count(void **state)
+{
+    static const unsigned types[] = {AE_IFREG, AE_IFREG};
+    const struct member m[] = {{"./._m.mtx", "\0\5\x16\7", 4}, {"./m.mtx", small, sizeof small - 1}};
+    (void)state;
+    assert_loads(tar_of("dotslash.tar", m, types, 2), small_shown);
+    assert_refused(tar_of("dotslash.tar", m, types, 1), E_INPUT, "holds no .mtx or .rb file");
 }
 
 /* Write the bytes to a named pipe in another process, with a pause after the first byte. */
@@ -358,6 +374,31 @@ static void pipes_are_read(void **state)
     }
     mtx_hooks(0, 0);
     mem_free((char *)m.data);
+    unlink(pipe);
+}
+
+/* The only matrix with the name of its folder is the one to read. */
+static void an_archive_from_a_pipe_has_no_name(void **state)
+{
+    static const char other[] = HEAD "1 1 1\n1 1 7\n";
+    const struct member m[] = {{"bus/bus_b.mtx", other, sizeof other - 1},
+                               {"./bus/bus.mtx", small, sizeof small - 1},
+                               {"us/bus.mtx", other, sizeof other - 1},
+                               {"cow/cow.mtx", other, sizeof other - 1}};
+    char got[4096];
+    (void)state;
+    const char *pipe = scratch_path("archive.pipe");
+    assert_int_equal(mkfifo(pipe, 0600), 0);
+    for (int i = 3; i <= 4; i++) {
+        size_t n;
+        char *z = read_whole(pack_file("packed", ARCHIVE_FILTER_GZIP, true, m, i), &n);
+        pid_t child = pour(pipe, z, n);
+        show_load(pipe, got, sizeof got);
+        waitpid(child, NULL, 0);
+        if (i == 3) assert_string_equal(got, small_shown);
+        if (i == 4) assert_non_null(strstr(got, "holds 4 .mtx or .rb files, and none has the archive's name"));
+        mem_free(z);
+    }
     unlink(pipe);
 }
 
@@ -852,12 +893,14 @@ int main(void)
         cmocka_unit_test(an_archive_yields_its_only_matrix),
         cmocka_unit_test(double_compression_is_refused),
         cmocka_unit_test(damage_is_found),
-        cmocka_unit_test(garbage_after_gzip_is_a_warning),
+        cmocka_unit_test(garbage_after_the_data_is_a_warning),
         cmocka_unit_test(gzip_members_are_concatenated),
         cmocka_unit_test(truncated_tar_and_xz_are_found),
         cmocka_unit_test(text_before_damage_is_read),
         cmocka_unit_test(damage_of_archives_is_found),
         cmocka_unit_test(only_files_of_an_archive_count),
+        cmocka_unit_test(files_of_attributes_do_not_count),
+        cmocka_unit_test(an_archive_from_a_pipe_has_no_name),
         cmocka_unit_test(unreadable_files_are_named),
         cmocka_unit_test(pipes_are_read),
         cmocka_unit_test(waiting_for_a_pipe_can_be_cancelled),

@@ -38,7 +38,9 @@ static void names_come_from_files(void **state)
         {"a b\033.mtx", "a_b_"},
         {".mtx", ".mtx"},
         {"dir/", "matrix"},
-        {"\xc3\xa9t\xc3\xa9.mtx", "__t__"},
+        {"\xc3\xa9t\xc3\xa9.mtx", "\xc3\xa9t\xc3\xa9"},
+        {"a.rua", "a"},
+        {"b.RSA", "b"},
         {"m.txt", "m.txt"},
         {"gz", "gz"},
     };

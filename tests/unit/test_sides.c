@@ -96,6 +96,7 @@ static void what_does_not_fit_is_left_out(void **state)
     } table[] = {
         {"tests/files/sides_left_out.npz", "b is 4 x 1, but a right side of this matrix has 5 rows: b was left out"},
         {"tests/files/sides_pencil.mat", "read A, the first of 2 sparse variables: A, B"},
+        {"tests/files/sides_other.mat", "read A, the first of 2 sparse variables: A, B"}, /* A and B are 12 x 9 */
     };
     (void)state;
     for (int i = 0; i < COUNT(table); i++) {
