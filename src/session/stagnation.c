@@ -159,7 +159,8 @@ static bool find_accuracy(struct inquiry *q, const char *cause, struct err *e)
              truth < 1e4 * DBL_EPSILON && v->real == T_F64 ? "; no solver in fp64 gets much below this" : "");
     if (q->out->singular) return true; /* neither more digits nor more iterations help */
     if (v->real == T_F32)
-        snprintf(x->next, sizeof x->next, "solve %s %s f64", v->solver->name, q->m->name);
+        snprintf(x->next, sizeof x->next, "solve %s %s%s f64", v->solver->name, q->m->name,
+                 same_but_precision(v).text);
     else
         snprintf(x->next, sizeof x->next, "change maxit %lld; continue", (long long)solve_larger_limit(v));
     return true;
@@ -200,7 +201,7 @@ static bool find_restarts(struct inquiry *q, const char *cause, struct err *e)
     int64_t m = 4 * v->set.m < v->n ? 4 * v->set.m : v->n;
     if (m <= GM_MOST)
         snprintf(x->next, sizeof x->next, "solve %s %s m %lld%s%s%s", v->solver->name, q->m->name, (long long)m,
-                 v->pre.method ? " precond " : "", v->pre.method ? v->pre.method->name : "", v->same);
+                 v->pre.method ? " precond " : "", v->pre.method ? v->pre.method->name : "", same_all(v).text);
     return true;
 }
 
@@ -230,7 +231,7 @@ static bool find_indefinite(struct inquiry *q, const char *cause, struct err *e)
     snprintf(x->text, sizeof x->text, "%s; %s%s", r ? r->finding : "A is not positive definite",
              q->v->solver->definite ? q->v->solver->name : "eigenvalues on both sides of 0 slow the solver down",
              q->v->solver->definite ? " needs a definite matrix" : "");
-    if (q->v->solver->definite) snprintf(x->next, sizeof x->next, "solve minres %s%s", q->m->name, q->v->same);
+    if (q->v->solver->definite) snprintf(x->next, sizeof x->next, "solve minres %s%s", q->m->name, same_all(q->v).text);
     return true;
 }
 
@@ -550,7 +551,7 @@ static bool find_inconsistency(struct inquiry *q, const char *cause, struct err 
         snprintf(x->text, sizeof x->text,
                  "b is not in the range of A, whose rank is %s of %s: no x has a relative residual below %.3g",
                  card_count(a->factors.rank).text, card_count(q->A->rows).text, a->residual_true);
-        snprintf(x->next, sizeof x->next, "solve direct %s %s%s", method->name, q->m->name, q->v->same);
+        snprintf(x->next, sizeof x->next, "solve direct %s %s%s", method->name, q->m->name, same_direct(q->v).text);
     }
     direct_answer_free(a);
     return true;
@@ -600,7 +601,7 @@ static void point_to_method(const struct inquiry *q, struct evidence *x)
     snprintf(x->text + n, sizeof x->text - n, "; %s removes such a vector",
              definite ? "a coarse grid" : "a direct solver");
     snprintf(x->next, sizeof x->next, "solve %s %s%s%s", definite ? "cg" : "direct", q->m->name,
-             definite ? " precond amg" : "", q->v->same);
+             definite ? " precond amg" : "", definite ? same_all(q->v).text : same_direct(q->v).text);
 }
 
 static bool find_near_null(struct inquiry *q, const char *cause, struct err *e)
@@ -679,7 +680,7 @@ static void conclude(const struct inquiry *q)
     }
     out->next_why = solves ? "A is singular, and this finds a least-squares solution" : "A is singular";
     if (solves)
-        snprintf(out->next, sizeof out->next, "solve direct %s %s%s", method->name, q->m->name, q->v->same);
+        snprintf(out->next, sizeof out->next, "solve direct %s %s%s", method->name, q->m->name, same_direct(q->v).text);
     else
         snprintf(out->next, sizeof out->next, "check %s only rank", q->m->name);
 }
