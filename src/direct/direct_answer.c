@@ -31,6 +31,8 @@ void direct_answer_free(struct direct_answer *a)
     if (!a) return;
     mem_free(a->b);
     mem_free(a->x);
+    mem_free(a->columns_b);
+    mem_free(a->columns_x);
     mem_free(a);
 }
 

@@ -12,6 +12,7 @@
 #include "matrix/csr.h"
 #include "matrix/random.h"
 #include "matrix/reference.h"
+#include "solvers/solve.h"
 #include "session/matrix.h"
 
 #include <dirent.h>
@@ -501,6 +502,34 @@ static void the_error_is_the_distance_from_x(void **state)
     talk_close(&t);
 }
 
+/* After a direct solve with several right sides, each of them has a known x. */
+static void each_column_is_known_later(void **state)
+{
+    struct talk t;
+    char path[64], line[200];
+    (void)state;
+    snprintf(path, sizeof path, "/tmp/warpspy-%d.mtx", (int)getpid());
+    FILE *f = fopen(path, "w");
+    assert_non_null(f);
+    fprintf(f, "%%%%MatrixMarket matrix array real general\n9 3\n");
+    for (int i = 0; i < 27; i++) fprintf(f, "%d\n", i * i % 11 - 4);
+    assert_int_equal(fclose(f), 0);
+    talk_open(&t, OUT_JSON);
+    snprintf(line, sizeof line, "gen poisson2d 3 as A; solve direct A b %s", path);
+    assert_true(talk_line(&t, line));
+    assert_int_equal(t.s.direct->columns, 3);
+    for (int i = 0; i < 3; i++) {
+        snprintf(line, sizeof line, "solve cg A b %s column %d on cpu tol 1e-12", path, i);
+        talk_says(&t, line, "\"error_against\":\"direct\"");
+        assert_true(t.s.solve->result.error_known < 1e-10);
+    }
+    snprintf(line, sizeof line, "solve cg A b %s on cpu", path);
+    talk_says(&t, line, "\"error_known\":");
+    assert_null(strstr(t.out, "\"error_known\":null"));
+    assert_int_equal(remove(path), 0);
+    talk_close(&t);
+}
+
 static void the_vectors_are_those_of_the_last_solve(void **state)
 {
     struct talk t;
@@ -544,3 +573,4 @@ int main(void)
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
+        cmocka_unit_test(each_column_is_known_later),
