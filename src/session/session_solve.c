@@ -1,6 +1,7 @@
 /* Begins a solve on a matrix of the session. */
 #include "session_solve.h"
 #include "base/screen_lock.h"
+#include "base/text.h"
 #include "direct/direct.h"
 #include "machine/device.h"
 #include "formats/fmt_vab.h"
@@ -85,6 +86,11 @@ bool session_solve_matrix(struct session *s, struct matrix *m, const struct solv
                           struct err *e)
 {
     *A = (struct solve_matrix){.name = m->name, .csr = &m->csr, .symmetry = known_symmetry_of(m), .watch = &s->watch};
+    if (m->csr.rows != m->csr.cols)
+        return fail(e, E_UNSUPPORTED,
+                    "a solve by iteration needs a square matrix, but %s has %s and %s; `solve direct %s` finds a "
+                    "least-squares solution",
+                    m->name, how_many(m->csr.rows, "row").text, how_many(m->csr.cols, "column").text, m->name);
     if (!solve_check(&m->csr, o, e)) return false;
     return norm2(solve_numbers(&m->csr), o->b) == 0 || session_put_matrix(s, m, o, A, e);
 }

@@ -397,6 +397,12 @@ static int explain(const struct solve *v, char *out, size_t size)
                  how_many(v->set.window, "iteration").text, (long long)v->iterations);
         add_advice(v, out, size);
         break;
+    case NOT_A_NUMBER:
+        snprintf(out, size, "%s",
+                 v->set.force ? text
+                              : "the residual is not a number, although A, b and x0 are finite: "
+                                "A or the preconditioner is singular, or values overflow");
+        break;
     case STOPPED:
         snprintf(out, size, "%s after iteration %lld; x is kept%s", text, (long long)v->iterations,
                  isnan(v->result.residual_true) ? "; `print r` computes the true residual" : "");

@@ -205,7 +205,7 @@ void solve_try(struct solve *v, bool needs_more_digits)
     if (v->refine.now.useless && v->reason != NOT_A_NUMBER)
         propose_precision(v);
     else if (v->reason == NOT_A_NUMBER)
-        snprintf(v->next, sizeof v->next, "check %s only valid", v->matrix.name);
+        snprintf(v->next, sizeof v->next, "check %s only %s", v->matrix.name, v->set.force ? "valid" : "condition");
     else if (needs_more_digits && v->reason != BROKE_DOWN)
         propose_tol(v);
     else if (mismatched(v))
