@@ -61,9 +61,10 @@ const char *foreign_kind(const char *s, int64_t n)
         {9, "<!doctype", "an HTML page: the download went wrong; download the file itself"},
         {5, "<html", "an HTML page: the download went wrong; download the file itself"},
         {24, "version https://git-lfs.g", "a git-LFS pointer; fetch the file with git lfs pull"},
-        {6, "matlab", "a MATLAB .mat file; write it as Matrix Market with mmwrite"},
-        {4, "\x89hdf", "a MATLAB 7.3 or HDF5 file; write it as Matrix Market with mmwrite"},
-        {2, "pk", "a ZIP archive; unpack it first"},
+        {6, "matlab", "a MATLAB .mat file; write it as Matrix Market with scipy.io.mmwrite"},
+        {4, "\x89hdf", "a MATLAB 7.3 or HDF5 file; write it as Matrix Market with scipy.io.mmwrite"},
+        {6, "\x93numpy", "a NumPy .npy file; write it as Matrix Market with scipy.io.mmwrite"},
+        {2, "pk", "a ZIP archive: unpack it first, or write an .npz file as Matrix Market with scipy.io.mmwrite"},
     };
     for (int i = 0; i < COUNT(table); i++) {
         bool same = n >= table[i].len;
