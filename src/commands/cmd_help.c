@@ -32,7 +32,7 @@
 #include <math.h>
 #include <string.h>
 
-static const char capitals[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZ";
+static const char capitals[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZ_";
 
 static void out_command(struct out *o, const struct command *c)
 {
