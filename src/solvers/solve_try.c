@@ -16,7 +16,7 @@
 
 enum { LONGER_M = 200 }; /* iterations per cycle that gmres should try before a direct solver */
 
-const char solve_try_definite[] = "A is symmetric positive definite, for which cg needs no restarts";
+const char solve_try_definite[] = "A is symmetric positive definite, and cg makes use of that";
 
 /* The same system by another method: `method` names the solver and its options. */
 static void propose(struct solve *v, const char *method, const char *options, const char *why)
