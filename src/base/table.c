@@ -320,12 +320,24 @@ static int unit_after(const char *number, int n)
     return 0;
 }
 
+/* The bytes of the word at `text` or, if it opens a command in backquotes that fits in `room` columns, of all words of
+   the command, so that it can be copied from one line. */
+static int unbroken(const char *text, int room)
+{
+    int word = (int)strcspn(text, " "), quotes = 0;
+    for (int i = 0; i < word; i++) quotes += text[i] == '`';
+    const char *close = quotes % 2 ? strchr(text + word, '`') : NULL;
+    if (!close) return word;
+    int all = (int)(close - text + (int)strcspn(close, " "));
+    return all <= room ? all : word;
+}
+
 void table_wrapped(FILE *f, const char *text, int at, int indent, int width)
 {
     bool first = true; /* the next word is the first of its line */
     while (*text) {
-        int blanks = (int)strspn(text, " "), word = (int)strcspn(text + blanks, " "), wide;
-        char one[160];
+        int blanks = (int)strspn(text, " "), word = unbroken(text + blanks, width - indent), wide;
+        char one[400];
         snprintf(one, sizeof one, "%.*s", word, text + blanks);
         wide = text_width(one);
         if (width && !first && at + blanks + wide + unit_after(text + blanks, word) > width) {

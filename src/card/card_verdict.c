@@ -65,11 +65,11 @@ static const char *solver_for_unsymmetric(const struct card *c)
 
 static const char *solver_for(const struct card *c)
 {
-    if (c->values.bad) return "no solver until NaN and inf are removed";
-    if (!is_square(c)) return "no solver accepts a matrix that is not square";
-    if (c->singular) return "no solver: A is singular, so A x = b has no unique solution";
+    if (c->values.bad) return "none, until NaN and inf are removed";
+    if (!is_square(c)) return "`solve direct`: least squares";
+    if (c->singular) return "none: A is singular, so A x = b has no unique solution";
     if (card_digits_lost(c->facts.condition) == CARD_DIGITS)
-        return "no solver: A is singular in fp64, so x would have no correct digits";
+        return "none: A is singular in fp64, so x would have no correct digits";
     if (!c->has_symmetry) return "not known, because the symmetry is not known";
     if (c->A->imag ? c->symmetry.hermitian : c->symmetry.values) return solver_for_symmetric(c);
     if (!c->A->imag && c->symmetry.skew < 1e-12) return "`symmetrize`, then cg if positive definite";
@@ -126,9 +126,9 @@ static void add_problem(struct card_verdict *v, const char *fmt, ...)
 static void judge_singular(const struct card *c, struct card_verdict *v)
 {
     if (c->has_dm && c->dm.rank < c->A->rows)
-        add_problem(v, "structurally singular: %s rows have no pivot", card_count(c->A->rows - c->dm.rank).text);
+        add_problem(v, "structurally singular: %s without a pivot", how_many(c->A->rows - c->dm.rank, "row").text);
     else if (c->values.empty)
-        add_problem(v, "singular: %s rows are empty", card_count(c->values.empty).text);
+        add_problem(v, "singular: %s without entries", how_many(c->values.empty, "row").text);
     else
         add_problem(v, isinf(c->facts.condition) ? "singular: LU meets a zero pivot" : "singular: empty columns");
 }
@@ -142,7 +142,7 @@ static void judge_condition(double condition, struct card_verdict *v)
     else if (digits == CARD_DIGITS)
         add_problem(v, "condition about %.1g: singular in fp64", condition);
     else
-        add_problem(v, "condition about %.1g: a solve loses %d of %d digits; do not use f32", condition, digits,
+        add_problem(v, "condition about %.1g: a solve loses %d of %d digits; do not use fp32", condition, digits,
                     CARD_DIGITS);
 }
 
@@ -152,8 +152,7 @@ static void judge_problems(const struct card *c, struct card_verdict *v)
     if (c->values.bad) add_problem(v, "NaN or inf in %s", how_many(c->values.bad, "value").text);
     if (c->singular && is_square(c)) judge_singular(c, v);
     if (f->no_diagonal && !c->singular)
-        add_problem(v, "%s diagonal entries are missing or 0: jacobi, gs and sor fail",
-                    card_count(f->no_diagonal).text);
+        add_problem(v, "%s missing or 0: jacobi, gs and sor fail", how_many(f->no_diagonal, "diagonal entry").text);
     if (f->row_ratio > 1e4) add_problem(v, "ratio of row maxima %.2g: `scale` first", f->row_ratio);
     if (!c->singular) judge_condition(f->condition, v);
     bool solvable = !c->singular && card_digits_lost(f->condition) < CARD_DIGITS;

@@ -72,6 +72,7 @@ static const char *verdict(const struct solver_advice *a, int i, char *out, size
     if (t->accurate) return t->least_squares ? "least squares" : "residual above tol";
     if (t->state == TRIAL_ENDED) return "did not converge";
     if (!t->solver && t->state == TRIAL_OPEN) return "takes too long";
+    if (!t->solver && !isfinite(t->expected_us)) return "not tried: its analysis takes too long";
     if (t->state == TRIAL_OPEN && !t->iterations) return "its set-up takes too long";
     if (t->state == TRIAL_OPEN && t->iterations < trial_least_iterations) return "too few iterations to judge";
     if (isfinite(t->expected_iterations) && !isfinite(t->expected_us)) return "needs more than maxit";
@@ -122,14 +123,17 @@ static void say_reasons(struct out *o, const struct solver_advice *a)
     for (int i = 0; i < a->n; i++) {
         const struct trial *t = &a->at[i];
         char names[1600] = "";
+        int alike = 0, iterative = 0;
         bool first = (t->state == TRIAL_ENDED && !t->accurate) || t->state == TRIAL_REFUSED;
         for (int k = 0; k < i; k++) first = first && strcmp(a->at[k].why, t->why);
         for (int k = i; k < a->n && first; k++) {
             size_t n = strlen(names);
-            if (!strcmp(a->at[k].why, t->why))
-                snprintf(names + n, sizeof names - n, "%s%s", n ? "; " : "", trial_name(&a->at[k]).text);
+            if (strcmp(a->at[k].why, t->why) != 0) continue;
+            snprintf(names + n, sizeof names - n, "%s%s", n ? "; " : "", trial_name(&a->at[k]).text);
+            alike += a->at[k].solver != NULL;
         }
-        if (first) out_text(o, "%s: %s", names, t->why);
+        for (int k = 0; k < a->n; k++) iterative += a->at[k].solver != NULL;
+        if (first) out_text(o, "%s: %s", alike > 1 && alike == iterative ? "all iterative methods" : names, t->why);
     }
 }
 

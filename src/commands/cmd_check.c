@@ -134,7 +134,7 @@ static void out_verdict(struct session *s, const struct matrix *m, const struct 
     struct card_verdict v;
     judge(s, m, c, &v);
     out_text(o, "%-10s %s", "kind", v.kind);
-    out_text(o, "%-10s %s", "solve with", v.solve);
+    out_text(o, "%-10s %s", "solvers", v.solve);
     out_text(o, "%-10s %s", "store as", v.store);
     for (int i = 0; i < v.problems && i < CARD_PROBLEMS; i++)
         out_text(o, "%-10s %s", i ? "" : "problems", v.problem[i]);

@@ -367,16 +367,36 @@ static void say_columns(struct out *o, const struct direct_answer *a, const stru
         show_us(c->solve_us, solves, sizeof solves), show_us(c->us, all, sizeof all));
 }
 
+/* The answer keeps b and x of all columns, so that iterative solves with the same b show their error. */
+static bool room_for_columns(struct direct_answer *a, int64_t n, struct err *e)
+{
+    int64_t b, x;
+    bool fits = !__builtin_mul_overflow(n, a->b_numbers, &b) && !__builtin_mul_overflow(n, a->x_numbers, &x);
+    if (!fits) return fail(e, E_LIMIT, "there are too many right sides");
+    a->columns_b = mem_new(b, sizeof *a->columns_b, "the right sides", e);
+    a->columns_x = a->columns_b ? mem_new(x, sizeof *a->columns_x, "the solutions", e) : NULL;
+    return a->columns_x;
+}
+
+static bool keep_column(struct direct_answer *a, struct err *e)
+{
+    if (!a->accurate || !a->unique || !isnan(a->normal)) return true;
+    int64_t i = a->columns++, size = sizeof(double);
+    return loop_copy(a->columns_b + i * a->b_numbers, a->b, a->b_numbers * size, "copying b", e) &&
+           loop_copy(a->columns_x + i * a->x_numbers, a->x, a->x_numbers * size, "copying x", e);
+}
+
 /* The answer holds the solution of column 0. Solve the others by the same factors. */
 static bool solve_others(struct session *s, struct direct **v, struct direct_answer *answer, struct direct_options *o,
                          const struct right_sides *r, struct columns *c, struct err *e)
 {
+    if (!room_for_columns(answer, r->n, e)) return false;
     for (int64_t i = 0; i < r->n; i++) {
         take_right(o, r, i);
         if (i && !direct_solve_again(v, answer, o, e)) return false;
         name_right(answer, r, i);
         out_column(s->out, answer, r, i);
-        if (!take_column(c, answer, i, e)) return false;
+        if (!take_column(c, answer, i, e) || !keep_column(answer, e)) return false;
     }
     say_columns(s->out, answer, c, r->n);
     return true;

@@ -523,27 +523,34 @@ static void fill_options(struct session *s, const struct matrix *m, const struct
                                                  : LAUNCHES_AUTO;
 }
 
-/* The words of this line with which another solver gets the same system. */
-static void same_words(const struct args *a, const struct solve_options *o, char *out, size_t size)
+/* Append " KEY VALUE" if the line gives a value. */
+static void same_word(const struct args *a, const char *key, char *out, size_t size)
 {
-    static const char *const keys[] = {"on", "b", "column", "seed", "tol"};
-    size_t n = 0;
-    out[0] = 0;
-    for (int i = 0; i < COUNT(keys) && n < size; i++) {
-        const char *text = arg(a, keys[i]);
-        char word[160];
-        if (text) n += (size_t)snprintf(out + n, size - n, " %s %s", keys[i], word_join(text, word, sizeof word));
-    }
-    if (o->real == T_F32 && !o->refine && n < size) snprintf(out + n, size - n, " f32");
+    const char *text = arg(a, key);
+    char word[160];
+    size_t n = strlen(out);
+    if (text) snprintf(out + n, size - n, " %s %s", key, word_join(text, word, sizeof word));
+}
+
+/* The words of this line with which another method gets the same system. */
+static struct solve_same same_words(const struct args *a, const struct solve_options *o)
+{
+    static const char *const keys[] = {"b", "column", "seed"};
+    struct solve_same same = {0};
+    same_word(a, "on", same.device, sizeof same.device);
+    if (o->dev && o->dev->kind == DEV_CPU) same_word(a, "on", same.host, sizeof same.host);
+    for (int i = 0; i < COUNT(keys); i++) same_word(a, keys[i], same.system, sizeof same.system);
+    same_word(a, "tol", same.tol, sizeof same.tol);
+    if (o->real == T_F32 && !o->refine) snprintf(same.precision, sizeof same.precision, " f32");
+    return same;
 }
 
 /* Begin the session's solve with right side i. */
 static bool begin(struct session *s, struct matrix *m, const struct args *a, struct solve_options *o,
                   const struct right_sides *r, int64_t i, struct err *e)
 {
-    char same[160];
-    same_words(a, o, same, sizeof same);
-    o->same = same;
+    struct solve_same same = same_words(a, o);
+    o->same = &same;
     uint64_t seed = (uint64_t)arg_int(a, "seed", 1);
     double *x0 = mem_new(solve_numbers(&m->csr), sizeof *x0, "the vectors of a solve", e);
     bool ok = x0 && guess_make(m, arg(a, "x0"), seed + 1, i, x0, e);

@@ -85,9 +85,13 @@ struct direct_answer {
     bool known;           /* the solution is known, as the options say */
     double error_known;   /* relative error of x if the solution is known and x is unique; NaN: unknown */
     char b_name[240];     /* set by the caller: which b this is; empty: b is not from a file */
-    bool accurate;        /* x solves the system, or the least-squares problem, up to rounding */
-    double tol;           /* on residual_true; a residual of at most twice tol meets it */
-    bool met;             /* accurate, and the residual meets tol or is that of a least-squares solution */
+    /* Set by the caller if several b were solved: those whose x is accurate and unique, b_numbers and x_numbers each;
+       owned. b and x above are those of the last one. */
+    int64_t columns;
+    double *columns_b, *columns_x;
+    bool accurate; /* x solves the system, or the least-squares problem, up to rounding */
+    double tol;    /* on residual_true; a residual of at most twice tol meets it */
+    bool met;      /* accurate, and the residual meets tol or is that of a least-squares solution */
     double analyse_us, factor_us, solve_us, condition_us; /* of the library calls; NaN: not done */
     double us;                                            /* all of it, with the methods tried before */
     char why[400];                                        /* the result as a sentence */

@@ -31,6 +31,8 @@ void direct_answer_free(struct direct_answer *a)
     if (!a) return;
     mem_free(a->b);
     mem_free(a->x);
+    mem_free(a->columns_b);
+    mem_free(a->columns_x);
     mem_free(a);
 }
 
@@ -233,12 +235,22 @@ static const char *cure(const struct direct_answer *a)
     return a->method->rectangular ? "scale the matrix" : "try `solve direct spqr`";
 }
 
-/* Does the condition leave no digit of x? Not if refinement converged step by step in spite of it, because rows of
-   different sizes also make the condition large. */
-static bool has_no_digits(const struct direct_answer *a)
+/* Append how many digits of x the condition leaves, if they are few. Rounding errors of A and b alone change x by
+   condition * eps of itself; refinement does not help against that. */
+static void add_digits(struct direct_answer *a)
 {
-    bool converged = a->refinements > 1 && a->correction > 0 && a->correction <= relative_most;
-    return a->condition * DBL_EPSILON > 1 && !converged;
+    static const double FEW = 1e-3;
+    double change = a->condition * DBL_EPSILON;
+    size_t n = strlen(a->why);
+    int digits = change > 0 && change < 1 ? (int)floor(-log10(change)) : 0;
+    if (!(change >= FEW)) return;
+    if (digits)
+        snprintf(a->why + n, sizeof a->why - n, "; with condition %.1e, only about %s of x can be trusted",
+                 a->condition, how_many(digits, "digit").text);
+    else
+        snprintf(a->why + n, sizeof a->why - n, "; the condition %s 1/eps, so x may have no correct digit%s",
+                 change > 1 ? "exceeds" : "is almost",
+                 a->method->rectangular ? "" : "; `solve direct spqr` finds the rank");
 }
 
 /* x is as good as fp64 allows, but rounding errors of A x exceed tol. */
@@ -266,11 +278,8 @@ static void explain_unique(struct direct_answer *a)
         snprintf(a->why, sizeof a->why, "least squares: no x satisfies all equations; ||A' r|| is %.1e of ||A|| ||r||",
                  a->normal);
     else
-        snprintf(
-            a->why, sizeof a->why, "solved: backward error %.1e%s", a->backward,
-            has_no_digits(a)
-                ? "; the condition exceeds 1/eps, so x may have no correct digit; `solve direct spqr` finds the rank"
-                : "");
+        snprintf(a->why, sizeof a->why, "solved: backward error %.1e", a->backward);
+    if (a->accurate && isnan(a->normal)) add_digits(a);
 }
 
 static void explain_many(struct direct_answer *a)

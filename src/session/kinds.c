@@ -244,13 +244,14 @@ static const char *value_precond(const struct session *s, const char *text)
     return !precond_typed(text, &found) ? NULL : found ? found->name : precond_none;
 }
 
-/* Those of `solve`: also the preconditioners on ranks. */
+/* Those of `solve`: on ranks, the preconditioners of PETSc. */
 static void list_solve_preconds(const struct session *s, const struct args *a, give_fn *give, void *user)
 {
     const char *on = a ? arg(a, "on") : NULL;
-    bool ranks = on && !strcmp(on, device_ranks);
-    if (ranks || !on) registry_list(&rank_precond_registry, give, user);
-    if (!ranks) list_preconds(s, a, give, user);
+    if (on && !strcmp(on, device_ranks))
+        registry_list(&rank_precond_registry, give, user);
+    else
+        list_preconds(s, a, give, user);
 }
 
 static const char *value_solve_precond(const struct session *s, const char *text)

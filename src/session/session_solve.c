@@ -1,6 +1,7 @@
 /* Begins a solve on a matrix of the session. */
 #include "session_solve.h"
 #include "base/screen_lock.h"
+#include "base/text.h"
 #include "direct/direct.h"
 #include "machine/device.h"
 #include "formats/fmt_vab.h"
@@ -85,6 +86,11 @@ bool session_solve_matrix(struct session *s, struct matrix *m, const struct solv
                           struct err *e)
 {
     *A = (struct solve_matrix){.name = m->name, .csr = &m->csr, .symmetry = known_symmetry_of(m), .watch = &s->watch};
+    if (m->csr.rows != m->csr.cols)
+        return fail(e, E_UNSUPPORTED,
+                    "a solve by iteration needs a square matrix, but %s has %s and %s; `solve direct %s` finds a "
+                    "least-squares solution",
+                    m->name, how_many(m->csr.rows, "row").text, how_many(m->csr.cols, "column").text, m->name);
     if (!solve_check(&m->csr, o, e)) return false;
     return norm2(solve_numbers(&m->csr), o->b) == 0 || session_put_matrix(s, m, o, A, e);
 }
@@ -92,10 +98,14 @@ bool session_solve_matrix(struct session *s, struct matrix *m, const struct solv
 void session_solve_truth(const struct session *s, const struct matrix *m, struct solve_options *o)
 {
     const struct direct_answer *a = s->direct;
-    bool same = a && a->x && a->A == &m->csr && a->accurate && a->unique && isnan(a->normal) &&
-                !memcmp(a->b, o->b, (size_t)a->b_numbers * sizeof *o->b);
-    if (!same) return;
-    o->truth = a->x;
+    if (!a || !a->x || a->A != &m->csr) return;
+    size_t bytes = (size_t)a->b_numbers * sizeof *o->b;
+    const double *x = NULL;
+    if (a->accurate && a->unique && isnan(a->normal) && !memcmp(a->b, o->b, bytes)) x = a->x;
+    for (int64_t i = 0; i < a->columns && !x; i++)
+        if (!memcmp(a->columns_b + i * a->b_numbers, o->b, bytes)) x = a->columns_x + i * a->x_numbers;
+    if (!x) return;
+    o->truth = x;
     o->truth_from = "direct";
 }
 

@@ -20,6 +20,7 @@
 #include "solvers/ritz.h"
 #include "solvers/solve.h"
 #include "solvers/solver.h"
+#include "solvers/suits.h"
 
 #include <float.h>
 #include <math.h>
@@ -38,6 +39,7 @@ struct inquiry {
     const struct csr *A;
     struct card card;
     double limit_us;
+    bool semidefinite; /* A is symmetric, no eigenvalue is below 0, and one is 0 up to rounding errors */
     double *r, r_norm; /* [v->n] b - A x, and its 2-norm; r is NULL if x is not known */
     struct stagnation *out;
 };
@@ -159,8 +161,8 @@ static bool find_accuracy(struct inquiry *q, const char *cause, struct err *e)
              truth < 1e4 * DBL_EPSILON && v->real == T_F64 ? "; no solver in fp64 gets much below this" : "");
     if (q->out->singular) return true; /* neither more digits nor more iterations help */
     if (v->real == T_F32)
-        snprintf(x->next, sizeof x->next, "solve %s %s f64", v->solver->name, q->m->name);
-    else
+        snprintf(x->next, sizeof x->next, "solve %s %s%s f64", v->solver->name, q->m->name, same_but_precision(v).text);
+    else if (solve_may_go_on(v))
         snprintf(x->next, sizeof x->next, "change maxit %lld; continue", (long long)solve_larger_limit(v));
     return true;
 }
@@ -200,7 +202,7 @@ static bool find_restarts(struct inquiry *q, const char *cause, struct err *e)
     int64_t m = 4 * v->set.m < v->n ? 4 * v->set.m : v->n;
     if (m <= GM_MOST)
         snprintf(x->next, sizeof x->next, "solve %s %s m %lld%s%s%s", v->solver->name, q->m->name, (long long)m,
-                 v->pre.method ? " precond " : "", v->pre.method ? v->pre.method->name : "", v->same);
+                 v->pre.method ? " precond " : "", v->pre.method ? v->pre.method->name : "", same_all(v).text);
     return true;
 }
 
@@ -224,13 +226,26 @@ static bool find_indefinite(struct inquiry *q, const char *cause, struct err *e)
     const struct card *c = &q->card;
     const struct card_row *r = card_row(c, "definite");
     (void)e;
-    if (!c->has_symmetry || !c->symmetry.hermitian || c->sign != CARD_INDEFINITE) return true;
+    if (!c->has_symmetry || !c->symmetry.hermitian || c->sign != CARD_INDEFINITE || q->semidefinite) return true;
     struct evidence *x = add(q, cause, NAN);
     if (!x) return true;
     snprintf(x->text, sizeof x->text, "%s; %s%s", r ? r->finding : "A is not positive definite",
              q->v->solver->definite ? q->v->solver->name : "eigenvalues on both sides of 0 slow the solver down",
              q->v->solver->definite ? " needs a definite matrix" : "");
-    if (q->v->solver->definite) snprintf(x->next, sizeof x->next, "solve minres %s%s", q->m->name, q->v->same);
+    if (q->v->solver->definite) snprintf(x->next, sizeof x->next, "solve minres %s%s", q->m->name, same_all(q->v).text);
+    return true;
+}
+
+/* Singular, but not indefinite. */
+static bool find_semidefinite(struct inquiry *q, const char *cause, struct err *e)
+{
+    (void)e;
+    struct evidence *x = q->semidefinite ? add(q, cause, NAN) : NULL;
+    if (!x) return true;
+    snprintf(x->text, sizeof x->text,
+             "no eigenvalue of A is below 0, but one is 0 up to rounding errors: A is singular, and %s converges only "
+             "if b is in the range of A",
+             q->v->solver->name);
     return true;
 }
 
@@ -491,8 +506,14 @@ static bool find_ritz(struct inquiry *q, const char *cause, struct err *e)
 {
     struct ritz r = {0};
     struct spectrum s = {0};
+    struct err why = {0};
     ritz_of(&r, q->v, 0);
-    if (!r.rows && !arnoldi(q, &s, e)) return false;
+    if (!r.rows && !arnoldi(q, &s, &why)) {
+        if (why.code != E_NUMERIC) return fail_at(e, why.code, why.where, "%s", why.text);
+        struct evidence *none = add(q, cause, NAN);
+        if (none) snprintf(none->text, sizeof none->text, "no Ritz values: %.*s", 200, why.text);
+        return true;
+    }
     struct evidence *x = r.rows || s.values ? add(q, cause, r.rows ? r.low / r.high : NAN) : NULL;
     if (!x) return true;
     if (!r.rows) {
@@ -550,7 +571,7 @@ static bool find_inconsistency(struct inquiry *q, const char *cause, struct err 
         snprintf(x->text, sizeof x->text,
                  "b is not in the range of A, whose rank is %s of %s: no x has a relative residual below %.3g",
                  card_count(a->factors.rank).text, card_count(q->A->rows).text, a->residual_true);
-        snprintf(x->next, sizeof x->next, "solve direct %s %s%s", method->name, q->m->name, q->v->same);
+        snprintf(x->next, sizeof x->next, "solve direct %s %s%s", method->name, q->m->name, same_direct(q->v).text);
     }
     direct_answer_free(a);
     return true;
@@ -593,14 +614,16 @@ static double shrinks(const struct csr *A, const double *v, double *to)
 static void point_to_method(const struct inquiry *q, struct evidence *x)
 {
     const struct card *c = &q->card;
-    bool definite = c->has_symmetry && c->symmetry.hermitian && c->sign != CARD_INDEFINITE && !q->A->imag;
+    bool symmetric = c->has_symmetry && c->symmetry.hermitian && !q->A->imag;
+    bool definite = symmetric && (c->sign != CARD_INDEFINITE || q->semidefinite);
     size_t n = strlen(x->text);
     n += (size_t)snprintf(x->text + n, sizeof x->text - n, "; no single row is the cause");
     if (q->out->singular || n >= sizeof x->text) return;
-    snprintf(x->text + n, sizeof x->text - n, "; %s removes such a vector",
-             definite ? "a coarse grid" : "a direct solver");
+    snprintf(x->text + n, sizeof x->text - n, "; %s",
+             definite ? "multigrid reduces the error along v on a coarse grid"
+                      : "a direct solver has no such slow direction");
     snprintf(x->next, sizeof x->next, "solve %s %s%s%s", definite ? "cg" : "direct", q->m->name,
-             definite ? " precond amg" : "", q->v->same);
+             definite ? " precond amg" : "", definite ? same_all(q->v).text : same_direct(q->v).text);
 }
 
 static bool find_near_null(struct inquiry *q, const char *cause, struct err *e)
@@ -632,6 +655,7 @@ static const struct {
 } causes[] = {
     {"symmetry", find_symmetry},          /* the solver needs a symmetric matrix */
     {"indefinite", find_indefinite},      /* eigenvalues of both signs */
+    {"semidefinite", find_semidefinite},  /* an eigenvalue is 0 */
     {"empty", find_empty},                /* a row or column of zeros */
     {"rank", find_rank},                  /* singular by the pattern */
     {"inconsistent", find_inconsistency}, /* b outside the range of A */
@@ -679,7 +703,7 @@ static void conclude(const struct inquiry *q)
     }
     out->next_why = solves ? "A is singular, and this finds a least-squares solution" : "A is singular";
     if (solves)
-        snprintf(out->next, sizeof out->next, "solve direct %s %s%s", method->name, q->m->name, q->v->same);
+        snprintf(out->next, sizeof out->next, "solve direct %s %s%s", method->name, q->m->name, same_direct(q->v).text);
     else
         snprintf(out->next, sizeof out->next, "check %s only rank", q->m->name);
 }
@@ -692,6 +716,9 @@ static bool inquire(struct inquiry *q, struct err *e)
     q->card.until_us = steady_us() + q->limit_us;
     if (!card_fill(&q->card, &why) && why.code == E_CANCELLED) return fail_at(e, why.code, why.where, "%s", why.text);
     if (!residual_of(q, e)) return false;
+    const struct card *c = &q->card;
+    bool disproved = c->has_symmetry && c->symmetry.hermitian && c->sign == CARD_INDEFINITE;
+    q->semidefinite = disproved && definite_of(q->A) == DEFINITE_SEMI;
     for (int i = 0; i < COUNT(causes); i++)
         if (!causes[i].find(q, causes[i].cause, e)) return false;
     conclude(q);

@@ -60,6 +60,11 @@ static bool refuse(const struct csr *A, int64_t i, int64_t j, struct err *e)
     const char *fmt = A->imag ? "%g%+gi" : "%g";
     snprintf(of_a, sizeof of_a, fmt, creal(a), cimag(a));
     snprintf(of_b, sizeof of_b, fmt, creal(b), cimag(b));
+    if (i == j)
+        return fail(e, E_NUMERIC,
+                    "%s needs a hermitian matrix, but the diagonal entry (%lld, %lld), counted from 0, is %s, which is "
+                    "not real; use ilu0",
+                    who, (long long)i, (long long)i, of_a);
     return fail(e, E_NUMERIC,
                 "%s needs a %s matrix: entry (%lld, %lld), counted from 0, is %s and (%lld, %lld) is %s; use ilu0", who,
                 A->imag ? "hermitian" : "symmetric", (long long)i, (long long)j, of_a, (long long)j, (long long)i,

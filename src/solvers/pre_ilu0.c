@@ -75,13 +75,23 @@ static bool eliminate(void *ctx, int64_t i)
     return invert(t, i, NULL);
 }
 
+/* Row i has a pivot by which the program cannot divide. */
+static bool refuse(struct elimination *t, int64_t i, struct err *e)
+{
+    struct err why = {0};
+    const char *name = t->v->matrix.name;
+    invert(t, i, &why);
+    return fail_at(e, why.code, why.where, "%s; `solve gmres%s%s` needs no pivots, and `solve direct` exchanges rows",
+                   why.text, name ? " " : "", name ? name : "");
+}
+
 static bool factorise(struct elimination *t, struct err *e)
 {
     int64_t first;
     struct entries L = {t->A->rowptr, t->diag, 0, t->A->col, NULL};
     if (!values_of(t->A, t->val, e) || !elimination_order(&L, t->A->rows, &t->order, e)) return false;
     if (!eliminate_rows(&t->order, t->v->matrix.watch, "ilu0", eliminate, t, &first, e)) return false;
-    return first == t->A->rows || invert(t, first, e);
+    return first == t->A->rows || refuse(t, first, e);
 }
 
 static bool make_factors(struct solve *v, struct elimination *t, struct err *e)

@@ -80,10 +80,9 @@ const char *bicg_quantity(int what)
 void bicg_explain(const struct solve *v, char *out, size_t size)
 {
     snprintf(out, size,
-             "broke down: %s = %.2e is 0 up to rounding errors, after iteration %lld; A may be singular (`check only "
-             "rank`). gmres does not divide by this quantity; `change maxit %lld` and `continue` restart from this x",
-             bicg_quantity((int)v->host_scalars[S_WHAT]), v->host_scalars[S_PQ], (long long)v->iterations,
-             (long long)v->set.maxit);
+             "broke down: %s = %.2e is 0 up to rounding errors, after iteration %lld; gmres does not divide by this "
+             "quantity",
+             bicg_quantity((int)v->host_scalars[S_WHAT]), v->host_scalars[S_PQ], (long long)v->iterations);
 }
 
 static double bytes(const struct csr *A, size_t real, int64_t m)

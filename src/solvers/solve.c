@@ -248,7 +248,7 @@ static struct solve *new_solve(const struct solve_matrix *A, const struct solve_
     v->matrix = *A;
     v->dev = o->dev;
     v->real = o->real;
-    if (o->same) snprintf(v->same, sizeof v->same, "%s", o->same);
+    if (o->same) v->same = *o->same;
     v->n = solve_numbers(A->csr);
     v->right = o->right;
     v->set = settings_of(o, v->n);

@@ -12,6 +12,7 @@
 #include "machine/cluster_ops.h"
 #include "machine/device.h"
 #include "machine/reason.h"
+#include "same.h"
 
 struct ordering; /* matrix/reorder.h */
 struct precond;  /* precond.h */
@@ -308,13 +309,13 @@ struct solve {
     struct solve_settings set;
 
     /* progress */
-    enum reason reason;   /* RUNNING until the solve ends */
-    char why[400];        /* after solve_end: the reason as a sentence, with figures and advice */
-    char next[400];       /* after solve_end: the command to try next; "" if the solve converged or was stopped */
-    const char *next_why; /* why that command may help; NULL: the command says so itself */
-    char same[160];       /* see struct solve_options */
-    int why_detail;       /* index in `why` of the text after "converged: "; else 0 */
-    int64_t iterations;   /* iterations done, according to the records that the host has read */
+    enum reason reason;     /* RUNNING until the solve ends */
+    char why[400];          /* after solve_end: the reason as a sentence, with figures and advice */
+    char next[400];         /* after solve_end: the command to try next; "" if the solve converged or was stopped */
+    const char *next_why;   /* why that command may help; NULL: the command says so itself */
+    struct solve_same same; /* see struct solve_options */
+    int why_detail;         /* index in `why` of the text after "converged: "; else 0 */
+    int64_t iterations;     /* iterations done, according to the records that the host has read */
     /* the iteration at which the solver last started: 0, or the iteration at which a setting was changed */
     int64_t base;
     double residual; /* the recursive residual, relative to ||b|| */
@@ -381,14 +382,14 @@ struct solve_options {
     bool modified, sums_host;           /* see struct solve_settings */
     bool form_matrix;                   /* see struct solve_settings; the format is then that of the iteration matrix */
     enum solve_launches launches;
-    bool refine;          /* see struct solve_refine; `real` is then T_F32 */
-    enum type stored;     /* if `refine` is set: see struct solve_refine */
-    bool keeps;           /* make checkpoints */
-    const double *b, *x0; /* on the host, solve_numbers each; x0 NULL: start from 0 */
-    bool known_ones;      /* b = A * ones: the solution is known */
-    const char *same;     /* the words of a `solve` line that repeat b, tol and device, such as " b ones"; NULL: none */
-    const double *truth;  /* if known_ones is not set: an accurate solution, solve_numbers; NULL: none */
-    const char *truth_from; /* see struct solve_result */
+    bool refine;                   /* see struct solve_refine; `real` is then T_F32 */
+    enum type stored;              /* if `refine` is set: see struct solve_refine */
+    bool keeps;                    /* make checkpoints */
+    const double *b, *x0;          /* on the host, solve_numbers each; x0 NULL: start from 0 */
+    bool known_ones;               /* b = A * ones: the solution is known */
+    const struct solve_same *same; /* the words of the line that repeat b, tol and device; NULL: none */
+    const double *truth;           /* if known_ones is not set: an accurate solution, solve_numbers; NULL: none */
+    const char *truth_from;        /* see struct solve_result */
     struct solve_right right;
     bool force; /* see struct solve_settings */
 };
@@ -425,8 +426,10 @@ bool solve_end_soon(struct solve *v, double us, struct err *e);
 /* Has the solve ended with an x? solve_fetch_x: compute v->result.x now, unless it is already there. Ctrl-C ends the
    computation, which can then be repeated. */
 bool solve_has_x(const struct solve *v);
-/* The limit of iterations to try next: larger than the one before, and enough at the rate so far. */
+/* The limit of iterations to try next: larger than the one before, and enough at the rate so far. solve_may_go_on: is
+   that limit in proportion to the size of the system? */
 int64_t solve_larger_limit(const struct solve *v);
+bool solve_may_go_on(const struct solve *v);
 bool solve_fetch_x(struct solve *v, struct err *e);
 void solve_free(struct solve *v);
 /* Go back by n iterations, but not before v->base: restore the last checkpoint before that iteration and iterate from

@@ -11,6 +11,7 @@
 #include "solve.h"
 #include "solve_state.h"
 #include "solver.h"
+#include "suits.h"
 #include "base/text.h"
 #include "base/threads.h"
 #include "machine/vec_ops.h"
@@ -276,12 +277,38 @@ static long long larger_limit(const struct solve *v)
     return 2 * (long long)v->set.maxit + 100;
 }
 
+/* Is tol smaller than rounding allows, and has the residual become about as small as rounding allows? */
+static bool wants_too_much(const struct solve *v)
+{
+    double least = solve_rounding(solve_reach(v));
+    bool rule = v->set.tol > 0 || v->set.eps == 0;
+    return rule && v->set.tol < least && v->result.residual_true < 1e3 * least;
+}
+
+/* Does the solver need a symmetric matrix, which A is not? */
+static bool mismatched(const struct solve *v)
+{
+    return v->solver->symmetric && v->matrix.symmetry == SYMMETRY_NO;
+}
+
+static void explain_mismatch(const struct solve *v, char *out, size_t size)
+{
+    snprintf(out, size, "; %s is not symmetric, and %s needs %s", v->matrix.name, v->solver->name, v->solver->needs);
+}
+
 /* If the true and the recursive residual have separated, more iterations do not improve x, but a restart does. */
 static void explain_limit(const struct solve *v, char *out, size_t size)
 {
     int n = snprintf(out, size, "stopped at the limit of %s, residual %.2e", how_many(v->iterations, "iteration").text,
                      v->residual);
-    if (v->history.separated_at > v->base && v->result.residual_true > v->residual)
+    if (mismatched(v)) {
+        explain_mismatch(v, out + n, size - (size_t)n);
+        return;
+    }
+    if (wants_too_much(v))
+        snprintf(out + n, size - (size_t)n, "; tol %.2e is below what %s can reach, about %.1e; give a larger tol",
+                 v->set.tol, type_name(solve_reach(v)), solve_rounding(solve_reach(v)));
+    else if (v->history.separated_at > v->base && v->result.residual_true > v->residual)
         snprintf(out + n, size - (size_t)n,
                  ", true residual %.2e; use `change maxit %lld` to restart from this x, or give a larger tol",
                  v->result.residual_true, larger_limit(v));
@@ -289,23 +316,32 @@ static void explain_limit(const struct solve *v, char *out, size_t size)
         snprintf(out + n, size - (size_t)n, "; give a larger maxit or a larger tol");
 }
 
+/* Did rounding errors of fp32 make p'Ap negative, although A is positive definite? */
+static bool broke_by_rounding(const struct solve *v)
+{
+    bool by_a = v->solver->definite && v->host_scalars[S_WHAT] != BROKE_RHO;
+    return by_a && v->real == T_F32 && !v->refine.on && v->matrix.symmetry == SYMMETRY_YES &&
+           definite_of(v->matrix.csr) >= DEFINITE_SEMI;
+}
+
+static void explain_rounding(const struct solve *v, char *out, size_t size)
+{
+    snprintf(out, size,
+             "rounding errors in fp32: p'Ap = %.2e at iteration %lld, but no eigenvalue of A is below 0; use f64, or "
+             "`refine fp32`",
+             v->host_scalars[S_PQ], (long long)v->iterations + 1);
+}
+
 /* Write the cause of the breakdown to `out`. If A has an empty row, which makes A singular, name that row. */
 static void explain_broken(const struct solve *v, char *out, size_t size)
 {
     const struct csr *A = v->matrix.csr;
     int64_t row = 0;
-    v->solver->explain(v, out, size);
+    (broke_by_rounding(v) ? explain_rounding : v->solver->explain)(v, out, size);
     if (A->source) return; /* making all rows again would take long */
     while (row < A->rows && csr_row_length(A, row)) row++;
     size_t n = strlen(out);
     if (row < A->rows) snprintf(out + n, size - n, "; row %lld is empty, so A is singular", (long long)row);
-}
-
-/* Is tol smaller than rounding allows, and has the residual become about as small as rounding allows? */
-static bool wants_too_much(const struct solve *v)
-{
-    double least = solve_rounding(solve_reach(v));
-    return v->set.tol > 0 && v->set.tol < least && v->result.residual_true < 1e3 * least;
 }
 
 static void explain_drifted(const struct solve *v, char *out, size_t size)
@@ -323,12 +359,22 @@ static void explain_drifted(const struct solve *v, char *out, size_t size)
                  v->set.tol, v->result.residual_true, larger_limit(v), solve_reach(v) == T_F32 ? "; use f64" : "");
 }
 
+/* Append what to do after divergence or stagnation. */
+static void add_advice(const struct solve *v, char *out, size_t size)
+{
+    size_t n = strlen(out);
+    if (mismatched(v))
+        explain_mismatch(v, out + n, size - n);
+    else
+        snprintf(out + n, size - n, "; %s", v->next_why == solve_try_definite ? solve_try_definite : v->solver->advice);
+}
+
 /* Write the reason to out. If it begins with "converged: ", returns the index of the text after that; otherwise returns
    0. */
 static int explain(const struct solve *v, char *out, size_t size)
 {
     int n = 0;
-    const char *text = reason_text(v->reason), *advice = v->solver->advice;
+    const char *text = reason_text(v->reason);
     switch (v->reason) {
     case CONVERGED:
         n = snprintf(out, size, "%s: ", text);
@@ -341,14 +387,22 @@ static int explain(const struct solve *v, char *out, size_t size)
         (v->refine.now.useless ? refine_explain : explain_broken)(v, out, size);
         break;
     case DIVERGED:
-        snprintf(out, size, "%s, at iteration %lld; %s; `force` iterates beyond this limit", text,
-                 (long long)v->iterations, advice);
+        snprintf(out, size, "%s, at iteration %lld", text, (long long)v->iterations);
+        add_advice(v, out, size);
+        text_append(out, size, "; `force` iterates beyond this limit");
         break;
     case STAGNATED:
         if (wants_too_much(v)) return explain_drifted(v, out, size), n;
         if (v->refine.now.useless) return refine_explain(v, out, size), n;
-        snprintf(out, size, "%s: less than 1%% gained in %s, at iteration %lld; %s", text,
-                 how_many(v->set.window, "iteration").text, (long long)v->iterations, advice);
+        snprintf(out, size, "%s: less than 1%% gained in %s, at iteration %lld", text,
+                 how_many(v->set.window, "iteration").text, (long long)v->iterations);
+        add_advice(v, out, size);
+        break;
+    case NOT_A_NUMBER:
+        snprintf(out, size, "%s",
+                 v->set.force ? text
+                              : "the residual is not a number, although A, b and x0 are finite: "
+                                "A or the preconditioner is singular, or values overflow");
         break;
     case STOPPED:
         snprintf(out, size, "%s after iteration %lld; x is kept%s", text, (long long)v->iterations,
@@ -405,8 +459,8 @@ static bool end(struct solve *v, double us, struct err *e)
     loop_enter(w);
     if (ok) live_compare(v, v->iterations, v->result.residual_true, v->residual);
     if (measured) judge(v);
-    v->why_detail = (v->engine.runs ? v->engine.runs->explain : explain)(v, v->why, sizeof v->why);
     if (!v->engine.runs) solve_try(v, wants_too_much(v));
+    v->why_detail = (v->engine.runs ? v->engine.runs->explain : explain)(v, v->why, sizeof v->why);
     (v->result.later ? release_most : solve_release)(v);
     return ok;
 }

@@ -9,26 +9,36 @@
 #include "solve.h"
 #include "solve_state.h"
 #include "solver.h"
+#include "suits.h"
 
 #include <math.h>
 #include <stdio.h>
 
 enum { LONGER_M = 200 }; /* iterations per cycle that gmres should try before a direct solver */
 
+const char solve_try_definite[] = "A is symmetric positive definite, and cg makes use of that";
+
 /* The same system by another method: `method` names the solver and its options. */
 static void propose(struct solve *v, const char *method, const char *options, const char *why)
 {
-    snprintf(v->next, sizeof v->next, "solve %s %s%s%s", method, v->matrix.name, options, v->same);
+    snprintf(v->next, sizeof v->next, "solve %s %s%s%s", method, v->matrix.name, options, same_all(v).text);
     v->next_why = why;
 }
 
-static void propose_direct(struct solve *v)
+/* `method`: "direct", or "direct spqr" */
+static void propose_direct(struct solve *v, const char *method, const char *why)
 {
     if (v->matrix.csr->source) return; /* no library gets its entries */
-    if (v->matrix.csr->nnz)
-        propose(v, "direct", "", "a direct solver depends on no rate of convergence");
-    else
+    if (v->matrix.csr->nnz) {
+        snprintf(v->next, sizeof v->next, "solve %s %s%s", method, v->matrix.name, same_direct(v).text);
+        v->next_why = why;
+    } else
         snprintf(v->next, sizeof v->next, "check %s only rank", v->matrix.name);
+}
+
+static void propose_factors(struct solve *v)
+{
+    propose_direct(v, "direct", "factors A, so slow convergence does not matter");
 }
 
 int64_t solve_larger_limit(const struct solve *v)
@@ -37,6 +47,13 @@ int64_t solve_larger_limit(const struct solve *v)
     double needs = solve_expected(v).iterations;
     double limit = fmax(2 * (double)v->set.maxit + 100, needs <= MOST ? ceil(MARGIN * needs) : 0);
     return (int64_t)fmin(limit, 9e15);
+}
+
+bool solve_may_go_on(const struct solve *v)
+{
+    enum { LEAST = 25000, MOST = 1000000, PER_ROW = 100 };
+    int64_t limit = solve_larger_limit(v), most = v->n < MOST / PER_ROW ? PER_ROW * v->n : MOST;
+    return limit <= (most > LEAST ? most : LEAST);
 }
 
 /* From this x, with a larger limit. */
@@ -56,34 +73,117 @@ static bool still_falls(const struct solve *v)
     return gain > 1 && v->set.tol > 0 && log(v->residual / v->set.tol) < 8 * log(gain);
 }
 
+/* ilu0 and ic0 factor the entries on the host, and run on devices without members. */
+static bool may_factor(const struct solve *v)
+{
+    return !v->matrix.csr->source && !v->dev->members;
+}
+
+static bool takes_ilu0(const struct solve *v)
+{
+    return may_factor(v) && ilu0_exists(v->matrix.csr);
+}
+
+/* Was x unchanged when the solver broke down? Then a restart from x breaks down again. */
+static bool stuck(const struct solve *v)
+{
+    return v->reason == BROKE_DOWN && v->iterations == v->base;
+}
+
+/* Could cg with ic0 take the place of a solver that does not use the symmetry of A? */
+static bool suits_cg(const struct solve *v)
+{
+    const struct csr *A = v->matrix.csr;
+    bool may = !v->solver->symmetric && v->matrix.symmetry != SYMMETRY_NO && may_factor(v);
+    return may && is_symmetric(A) && definite_of(A) >= DEFINITE_SEMI && ic0_exists(A);
+}
+
+/* The solve broke down although A is not indefinite: rounding errors did it. */
+static void for_rounding(struct solve *v, enum definiteness is)
+{
+    if (v->real == T_F32) {
+        snprintf(v->next, sizeof v->next, "solve %s %s%s f64", v->solver->name, v->matrix.name,
+                 same_but_precision(v).text);
+        v->next_why = "with values of more digits";
+    } else if (is == DEFINITE_SEMI)
+        propose_direct(v, "direct spqr",
+                       "A is singular up to rounding errors, and this finds a least-squares solution");
+    else
+        propose_factors(v);
+}
+
 static void for_symmetric(struct solve *v)
 {
     const struct solver *s = v->solver;
-    bool spoilt = v->reason == BROKE_DOWN;
-    if (!s->symmetric || (s->definite && spoilt && v->host_scalars[S_WHAT] != BROKE_RHO))
+    const struct csr *A = v->matrix.csr;
+    enum definiteness is = definite_of(A);
+    bool spoilt = v->reason == BROKE_DOWN, by_a = spoilt && v->host_scalars[S_WHAT] != BROKE_RHO;
+    if (suits_cg(v))
+        propose(v, "cg", " precond ic0",
+                is == DEFINITE_YES ? solve_try_definite : "for symmetric semidefinite matrices");
+    else if (s->definite && by_a && is >= DEFINITE_SEMI)
+        for_rounding(v, is);
+    else if (!s->symmetric || (s->definite && by_a))
         propose(v, "minres", "", "for symmetric matrices, definite or not");
-    else if (!s->definite && spoilt && v->host_scalars[S_WHAT] != BROKE_RHO)
+    else if (by_a && is != DEFINITE_SEMI)
         snprintf(v->next, sizeof v->next, "check %s only rank", v->matrix.name);
-    else if ((!v->pre.method || spoilt) && diagonal_is_full(v->matrix.csr))
+    else if (is == DEFINITE_SEMI)
+        propose_direct(v, "direct spqr",
+                       "A is singular up to rounding errors, and this finds a least-squares solution");
+    else if ((!v->pre.method || spoilt) && diagonal_is_full(A) && diagonal_varies(A))
         propose(v, s->name, " precond jacobi", "corrects bad scaling");
+    else if (!v->pre.method && is == DEFINITE_YES && may_factor(v) && ic0_exists(A))
+        propose(v, s->name, " precond ic0", "for symmetric positive definite matrices");
     else
-        propose_direct(v);
+        propose_factors(v);
 }
 
 static void for_any(struct solve *v)
 {
     const struct solver *s = v->solver;
     char options[80];
-    bool diagonal = diagonal_is_full(v->matrix.csr);
     int64_t m = s->arnoldi && v->set.m < LONGER_M / 2 ? LONGER_M / 2 : LONGER_M;
+    if (m > v->n) m = v->n;
     snprintf(options, sizeof options, "%s%s m %lld", v->pre.method ? " precond " : "",
              v->pre.method ? v->pre.method->name : "", (long long)m);
-    if (!v->pre.method && diagonal)
+    if (!v->pre.method && !stuck(v) && takes_ilu0(v))
         propose(v, s->no_precond || s->symmetric ? "bicgstab" : s->name, " precond ilu0", "for any matrix");
     else if (!s->arnoldi || (v->set.m < LONGER_M && v->set.m < v->n))
         propose(v, "gmres", options, "its residual never grows within a cycle");
     else
-        propose_direct(v);
+        propose_factors(v);
+}
+
+/* The symmetry of A may be unknown after a solver that does not need it. Use it if that helps: a definite matrix suits
+   cg, and minres needs no factors. */
+static void for_unknown(struct solve *v)
+{
+    const struct csr *A = v->matrix.csr;
+    if (suits_cg(v) || (is_symmetric(A) && !v->pre.method && !takes_ilu0(v)))
+        for_symmetric(v);
+    else
+        for_any(v);
+}
+
+/* Does the solver need a symmetric matrix, which A is not? */
+static bool mismatched(const struct solve *v)
+{
+    return v->solver->symmetric && v->matrix.symmetry == SYMMETRY_NO;
+}
+
+static void for_matrix(struct solve *v)
+{
+    static void (*const by_symmetry[])(struct solve * v) = {
+        [SYMMETRY_UNKNOWN] = for_unknown, [SYMMETRY_YES] = for_symmetric, [SYMMETRY_NO] = for_any};
+    by_symmetry[v->matrix.symmetry](v);
+}
+
+/* The same solve with the smallest tol that is certain to be within reach. */
+static void propose_tol(struct solve *v)
+{
+    snprintf(v->next, sizeof v->next, "solve %s %s%s%s%s tol %.0e", v->solver->name, v->matrix.name,
+             v->pre.method ? " precond " : "", v->pre.method ? v->pre.method->name : "", same_but_tol(v).text,
+             100 * solve_rounding(solve_reach(v)));
 }
 
 /* The same solve with values of more digits. */
@@ -92,7 +192,9 @@ static void propose_precision(struct solve *v)
     char options[80];
     snprintf(options, sizeof options, "%s%s%s", v->pre.method ? " precond " : "",
              v->pre.method ? v->pre.method->name : "", type_is_narrow(v->refine.stored) ? " refine fp32" : " f64");
-    propose(v, v->solver->name, options, "with values of more digits");
+    snprintf(v->next, sizeof v->next, "solve %s %s%s%s", v->solver->name, v->matrix.name, options,
+             same_but_precision(v).text);
+    v->next_why = "with values of more digits";
 }
 
 void solve_try(struct solve *v, bool needs_more_digits)
@@ -103,14 +205,17 @@ void solve_try(struct solve *v, bool needs_more_digits)
     if (v->refine.now.useless && v->reason != NOT_A_NUMBER)
         propose_precision(v);
     else if (v->reason == NOT_A_NUMBER)
-        snprintf(v->next, sizeof v->next, "check %s only valid", v->matrix.name);
-    else if (needs_more_digits)
-        snprintf(v->next, sizeof v->next, "solve %s %s tol %.0e", v->solver->name, v->matrix.name,
-                 100 * solve_rounding(solve_reach(v)));
+        snprintf(v->next, sizeof v->next, "check %s only %s", v->matrix.name, v->set.force ? "valid" : "condition");
+    else if (needs_more_digits && v->reason != BROKE_DOWN)
+        propose_tol(v);
+    else if (mismatched(v))
+        for_any(v);
+    else if (!solve_may_go_on(v) || (v->solver->restarts && suits_cg(v)))
+        for_matrix(v);
     else if (v->reason == DRIFTED || (v->reason == MAX_ITERATIONS && v->history.separated_at > v->base))
         propose_more(v, "starts again from this x, with the true residual");
     else if (v->reason == MAX_ITERATIONS && still_falls(v))
         propose_more(v, "goes on from this x");
     else
-        (v->matrix.symmetry == SYMMETRY_YES ? for_symmetric : for_any)(v);
+        for_matrix(v);
 }

@@ -125,8 +125,7 @@ static void put(const char *path, const void *data, size_t n)
     fclose(f);
 }
 
-/* The message about a breakdown suggests commands, and the program accepts each command exactly as the message writes
-   it. */
+/* After a breakdown, the command that is proposed can be typed, and solves the system. */
 static void advice_after_a_breakdown_can_be_typed(void **state)
 {
     static const char skew[] = "%%MatrixMarket matrix coordinate real general\n2 2 2\n1 2 1\n2 1 -1\n";
@@ -143,11 +142,12 @@ static void advice_after_a_breakdown_can_be_typed(void **state)
     for (int i = 0; i < COUNT(broken); i++) {
         snprintf(line, sizeof line, "solve %s S on cpu", broken[i]);
         talk_says(&t, line, "broke down");
-        const char *at = strstr(t.out, "`change ");
+        assert_null(strstr(t.out, "change maxit")); /* x has not moved: the same breakdown would follow */
+        const char *at = strstr(t.out, "\"try\":\"");
         assert_non_null(at);
-        snprintf(line, sizeof line, "%.*s", (int)strcspn(at + 1, "`"), at + 1);
-        assert_true(talk_line(&t, line));
-        assert_true(talk_line(&t, "continue"));
+        at += strlen("\"try\":\"");
+        snprintf(line, sizeof line, "%.*s", (int)strcspn(at, "\""), at);
+        talk_says(&t, line, "\"converged\":true");
     }
     talk_close(&t);
 }

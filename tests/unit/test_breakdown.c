@@ -6,6 +6,7 @@
 #include "solvers/solver.h"
 
 #include <math.h>
+#include <unistd.h>
 
 /* rho or r0.Ap is 0 up to rounding errors at some iteration. */
 static const struct broken {
@@ -104,7 +105,7 @@ static void each_failure_proposes_a_command(void **state)
          "\"converged\":true"},
         {"gen poisson2d 9 as P; let A = P - 3.1*I; solve gs A on emu", "solve bicgstab A precond ilu0 on emu",
          "\"converged\":true"},
-        {"gen poisson2d 12 as A; solve cg A on cpu tol 1e-18", "solve cg A tol 2e-14", "\"converged\":true"},
+        {"gen poisson2d 12 as A; solve cg A on cpu tol 1e-18", "solve cg A on cpu tol 2e-14", "\"converged\":true"},
         {"gen poisson2d 12 as P; let A = P - P; solve minres A on cpu b ones", "check A only rank", "\"ok\":true"},
         {"load tests/files/odd.mtx as A; solve bicgstab A on cpu force b ones", "check A only valid", "\"ok\":true"},
     };
@@ -122,6 +123,95 @@ static void each_failure_proposes_a_command(void **state)
     talk_open(&t, OUT_JSON);
     talk_says(&t, "gen poisson2d 9 as A; solve cg A on cpu", "\"try\":null");
     talk_says(&t, "solve cg A on cpu step; stop", "\"try\":null");
+    talk_close(&t);
+}
+
+/* What a failed solve says and proposes; the proposal can be typed, and solves the system. */
+static void proposals_suit_the_matrix(void **state)
+{
+    static const struct {
+        const char *file, *line, *says, *proposes;
+    } cases[] = {
+        /* the factors of ilu0 do not exist */
+        {"2 2 4\n1 1 1\n1 2 1\n2 1 1\n2 2 1\n", "solve jacobi A on cpu", "stagnated", "solve cg A precond ic0 on cpu"},
+        {"3 3 7\n1 1 1\n1 2 1\n2 1 1\n2 2 1\n2 3 1\n3 2 1\n3 3 1\n", "solve jacobi A on cpu", "diverged",
+         "solve minres A on cpu"},
+        {"3 3 7\n1 1 1\n1 2 2\n2 1 1\n2 2 2\n2 3 1\n3 2 1\n3 3 1\n", "solve jacobi A on cpu", "",
+         "solve gmres A m 3 on cpu"},
+        /* not symmetric */
+        {"2 2 2\n1 2 1\n2 1 -1\n", "solve minres A on cpu", "A is not symmetric, and minres needs",
+         "solve gmres A m 2 on cpu"},
+        /* x has not moved, so a restart from x breaks down again */
+        {"2 2 2\n1 2 1\n2 1 -1\n", "solve bicgstab A on cpu", "gmres does not divide by this quantity",
+         "solve gmres A m 2 on cpu"},
+        {"2 2 4\n1 1 1\n1 2 1e3\n2 1 -1e3\n2 2 1\n", "solve jacobi A on cpu", "diverged",
+         "solve bicgstab A precond ilu0 on cpu"},
+    };
+    char path[64], line[200], next[300];
+    (void)state;
+    snprintf(path, sizeof path, "/tmp/warpspy-%d.mtx", (int)getpid());
+    for (int i = 0; i < COUNT(cases); i++) {
+        struct talk t;
+        FILE *f = fopen(path, "w");
+        assert_non_null(f);
+        fprintf(f, "%%%%MatrixMarket matrix coordinate real general\n%s", cases[i].file);
+        assert_int_equal(fclose(f), 0);
+        talk_open(&t, OUT_JSON);
+        snprintf(line, sizeof line, "load %s as A; %s", path, cases[i].line);
+        talk_says(&t, line, cases[i].says);
+        if (!next_of(&t, next, sizeof next)) fail_msg("%d: proposes nothing", i);
+        assert_string_equal(next, cases[i].proposes);
+        talk_says(&t, next, "\"converged\":true");
+        talk_close(&t);
+        assert_int_equal(remove(path), 0);
+    }
+}
+
+/* cg suits a definite matrix, and a tol of 0 is as far out of reach as 1e-20. */
+static void a_definite_matrix_gets_cg(void **state)
+{
+    static const struct {
+        const char *lines, *proposes;
+    } cases[] = {
+        {"load samples/1138_bus.mtx as A; solve gmres A m 5 on cpu maxit 1000 tol 1e-9",
+         "solve cg A precond ic0 on cpu tol 1e-9"},
+        {"load samples/1138_bus.mtx as A; solve gmres A m 5 on cpu maxit 1000", "solve cg A precond ic0 on cpu"},
+        {"gen poisson2d 10 as A; solve cg A on cpu tol 0", "solve cg A on cpu tol 2e-14"},
+        {"gen poisson2d 10 as A; solve cg A on cpu f32 tol 1e-12", "solve cg A on cpu f32 tol 1e-05"},
+    };
+    (void)state;
+    for (int i = 0; i < COUNT(cases); i++) {
+        struct talk t;
+        char next[300];
+        talk_open(&t, OUT_JSON);
+        talk_says(&t, cases[i].lines, "\"converged\":false");
+        if (!next_of(&t, next, sizeof next)) fail_msg("%s: proposes nothing", cases[i].lines);
+        assert_string_equal(next, cases[i].proposes);
+        talk_says(&t, next, "\"converged\":true");
+        talk_close(&t);
+    }
+}
+
+/* The Hilbert matrix of 12 rows is positive definite, but fp32 makes p'Ap negative. */
+static void rounding_is_not_taken_for_an_indefinite_matrix(void **state)
+{
+    enum { N = 12 };
+    struct talk t;
+    char path[64], line[200];
+    (void)state;
+    snprintf(path, sizeof path, "/tmp/warpspy-%d.mtx", (int)getpid());
+    FILE *f = fopen(path, "w");
+    assert_non_null(f);
+    fprintf(f, "%%%%MatrixMarket matrix coordinate real general\n%d %d %d\n", N, N, N * N);
+    for (int i = 1; i <= N; i++)
+        for (int k = 1; k <= N; k++) fprintf(f, "%d %d %.17g\n", i, k, 1.0 / (i + k - 1));
+    assert_int_equal(fclose(f), 0);
+    talk_open(&t, OUT_JSON);
+    snprintf(line, sizeof line, "load %s as H; solve cg H f32 on cpu tol 1e-12", path);
+    talk_says(&t, line, "rounding errors in fp32: p'Ap = ");
+    assert_string_equal(next_of(&t, line, sizeof line), "solve cg H on cpu tol 1e-12 f64");
+    talk_says(&t, line, "\"precision\":\"fp64\"");
+    assert_int_equal(remove(path), 0);
     talk_close(&t);
 }
 
@@ -152,9 +242,14 @@ static void proposals_lead_to_a_solution(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(solves_start_again),           cmocka_unit_test(force_goes_on),
-        cmocka_unit_test(going_back_repeats_a_restart), cmocka_unit_test(each_failure_proposes_a_command),
+        cmocka_unit_test(solves_start_again),
+        cmocka_unit_test(force_goes_on),
+        cmocka_unit_test(going_back_repeats_a_restart),
+        cmocka_unit_test(each_failure_proposes_a_command),
         cmocka_unit_test(proposals_lead_to_a_solution),
+        cmocka_unit_test(proposals_suit_the_matrix),
+        cmocka_unit_test(a_definite_matrix_gets_cg),
+        cmocka_unit_test(rounding_is_not_taken_for_an_indefinite_matrix),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -650,8 +650,8 @@ static void test_diverged_residuals(void **state)
         double parted = strtod(at + strlen("\"parted\":"), NULL);
         if (parted < table[i].from || parted > table[i].to || !strstr(t.err, "at the end, they are") != !table[i].to)
             fail_msg("%s: %s%s", table[i].line, at, t.err);
-        assert_true(!strstr(t.out, "to restart from this x") == !table[i].to);
-        assert_true(!strstr(t.out, "`change maxit ") == !table[i].to);
+        assert_true(!strstr(t.out, "tol 0.00e+00 is below what fp64 can reach") == !table[i].to);
+        assert_null(strstr(t.out, "`change maxit "));
     }
     talk_close(&t);
 }

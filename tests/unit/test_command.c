@@ -582,6 +582,9 @@ static void numbers_stay_with_their_units(void **state)
         {19, "read in memory, 0.9 more", "read in memory, 0.9\nmore\n"},
         {4, "0.9 ms", "0.9\nms\n"},
         {0, "read in memory, 0.9 ms", "read in memory, 0.9 ms\n"},
+        {20, "type `step 5; stop`: then", "type `step 5; stop`:\nthen\n"},
+        {18, "type `step 5; stop`: then", "type\n`step 5; stop`:\nthen\n"},
+        {9, "type `step 5; stop`: then", "type\n`step 5;\nstop`:\nthen\n"},
     };
     (void)state;
     for (int i = 0; i < COUNT(cases); i++) {
@@ -741,6 +744,8 @@ static void help_explains_the_words_of_commands(void **state)
         if (words_explained[i].absent && strstr(t.out, words_explained[i].absent))
             fail_msg("%s: %s", words_explained[i].line, t.out);
     }
+    talk_says(&t, "help solve", "\nPreconditioners:\n");
+    assert_null(strstr(strstr(t.out, "\nPreconditioners:\n") + 1, "\nPreconditioners:\n"));
     talk_refuses(&t, "help solve nosuch", "`nosuch` is not a word of `solve`");
     talk_refuses(&t, "help ell nosuch", "`ell` is not a command, so it has no options");
     for (int i = 0; commands[i]; i++) {

@@ -12,6 +12,7 @@
 #include "matrix/csr.h"
 #include "matrix/random.h"
 #include "matrix/reference.h"
+#include "solvers/solve.h"
 #include "session/matrix.h"
 
 #include <dirent.h>
@@ -254,6 +255,42 @@ static void singular_matrices_get_honest_words(void **state)
     talk_close(&t);
 }
 
+/* Hilbert matrices: how many digits the condition leaves, also if refinement converges. */
+static void a_large_condition_is_said(void **state)
+{
+    static const struct {
+        int n;
+        const char *line, *says;
+    } cases[] = {
+        {5, "solve direct", "1 refinement"},
+        {10, "solve direct", "only about 2 digits of x can be trusted"},
+        {11, "solve direct", "the condition is almost 1/eps, so x may have no correct digit"},
+        {12, "solve direct", "the condition exceeds 1/eps, so x may have no correct digit; `solve direct spqr`"},
+        {12, "solve direct klu", "the condition exceeds 1/eps, so x may have no correct digit; `solve direct spqr`"},
+        {12, "solve direct umfpack", "the condition exceeds 1/eps, so x may have no correct digit"},
+    };
+    struct talk t;
+    (void)state;
+    talk_open(&t, OUT_TEXT);
+    for (int k = 0; k < COUNT(cases); k++) {
+        char path[64], line[200];
+        int n = cases[k].n;
+        snprintf(path, sizeof path, "/tmp/warpspy-%d.mtx", (int)getpid());
+        FILE *f = fopen(path, "w");
+        assert_non_null(f);
+        fprintf(f, "%%%%MatrixMarket matrix coordinate real general\n%d %d %d\n", n, n, n * n);
+        for (int i = 0; i < n * n; i++) fprintf(f, "%d %d %.17g\n", i / n + 1, i % n + 1, 1.0 / (i / n + i % n + 1));
+        assert_int_equal(fclose(f), 0);
+        snprintf(line, sizeof line, "load %s as H%d; %s", path, k, cases[k].line);
+        talk_says(&t, line, "solved");
+        bool warns = strstr(t.out, "of x can be trusted") || strstr(t.out, "no correct digit");
+        assert_true(warns == (n > 5));
+        if (n > 5 && !strstr(t.out, cases[k].says)) fail_msg("%d, %s: %s", n, cases[k].line, t.out);
+        assert_int_equal(remove(path), 0);
+    }
+    talk_close(&t);
+}
+
 static void rectangular_systems(void **state)
 {
     struct talk t;
@@ -465,6 +502,34 @@ static void later_solves_show_their_error(void **state)
     talk_close(&t);
 }
 
+/* After a direct solve with several right sides, each of them has a known x. */
+static void each_column_is_known_later(void **state)
+{
+    struct talk t;
+    char path[64], line[200];
+    (void)state;
+    snprintf(path, sizeof path, "/tmp/warpspy-%d.mtx", (int)getpid());
+    FILE *f = fopen(path, "w");
+    assert_non_null(f);
+    fprintf(f, "%%%%MatrixMarket matrix array real general\n9 3\n");
+    for (int i = 0; i < 27; i++) fprintf(f, "%d\n", i * i % 11 - 4);
+    assert_int_equal(fclose(f), 0);
+    talk_open(&t, OUT_JSON);
+    snprintf(line, sizeof line, "gen poisson2d 3 as A; solve direct A b %s", path);
+    assert_true(talk_line(&t, line));
+    assert_int_equal(t.s.direct->columns, 3);
+    for (int i = 0; i < 3; i++) {
+        snprintf(line, sizeof line, "solve cg A b %s column %d on cpu tol 1e-12", path, i);
+        talk_says(&t, line, "\"error_against\":\"direct\"");
+        assert_true(t.s.solve->result.error_known < 1e-10);
+    }
+    snprintf(line, sizeof line, "solve cg A b %s on cpu", path);
+    talk_says(&t, line, "\"error_known\":");
+    assert_null(strstr(t.out, "\"error_known\":null"));
+    assert_int_equal(remove(path), 0);
+    talk_close(&t);
+}
+
 /* The other way round: `solve direct` measures the solve before it. */
 static void the_solve_before_is_measured(void **state)
 {
@@ -527,6 +592,7 @@ int main(void)
         cmocka_unit_test(the_verdict_compares_the_true_residual_with_tol),
         cmocka_unit_test(a_failed_solve_has_no_x),
         cmocka_unit_test(singular_matrices_get_honest_words),
+        cmocka_unit_test(a_large_condition_is_said),
         cmocka_unit_test(rectangular_systems),
         cmocka_unit_test(options_are_checked),
         cmocka_unit_test(a_plan_factors_nothing),
@@ -537,6 +603,7 @@ int main(void)
         cmocka_unit_test(no_memory_is_an_error),
         cmocka_unit_test(values_that_are_not_finite_are_refused),
         cmocka_unit_test(later_solves_show_their_error),
+        cmocka_unit_test(each_column_is_known_later),
         cmocka_unit_test(the_solve_before_is_measured),
         cmocka_unit_test(the_error_is_the_distance_from_x),
         cmocka_unit_test(the_vectors_are_those_of_the_last_solve),

@@ -315,6 +315,21 @@ static void the_limit_ends_the_trials(void **state)
 
 /* ---- the commands ---- */
 
+/* A direct solver whose analysis did not end was not tried; a residual that overflows blames no finite A or b. */
+static void verdicts_are_true(void **state)
+{
+    struct talk t;
+    (void)state;
+    talk_open(&t, OUT_TEXT);
+    assert_true(talk_line(&t, "gen circuit 100000 4 as C; load tests/files/neumann.mtx as N"));
+    talk_says(&t, "advise solver C within 0.001", "\ndirect ");
+    const char *row = strstr(t.out, "\ndirect ") + 1;
+    if (memmem(row, strcspn(row, "\n"), "no sign of convergence", 22)) fail_msg("%s", t.out);
+    assert_true(talk_line(&t, "advise solver N b random"));
+    assert_null(strstr(t.out, "look for NaN"));
+    talk_close(&t);
+}
+
 static void the_command_says_what_it_takes(void **state)
 {
     struct talk t;
@@ -324,6 +339,10 @@ static void the_command_says_what_it_takes(void **state)
     talk_says(&t, "advise solver poisson2d", "Take `solve ");
     talk_says(&t, "advise solver R", "Take `solve direct R`: ");
     talk_says(&t, "advise solver R", "cg: needs a symmetric positive definite matrix, but A is not symmetric");
+    assert_true(talk_line(&t, "gen random 30 3 20 as W"));
+    talk_says(&t, "advise solver W", "\nall iterative methods: a solve by iteration needs a square matrix, but W has");
+    talk_refuses(&t, "solve cg W on cpu", "20 columns; `solve direct W` finds a least-squares solution");
+    assert_true(talk_line(&t, "solve direct W"));
     talk_says(&t, "advise solver R on emu", "does not model time, so the trials ran on cpu");
     talk_says(&t, "advise solver poisson2d precond jacobi top 1", "jacobi");
     talk_refuses(&t, "advise solver for 5 products", "`for` is for advice on kernels");
@@ -423,6 +442,7 @@ int main(void)
         cmocka_unit_test(a_complex_matrix_has_candidates),
         cmocka_unit_test(ctrl_c_keeps_the_trials),
         cmocka_unit_test(the_limit_ends_the_trials),
+        cmocka_unit_test(verdicts_are_true),
         cmocka_unit_test(the_command_says_what_it_takes),
         cmocka_unit_test(solve_takes_what_is_advised),
         cmocka_unit_test(options_are_written_for_every_method),

@@ -7,6 +7,7 @@
 #include "solvers/solve.h"
 
 #include <math.h>
+#include <unistd.h>
 
 /* Runs the lines, whose last one solves without convergence, and looks for the causes. */
 static void look(struct talk *t, const char *lines, struct stagnation *found)
@@ -31,6 +32,7 @@ static const struct {
     {"gen random 60 4 as A; solve cg A on cpu maxit 20", "symmetry", "A is not symmetric"},
     {"gen poisson2d 12 as P; let A = P - 3.05*I; solve cg A on cpu", "indefinite", "; cg needs a definite matrix"},
     {"gen poisson2d 12 as P; let A = P - 3.05*I; solve minres A on cpu maxit 4", "indefinite", "both sides of 0"},
+    {"load tests/files/neumann.mtx; solve cg on cpu b random", "semidefinite", "one is 0 up to rounding errors"},
     {"gen rmat 6 4; solve gmres on cpu b random maxit 9", "empty", "b is not 0 in"},
     {"gen rmat 6 4; solve gmres on cpu b random maxit 9", "rank", "the structural rank is"},
     {"load tests/golden/singular.mtx; solve gmres on cpu b random", "inconsistent", "whose rank is 3 of 4"},
@@ -48,7 +50,7 @@ static const struct {
     {"gen poisson2d 30; solve cg on cpu maxit 20", "rate", "per iteration in the second half"},
     {"gen poisson2d 30; solve cg on cpu maxit 5", "rate", "5 iterations show no rate yet"},
     {"gen poisson2d 30; solve cg on cpu maxit 20", "residual", "; no single row is the cause"},
-    {"load samples/1138_bus.mtx; solve cg on cpu maxit 20", "near-null", "no single row is the cause; a coarse grid"},
+    {"load samples/1138_bus.mtx; solve cg on cpu maxit 20", "near-null", "is the cause; multigrid reduces the error"},
     {"load tests/files/hermitian.mtx; solve gmres m 1 on cpu maxit 2", "residual", "||b - A x||"},
 };
 
@@ -122,6 +124,9 @@ static void a_singular_matrix_gets_a_direct_solver(void **state)
         {"gen poisson2d 9 as P; let A = P - 3*I; solve minres A b random on cpu",
          "solve direct spqr A on cpu b random"},
         {"gen rmat 6 4 as R; solve gmres R on cpu b random maxit 9", "solve direct spqr R"},
+        {"gen poisson2d 9 as P; let A = P - 3*I; solve minres A b random on cpu tol 1e-10", "solve direct spqr A"},
+        {"load tests/files/neumann.mtx as A; solve cg A b random on emu tol 1e-10", "solve direct spqr A b random"},
+        {"load tests/files/neumann.mtx as A; solve cg A b random f32", "solve direct spqr A b random f64"},
         {"gen poisson2d 30 as P; solve cg P on cpu maxit 5", "change maxit 110; continue"},
     };
     (void)state;
@@ -133,6 +138,30 @@ static void a_singular_matrix_gets_a_direct_solver(void **state)
         if (found.singular && !talk_line(&t, found.next)) fail_msg("%s: %s", found.next, t.err);
         talk_close(&t);
     }
+}
+
+/* A matrix whose rows differ by 10^32 in size: its Hessenberg matrix has no Ritz values that the QR algorithm finds. */
+static void other_causes_are_found_without_ritz_values(void **state)
+{
+    enum { N = 100 };
+    struct talk t;
+    struct stagnation found;
+    char path[64], line[200];
+    (void)state;
+    snprintf(path, sizeof path, "/tmp/warpspy-%d.mtx", (int)getpid());
+    FILE *f = fopen(path, "w");
+    assert_non_null(f);
+    fprintf(f, "%%%%MatrixMarket matrix coordinate real general\n%d %d %d\n", N, N, 3 * N - 2);
+    for (int i = 0; i < N; i++)
+        for (int k = i ? i - 1 : 0; k <= i + 1 && k < N; k++)
+            fprintf(f, "%d %d %.17g\n", i + 1, k + 1, (i == k ? 2 : -1) * pow(10, -16 + 16.0 * (i + k) / (N - 1)));
+    assert_int_equal(fclose(f), 0);
+    snprintf(line, sizeof line, "load %s as A; solve gmres A m 5 on cpu", path);
+    look(&t, line, &found);
+    assert_non_null(find(&found, "ritz"));
+    assert_non_null(find(&found, "scaling"));
+    assert_int_equal(remove(path), 0);
+    talk_close(&t);
 }
 
 /* The evidence and the command agree on the number of iterations. */
@@ -251,6 +280,7 @@ int main(void)
         cmocka_unit_test(few_rows_are_shown),
         cmocka_unit_test(a_singular_matrix_gets_a_direct_solver),
         cmocka_unit_test(one_number_of_iterations_is_given),
+        cmocka_unit_test(other_causes_are_found_without_ritz_values),
         cmocka_unit_test(a_known_solution_shows_that_b_is_in_the_range),
         cmocka_unit_test(the_null_vector_has_the_right_rows),
         cmocka_unit_test(ritz_values_lie_within_the_spectrum),

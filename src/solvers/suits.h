@@ -1,0 +1,22 @@
+/* Which methods suit a matrix: cheap trials on the host, made before a method is advised. */
+#ifndef SUITS_H
+#define SUITS_H
+
+#include <stdbool.h>
+
+struct csr;
+
+/* SEMI: no eigenvalue is below 0, but one is 0 up to rounding. UNKNOWN: finding out would take long. */
+enum definiteness { DEFINITE_UNKNOWN, DEFINITE_NOT, DEFINITE_SEMI, DEFINITE_YES };
+
+/* All of these are bounded to some 100 ms. If they cannot decide in that time, is_symmetric is false, and the factors
+   of ilu0 and ic0 are taken to exist. For a matrix without entries in memory (A->source), all are false. */
+bool is_symmetric(const struct csr *A); /* real, and symmetric up to rounding */
+bool ilu0_exists(const struct csr *A);  /* every diagonal entry is there, and no pivot is 0 or almost 0 */
+bool ic0_exists(const struct csr *A);   /* for a symmetric A: the same, and the pivots of A or -A are positive */
+/* Is A, or -A if its diagonal is negative, positive definite? For a real symmetric A. */
+enum definiteness definite_of(const struct csr *A);
+/* Do the sizes of the diagonal entries differ by a factor of 10 or more? */
+bool diagonal_varies(const struct csr *A);
+
+#endif
