@@ -207,8 +207,8 @@ const struct command command_whatif = {
         "the part with the most nonzeros and the part with the largest halo; the exchange as latency + bytes /\n"
         "bandwidth of the `link` (without one, the link that `ceilings on cuda:0+1` measured in this session, or\n"
         "else nvlink); two all-reduces of cg in log2(GPUs) steps. The exchange runs beside the local product,\n"
-        "except over NCCL; the columns of other GPUs follow. `by` is a way of `partition`, nnz by default, or that\n"
-        "of the last `partition`.\n"
+        "except over NCCL; the columns of other GPUs follow. `by` is a way of `partition`: bytes by default, as\n"
+        "devices divide rows, or that of the last `partition`.\n"
         "`view speedup` shows the curve. Numbers of GPUs come before a format.\n"
         "    whatif parts 1 2 4 8 link nccl\n"
         "    whatif format ell; whatif format sell 32 f32; whatif format bsr 4 reorder rcm; whatif reorder rcm",

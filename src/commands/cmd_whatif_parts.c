@@ -197,7 +197,7 @@ static bool refuse_others(const struct args *a, struct err *e)
 static const struct way *way_of(const struct args *a, const struct matrix *m)
 {
     if (arg(a, "by")) return way_find(arg(a, "by"));
-    return m->parting && m->parting->P.way ? m->parting->P.way : way_find("nnz");
+    return m->parting && m->parting->P.way ? m->parting->P.way : way_find("bytes");
 }
 
 /* The link that the profile in use states, or that `ceilings` measured. apart: only between different GPUs. */

@@ -151,7 +151,7 @@ static bool fits_values(const struct csr *A, enum type real, struct err *e)
     enum type stored = type_of_parts(type_of_stored(real));
     double most = type_most(stored);
     int64_t beyond = 0;
-    if (stored == T_F64 || A->source) return true; /* generators make no values beyond fp32 */
+    if (stored == T_F64 || !A->val) return true; /* generators, which make parts, make no values beyond fp32 */
     if (A->imag && type_is_narrow(real))
         return fail(e, E_UNSUPPORTED, "%s stores real values only; use f32 or f64 for a complex matrix",
                     type_name(real));

@@ -49,7 +49,7 @@ bool graph_divide(const struct partition *P, const struct csr *A, int *owner, co
     struct graph_parts q = {.parts = P->parts};
     if (csr_is_large(A)) {
         fail(e, E_LIMIT, "%s takes at most %s and as many nonzeros", name, how_many(csr_most_small(), "row").text);
-        err_advise(e, "divide a large matrix by rows or nnz");
+        err_advise(e, "divide a large matrix by bytes, nnz or rows");
         return false;
     }
     if (P->parts > A->rows && P->parts > 1) {

@@ -1,4 +1,4 @@
-/* Partitions, and the two contiguous ways: equal rows and equal nonzeros. */
+/* Partitions, and the contiguous ways: equal rows, nonzeros or bytes. */
 #include "partition.h"
 #include "base/err.h"
 #include "base/loop.h"
@@ -293,7 +293,7 @@ static bool needs_square(const struct way *way, const struct csr *A, struct err 
     if (!way->by_owner || A->rows == A->cols) return true;
     fail(e, E_UNSUPPORTED, "%lld x %lld: %s divides the graph of a square matrix", (long long)A->rows,
          (long long)A->cols, way->name);
-    err_advise(e, "divide a rectangular matrix by rows or nnz");
+    err_advise(e, "divide a rectangular matrix by bytes, nnz or rows");
     return false;
 }
 

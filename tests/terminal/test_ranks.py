@@ -317,7 +317,8 @@ def test_products_are_checked_and_timed():
             assert "MatMult" in p.error("spmv on ranks beta 2")
             events = {(e["phase"], e["event"]): e for e in p.rows("ranks log")}
             product = events["product", "MatMult"]
-            assert product["bytes"] == 8 * halo * product["calls"]
+            products = 8 * halo * product["calls"]
+            assert products <= product["bytes"] <= products + 8 * halo  # the first product also prepares the exchange
             assert events["product", "MatMult"]["calls"] > 20 and ("load", "MatLoad") in events
             p.rows(f"gen poisson2d {POINTS}")
             solved = p.last("solve cg on ranks b random")
@@ -360,7 +361,7 @@ def test_wrong_launchers_are_reported():
         (script("exec sleep 60\n"), "ranks 2 wait 0.5", ["nothing was printed"]),
         (script("echo '{\"type\":\"hello\",\"protocol\":99,\"ranks\":2}'; exec sleep 60\n"), "ranks 2",
          ["another version", "99", "make ranks"]),
-        ("mpiexec -n 2", "ranks 2", ["says how many"]),
+        ("mpiexec -n 2", "ranks 2", ["states the number of ranks"]),
         ("mpiexec", "ranks start", ["how many ranks"]),
         ("mpiexec | cat", "ranks 2", ["not a command"]),
     )

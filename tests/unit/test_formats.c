@@ -295,7 +295,10 @@ static void check(const struct csr *A, const struct format *f, const int64_t *pa
     struct plan p;
     struct stored S;
     struct err e = {0};
-    if (!format_plan(A, f, param, real, &p, &e)) fail_msg("plan %s: %s", f->name, e.text);
+    if (!format_plan(A, f, param, real, &p, &e)) {
+        if (real == T_F32 && e.code == E_UNSUPPORTED && strstr(e.text, "fp32's largest number")) return;
+        fail_msg("plan %s: %s", f->name, e.text);
+    }
     if (!format_pack(A, f, param, real, false, &S, &e)) fail_msg("pack %s: %s", f->name, e.text);
     expect_sizes(A, &p, &S);
     expect_places(A, &S);

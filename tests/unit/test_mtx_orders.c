@@ -175,7 +175,7 @@ static void a_compressed_size_line_allocates_nothing(void **state)
         const struct member m = {"lie.mtx", texts[i], strlen(texts[i])};
         assert_false(mtx_load(pack_file("lie.mtx.gz", ARCHIVE_FILTER_GZIP, false, &m, 1), NULL, &A, NULL, &e));
         assert_int_equal(e.code, E_INPUT);
-        assert_non_null(strstr(e.text, "after 1 entries; the file is truncated"));
+        assert_non_null(strstr(e.text, "after 1 entry; the file is truncated"));
     }
 }
 

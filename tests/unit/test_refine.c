@@ -255,10 +255,10 @@ static void too_large_a_condition_is_said(void **state)
     char line[300];
     (void)state;
     talk_open(&t, OUT_TEXT);
-    snprintf(line, sizeof line, "load %s as I", ill_file("ill.mtx", 40, 12));
+    snprintf(line, sizeof line, "load %s as K", ill_file("ill.mtx", 40, 12));
     assert_true(talk_line(&t, line));
     for (int k = 0; k < COUNT(stored); k++) {
-        snprintf(line, sizeof line, "solve cg I refine %s b random on cpu maxit 100000", stored[k]);
+        snprintf(line, sizeof line, "solve cg K refine %s b random on cpu maxit 100000", stored[k]);
         const struct solve *v = ended(&t, line);
         if (v->reason == CONVERGED) fail_msg("%s: %s", line, v->why);
         char with[40];
