@@ -397,8 +397,10 @@ static void say_atomics(const struct sums *s, struct finding *f)
 static void say_launches(const struct sums *s, struct finding *f)
 {
     int n = 0;
+    char us[32];
     for (int l = 0; l < s->k->work.n; l++) n += s->k->work.launch[l].blocks > 0;
-    TEXT(f, "%s cost%s time before any work is done", how_many(n, "launch").text, n == 1 ? "s" : "");
+    TEXT(f, "%s cost%s %s before any work is done", how_many(n, "launch").text, n == 1 ? "s" : "",
+         show_us(f->us, us, sizeof us));
     REMEDY(f, n > 1 ? "use a kernel with one launch, a larger matrix, or several SpMVs per launch"
                     : "nothing to fix in the kernel; use a larger matrix or several SpMVs per launch");
 }
