@@ -221,8 +221,8 @@ static bool refused_at(const struct stored *S, int64_t row, int64_t d, struct er
 
 static bool fits(const struct stored *S, struct err *e)
 {
-    static int64_t (*const first[])(const struct stored *, int64_t) = {
-        first_row<float>, first_row<double>, first_row<cplx<float>>, first_row<cplx<double>>};
+    static int64_t (*const first[])(const struct stored *, int64_t) = {first_row<float>, first_row<double>,
+                                                                       first_row<cplx<float>>, first_row<cplx<double>>};
     static int64_t (*const unequal[])(const struct stored *, int64_t) = {
         unequal_row<float>, unequal_row<double>, unequal_row<cplx<float>>, unequal_row<cplx<double>>};
     const struct array *offsets = &S->a[DIA_OFFSETS];

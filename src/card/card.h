@@ -113,14 +113,14 @@ enum card_evenness { CARD_ROWS_UNKNOWN, CARD_ROWS_EVEN, CARD_ROWS_UNEVEN, CARD_R
 /* What the lines found for the verdict; 0 if the line did not run. */
 struct card_facts {
     enum card_evenness rows;
-    int block;             /* size of the best dense blocks */
-    double block_ratio;    /* bytes of bsr with these blocks, divided by the bytes of csr */
-    int64_t diagonals;     /* number of diagonals with an entry */
-    double row_ratio;      /* largest row maximum of |a| divided by the smallest */
-    double condition;      /* estimated condition number; INFINITY: singular, or beyond the range of fp64 */
-    int64_t no_diagonal;   /* diagonal entries that are missing or 0 */
-    int64_t systems;       /* weakly connected components */
-    bool dominant;         /* strictly dominant in all rows or in all columns */
+    int block;           /* size of the best dense blocks */
+    double block_ratio;  /* bytes of bsr with these blocks, divided by the bytes of csr */
+    int64_t diagonals;   /* number of diagonals with an entry */
+    double row_ratio;    /* largest row maximum of |a| divided by the smallest */
+    double condition;    /* estimated condition number; INFINITY: singular, or beyond the range of fp64 */
+    int64_t no_diagonal; /* diagonal entries that are missing or 0 */
+    int64_t systems;     /* weakly connected components */
+    bool dominant;       /* strictly dominant in all rows or in all columns */
 };
 enum { CARD_PROBLEMS = 3 };
 /* The verdict: what kind of matrix it is, what solves it, what stores it, and what is wrong with it. */

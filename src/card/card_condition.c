@@ -150,7 +150,8 @@ static void hager_work(void *p)
 {
     struct hager *job = p;
     cs_di A = card_graph_cs(&job->g);
-    struct factors f = {.S = cs_di_sqr(2, &A, 0), .n = A.n, .width = job->width, .work = cs_di_malloc(2 * A.n, sizeof(double))};
+    struct factors f = {
+        .S = cs_di_sqr(2, &A, 0), .n = A.n, .width = job->width, .work = cs_di_malloc(2 * A.n, sizeof(double))};
     if (f.S) f.N = cs_di_lu(&A, f.S, 1);
     job->memory = !f.S || !f.work;
     job->singular = !f.N;

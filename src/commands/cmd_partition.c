@@ -163,19 +163,20 @@ const struct command command_partition = {
     .name = "partition",
     .grammar = "[MATRIX] [N] [WAY] [as NAME]",
     .about = "divide the rows among N parts, and show what the parts exchange in a product",
-    .help = "Part p owns some rows, and the same items of x and y. `inside` counts its nonzeros in its own columns,\n"
-            "`outside` those in columns of others. The distinct columns among these are its halo: the items of x that\n"
-            "it receives before a product (`halo in`). `from` and `to` count the parts that it exchanges with.\n"
-            "The ways: `rows`, `nnz` (the default) and `bytes` make contiguous parts with equal numbers of rows,\n"
-            "nonzeros, or bytes per product, as several devices divide a matrix; `metis` and `scotch` divide the graph\n"
-            "of A + A', so that few edges are between parts. These libraries are opened at first use (packages\n"
-            "libmetis5 and libscotch-7.0). Of a rectangular matrix, the items of x are divided into equal contiguous\n"
-            "shares.\n"
-            "`as` makes a new matrix whose rows and columns are sorted by part, with the same parts. The parts stay\n"
-            "with the matrix for later commands: `view parts` lists them, `view halo` shows who receives how much\n"
-            "from whom, `spy by owner` colours the nonzeros, and `whatif parts` predicts the time on several GPUs.\n"
-            "Without a number, `partition` prints the parts again.\n"
-            "    partition 8; partition A 4 metis as P; spy by owner",
+    .help =
+        "Part p owns some rows, and the same items of x and y. `inside` counts its nonzeros in its own columns,\n"
+        "`outside` those in columns of others. The distinct columns among these are its halo: the items of x that\n"
+        "it receives before a product (`halo in`). `from` and `to` count the parts that it exchanges with.\n"
+        "The ways: `rows`, `nnz` (the default) and `bytes` make contiguous parts with equal numbers of rows,\n"
+        "nonzeros, or bytes per product, as several devices divide a matrix; `metis` and `scotch` divide the graph\n"
+        "of A + A', so that few edges are between parts. These libraries are opened at first use (packages\n"
+        "libmetis5 and libscotch-7.0). Of a rectangular matrix, the items of x are divided into equal contiguous\n"
+        "shares.\n"
+        "`as` makes a new matrix whose rows and columns are sorted by part, with the same parts. The parts stay\n"
+        "with the matrix for later commands: `view parts` lists them, `view halo` shows who receives how much\n"
+        "from whom, `spy by owner` colours the nonzeros, and `whatif parts` predicts the time on several GPUs.\n"
+        "Without a number, `partition` prints the parts again.\n"
+        "    partition 8; partition A 4 metis as P; spy by owner",
     .run = run_partition,
     .large = true,
 };

@@ -197,20 +197,19 @@ const struct command command_whatif = {
     .grammar = "[[format] FORMAT] [PARAMS] [parts] [N...] [[of] MATRIX] [[reorder] ORDERING] "
                "[f32|f64|[precision] PRECISION] [link LINK] [by WAY]",
     .about = "predicted time with another format, precision or ordering, or on several GPUs",
-    .help =
-        "Sizes come from the plan of the format. Times come from its kernels, which the emulator runs on a copy\n"
-        "of the matrix that is then discarded. `x of now` is the time divided by the time of the fastest csr\n"
-        "kernel on the unchanged matrix. A format with too much padding is listed with its size, but not packed.\n"
-        "Without `format`, the format is csr.\n"
-        "`whatif parts 1 2 4 8` predicts the time of a product, and of an iteration of cg, when the rows are\n"
-        "divided among these numbers of GPUs (1 to 16 if none is given): the local product by the cost model, for\n"
-        "the part with the most nonzeros and the part with the largest halo; the exchange as latency + bytes /\n"
-        "bandwidth of the `link` (without one, the link that `ceilings on cuda:0+1` measured in this session, or\n"
-        "else nvlink); two all-reduces of cg in log2(GPUs) steps. The exchange runs beside the local product,\n"
-        "except over NCCL; the columns of other GPUs follow. `by` is a way of `partition`: bytes by default, as\n"
-        "devices divide rows, or that of the last `partition`.\n"
-        "`view speedup` shows the curve. Numbers of GPUs come before a format.\n"
-        "    whatif parts 1 2 4 8 link nccl\n"
-        "    whatif format ell; whatif format sell 32 f32; whatif format bsr 4 reorder rcm; whatif reorder rcm",
+    .help = "Sizes come from the plan of the format. Times come from its kernels, which the emulator runs on a copy\n"
+            "of the matrix that is then discarded. `x of now` is the time divided by the time of the fastest csr\n"
+            "kernel on the unchanged matrix. A format with too much padding is listed with its size, but not packed.\n"
+            "Without `format`, the format is csr.\n"
+            "`whatif parts 1 2 4 8` predicts the time of a product, and of an iteration of cg, when the rows are\n"
+            "divided among these numbers of GPUs (1 to 16 if none is given): the local product by the cost model, for\n"
+            "the part with the most nonzeros and the part with the largest halo; the exchange as latency + bytes /\n"
+            "bandwidth of the `link` (without one, the link that `ceilings on cuda:0+1` measured in this session, or\n"
+            "else nvlink); two all-reduces of cg in log2(GPUs) steps. The exchange runs beside the local product,\n"
+            "except over NCCL; the columns of other GPUs follow. `by` is a way of `partition`: bytes by default, as\n"
+            "devices divide rows, or that of the last `partition`.\n"
+            "`view speedup` shows the curve. Numbers of GPUs come before a format.\n"
+            "    whatif parts 1 2 4 8 link nccl\n"
+            "    whatif format ell; whatif format sell 32 f32; whatif format bsr 4 reorder rcm; whatif reorder rcm",
     .run = run_whatif,
 };

@@ -303,12 +303,13 @@ static bool write_launch(FILE *out, const struct source *s, const char *name, st
             s->of->name, helpers, space);
     write_numbers(out, s->of);
     if (adds_to_y(s, f)) write_zero(out, f);
-    fprintf(out,
-            "#line %d \"TRY\"\n    const dim3 grid_of_the_lab((%s));\n"
-            "    if (L->A->of->rows && !(grid_of_the_lab.x && grid_of_the_lab.y && grid_of_the_lab.z))\n"
-            "        return fail(error_of_the_lab, E_USAGE, \"a grid of 0 blocks cannot be launched; the line TRY must \"\n"
-            "                    \"give at least 1 block\");\n",
-            s->try_line ? s->try_line : 1, blocks);
+    fprintf(
+        out,
+        "#line %d \"TRY\"\n    const dim3 grid_of_the_lab((%s));\n"
+        "    if (L->A->of->rows && !(grid_of_the_lab.x && grid_of_the_lab.y && grid_of_the_lab.z))\n"
+        "        return fail(error_of_the_lab, E_USAGE, \"a grid of 0 blocks cannot be launched; the line TRY must \"\n"
+        "                    \"give at least 1 block\");\n",
+        s->try_line ? s->try_line : 1, blocks);
     fprintf(out, "#line %d \"TRY\"\n    LAUNCH_GIVEN(L->A->dev, (%s), (%s), (%s), %s%s)\n#line 1 \"launch\"\n    (",
             s->try_line ? s->try_line : 1, blocks, threads, *s->shared ? s->shared : "0", f->name, given);
     for (int i = 0; i < f->nparameters; i++) {

@@ -50,7 +50,8 @@ static void check_ended(const struct solve *v, const struct csr *A, const double
         fail_msg("%s by %s ended without a reason", name, v->solver->name);
     if (v->reason == CONVERGED && !(left <= 2.0001 * tol))
         fail_msg("%s by %s: %s, but the residual is %g", name, v->solver->name, v->why, left);
-    if (isfinite(left) && !(fabs(left - v->result.residual_true) <= 1e-6 * left + 1e-13 + rounding_of(A, b, v->result.x)))
+    if (isfinite(left) &&
+        !(fabs(left - v->result.residual_true) <= 1e-6 * left + 1e-13 + rounding_of(A, b, v->result.x)))
         fail_msg("%s by %s: the true residual is %g, not %g", name, v->solver->name, left, v->result.residual_true);
 }
 

@@ -70,9 +70,8 @@ bool solve_view_key(struct session *s, struct view_state *st, int k)
     bool any = k > 0 && k < 0x7f && strchr(" GsnbBToMp", k);
     if (v && v->reason != RUNNING && any)
         snprintf(st->message, sizeof st->message, "%s",
-                 v->engine.runs
-                     ? "this solve has ended"
-                     : "this solve has ended; type `change tol 1e-12; continue` to continue it");
+                 v->engine.runs ? "this solve has ended"
+                                : "this solve has ended; type `change tol 1e-12; continue` to continue it");
     if (!v || v->reason != RUNNING) return false;
     if (take_count(st, k)) return true;
     int64_t n = st->count;
