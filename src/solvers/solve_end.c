@@ -285,12 +285,6 @@ static bool wants_too_much(const struct solve *v)
     return rule && v->set.tol < least && v->result.residual_true < 1e3 * least;
 }
 
-/* Does the solver need a symmetric matrix, which A is not? */
-static bool mismatched(const struct solve *v)
-{
-    return v->solver->symmetric && v->matrix.symmetry == SYMMETRY_NO;
-}
-
 static void explain_mismatch(const struct solve *v, char *out, size_t size)
 {
     snprintf(out, size, "; %s is not symmetric, and %s needs %s", v->matrix.name, v->solver->name, v->solver->needs);
@@ -301,7 +295,7 @@ static void explain_limit(const struct solve *v, char *out, size_t size)
 {
     int n = snprintf(out, size, "stopped at the limit of %s, residual %.2e", how_many(v->iterations, "iteration").text,
                      v->residual);
-    if (mismatched(v)) {
+    if (solve_mismatched(v)) {
         explain_mismatch(v, out + n, size - (size_t)n);
         return;
     }
@@ -363,7 +357,7 @@ static void explain_drifted(const struct solve *v, char *out, size_t size)
 static void add_advice(const struct solve *v, char *out, size_t size)
 {
     size_t n = strlen(out);
-    if (mismatched(v))
+    if (solve_mismatched(v))
         explain_mismatch(v, out + n, size - n);
     else
         snprintf(out + n, size - n, "; %s", v->next_why == solve_try_definite ? solve_try_definite : v->solver->advice);

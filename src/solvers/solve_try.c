@@ -165,8 +165,7 @@ static void for_unknown(struct solve *v)
         for_any(v);
 }
 
-/* Does the solver need a symmetric matrix, which A is not? */
-static bool mismatched(const struct solve *v)
+bool solve_mismatched(const struct solve *v)
 {
     return v->solver->symmetric && v->matrix.symmetry == SYMMETRY_NO;
 }
@@ -208,7 +207,7 @@ void solve_try(struct solve *v, bool needs_more_digits)
         snprintf(v->next, sizeof v->next, "check %s only %s", v->matrix.name, v->set.force ? "valid" : "condition");
     else if (needs_more_digits && v->reason != BROKE_DOWN)
         propose_tol(v);
-    else if (mismatched(v))
+    else if (solve_mismatched(v))
         for_any(v);
     else if (!solve_may_go_on(v) || (v->solver->restarts && suits_cg(v)))
         for_matrix(v);
