@@ -193,7 +193,7 @@ static void test_commands(void **state)
     assert_non_null(c);
     assert_int_equal(c->n, 3);
     assert_int_equal(c->point[2].parts, 4);
-    assert_string_equal(c->way->name, "nnz");
+    assert_string_equal(c->way->name, "bytes");
     talk_says(&t, "whatif parts 2 link ib", "lower bounds");
     talk_says(&t, "whatif parts 16 link nvlink", "at most 8 GPUs by nvlink");
     talk_says(&t, "partition 3 rows", "by rows");
