@@ -39,12 +39,6 @@ static int64_t watched_of(const struct scope_run *run, int64_t g)
     return g * run->every + at;
 }
 
-/* The length of an array with one bit for each sector of a. */
-static size_t requested_words(const struct scope_array *a)
-{
-    return (size_t)(a->n * a->size / SECTOR / 64 + 2);
-}
-
 bool scope_begin(struct scope_run *run, const char *name, const char *function, const char *instance, int64_t blocks,
                  int64_t threads)
 {
@@ -57,7 +51,8 @@ bool scope_begin(struct scope_run *run, const char *name, const char *function, 
     snprintf(l->function, sizeof l->function, "%.*s", (int)strcspn(function, "<"), function);
     snprintf(l->instance, sizeof l->instance, "%s", instance);
     for (int a = 0; a < s->narrays; a++) /* a sector counts as fetched before only within its launch */
-        if (run->requested[a]) memset(run->requested[a], 0, requested_words(&s->array[a]) * sizeof *run->requested[a]);
+        if (run->requested[a])
+            memset(run->requested[a], 0, (size_t)scope_sector_words(&s->array[a]) * sizeof *run->requested[a]);
     if (run->trace) return true;
     uint64_t state = (uint64_t)s->nlaunches;
     run->every = every_of(run->sample, blocks);
@@ -129,9 +124,10 @@ bool scope_traced(const struct scope_run *run)
     return run->traced;
 }
 
-struct scope_thread *scope_thread_of(struct scope_run *run, int t)
+struct scope_thread *scope_block_begin(struct scope_run *run, int64_t block, int t)
 {
     if (t >= THREADS_MOST) return NULL;
+    if (run->sink) run->scope.weight = pick_weight(run, run->scope.nlaunches - 1, block);
     if (!run->thread[t]) {
         run->thread[t] = mem_zero(1, sizeof *run->thread[t], "the counts of a kernel", &run->err);
         if (!run->thread[t]) return NULL;
@@ -164,9 +160,6 @@ static int array_of(struct scope_run *run, const struct lane_access *t)
             !strcmp(s->array[k].name, t->name))
             return k;
     if (s->narrays == SCOPE_ARRAYS) return -1;
-    int64_t words = t->n * t->size / SECTOR / 64 + 2;
-    uint64_t *asked = t->shared ? NULL : mem_zero(words, sizeof *asked, "the sectors a kernel requested", &run->err);
-    if (!t->shared && !asked) return -1;
     struct scope_array *a = &s->array[s->narrays];
     *a = (struct scope_array){.role = t->role,
                               .stored = t->shared ? -1 : stored_number(run, t->base),
@@ -176,8 +169,10 @@ static int array_of(struct scope_run *run, const struct lane_access *t)
                               .size = t->size,
                               .base = t->base};
     snprintf(a->name, sizeof a->name, "%s", t->name);
-    run->requested[s->narrays] = asked;
-    return s->narrays++;
+    uint64_t **asked = &run->requested[s->narrays];
+    if (!t->shared)
+        *asked = mem_zero(scope_sector_words(a), sizeof **asked, "the sectors a kernel requested", &run->err);
+    return t->shared || *asked ? s->narrays++ : -1;
 }
 
 static bool same_site(const struct scope_run *run, int k, const struct lane_access *t, int array)
@@ -305,7 +300,6 @@ void scope_request(struct scope_thread *s, int64_t block, int warp, const struct
         keep_request(run, r);
     else
         count_request(s, r, exact);
-    if (run->sink) run->scope.weight = pick_weight(run, run->scope.nlaunches - 1, block);
     if (run->sink) run->sink->request(run->sink->user, &run->scope, block, warp, r, &s->facts);
 }
 
@@ -333,7 +327,6 @@ void scope_block_end(struct scope_thread *s, int64_t block, int warps)
     if (run->pick[run->scope.nlaunches - 1]) run->block_sectors[run->scope.nlaunches - 1][block] = (double)s->sectors;
     s->sectors = 0;
     run->traced |= run->trace != NULL;
-    if (run->sink) run->scope.weight = pick_weight(run, run->scope.nlaunches - 1, block);
     if (run->sink && run->sink->block_end)
         run->sink->block_end(run->sink->user, &run->scope, run->scope.nlaunches - 1, block);
 }

@@ -55,8 +55,9 @@ int scope_first_warp(const struct scope_run *run);
 bool scope_traces(const struct scope_run *run);
 /* Is the trace complete or full, so that nothing more of the launches needs to run? */
 bool scope_traced(const struct scope_run *run);
-/* The state of host thread t; NULL: not enough memory; the run holds the error. */
-struct scope_thread *scope_thread_of(struct scope_run *run, int t);
+/* A block that is watched begins on host thread t. Returns the state of the thread; NULL: not enough memory; the run
+   holds the error. */
+struct scope_thread *scope_block_begin(struct scope_run *run, int64_t block, int t);
 /* An access of a lane, and its line in the source. `base` is a host address, or an offset in shared memory. `name` is
    the name of the array or of the warp collective. */
 struct lane_access {

@@ -230,7 +230,7 @@ static void one_block(int64_t b, dim3 grid, scope_run *watch, int thread)
     m->block = b;
     check_cancel();
     if (m->broken) return;
-    m->watch = what == SCOPE_WATCH ? scope_thread_of(watch, thread) : nullptr;
+    m->watch = what == SCOPE_WATCH ? scope_block_begin(watch, b, thread) : nullptr;
     if (what == SCOPE_WATCH && (!m->watch || !make_notes())) {
         if (!m->err.code) fail(&m->err, E_MEMORY, "%s: not enough memory to watch the kernel", m->kernel);
         m->broken = true;

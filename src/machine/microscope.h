@@ -60,6 +60,12 @@ struct scope_array {
     uint64_t base; /* address of element 0; for shared memory, its offset */
 };
 
+/* The words of 64 bits that have one bit for each sector of the array, wherever in a sector the array begins. */
+static inline int64_t scope_sector_words(const struct scope_array *a)
+{
+    return a->n * a->size / SECTOR / 64 + 2;
+}
+
 /* Unroll factors that are not numbers: all iterations, or the compiler's choice. */
 enum unroll_count { UNROLL_ALL = -1, UNROLL_AUTO = -2 };
 

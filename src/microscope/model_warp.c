@@ -136,8 +136,7 @@ static int lines_of(const struct asked *r, const uint64_t *sector)
 
 static bool map_of(struct watching *v, int a)
 {
-    const struct scope_array *array = &v->scope->array[a];
-    int64_t words = array->n * array->size / SECTOR / 64 + 2;
+    int64_t words = scope_sector_words(&v->scope->array[a]);
     if (!v->array[a].asked) v->array[a].asked = mem_zero(words, 8, "the sectors of an array", &v->err);
     if (!v->array[a].any) v->array[a].any = mem_zero(words, 8, "the sectors of an array", &v->err);
     return v->array[a].asked && v->array[a].any;

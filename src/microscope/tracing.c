@@ -24,10 +24,8 @@ static bool fetch(struct fetched *f, const struct scope *s, int array, const str
 {
     const struct scope_array *a = &s->array[array];
     uint64_t first = a->base / SECTOR;
-    if (!f->bit[array]) {
-        int64_t words = a->n * a->size / SECTOR / 64 + 2;
-        f->bit[array] = mem_zero(words, sizeof *f->bit[array], "the sectors a warp fetched", e);
-    }
+    if (!f->bit[array])
+        f->bit[array] = mem_zero(scope_sector_words(a), sizeof *f->bit[array], "the sectors a warp fetched", e);
     if (!f->bit[array]) return false;
     int which[2 * LANES], n = tracing_sectors(facts, which);
     for (int i = 0; i < n; i++) {
