@@ -86,18 +86,13 @@ static bool factor(struct inverse *v, const struct csr *B, const struct way *way
     return ok;
 }
 
-static bool factor_by(struct inverse *v, const struct csr *A, double shift, const struct way *way, struct err *e)
+static bool factor_at(struct inverse *v, const struct csr *A, double shift, const struct way *way, struct err *e)
 {
     struct csr B = {0};
     bool ok = shifted(&B, A, shift, e) && factor(v, &B, way, e);
     csr_free(&B);
     v->shift = shift;
     return ok;
-}
-
-static bool factor_at(struct inverse *v, const struct csr *A, double shift, double norm, bool force, struct err *e)
-{
-    return factor_by(v, A, shift, &(struct way){.norm = norm, .growth = growth_most, .force = force}, e);
 }
 
 /* L D L' is unstable at this shift: L U, which exchanges rows, may be stable. Fails only after Ctrl-C. */
@@ -109,7 +104,7 @@ static bool exchange_rows(struct inverse *v, const struct csr *A, const struct w
         struct err why = {0};
         next.method = directs[i];
         if (directs[i]->hermitian || directs[i]->rectangular) continue;
-        bool ok = factor_by(&other, A, v->shift, &next, &why);
+        bool ok = factor_at(&other, A, v->shift, &next, &why);
         if (why.code == E_CANCELLED) return fail_at(e, why.code, why.where, "%s", why.text);
         other.factor_us += v->factor_us;
         v->factor_us = other.factor_us;
@@ -124,24 +119,24 @@ static bool exchange_rows(struct inverse *v, const struct csr *A, const struct w
 }
 
 /* Factor at shift - away or, if that is an eigenvalue too, at shift + away. */
-static bool factor_beside(struct inverse *v, const struct csr *A, double shift, double away, double norm, bool force,
+static bool factor_beside(struct inverse *v, const struct csr *A, double shift, double away, const struct way *way,
                           struct err *e)
 {
     struct err why = {0};
-    if (factor_at(v, A, shift - away, norm, force, &why)) return true;
-    if (why.code == E_UNSUPPORTED) return factor_at(v, A, shift + away, norm, force, e);
+    if (factor_at(v, A, shift - away, way, &why)) return true;
+    if (why.code == E_UNSUPPORTED) return factor_at(v, A, shift + away, way, e);
     return fail_at(e, why.code, why.where, "%s", why.text);
 }
 
 /* The shift is an eigenvalue: move it as little as stable factors allow. If none are stable, take those of the least
    move. */
-static bool factor_aside(struct inverse *v, const struct csr *A, double shift, double norm, bool force, struct err *e)
+static bool factor_aside(struct inverse *v, const struct csr *A, double shift, const struct way *way, struct err *e)
 {
     struct inverse least = {0};
     struct err why = {0};
-    double size = norm > 0 ? norm : 1;
+    double size = way->norm > 0 ? way->norm : 1;
     for (int i = 0; i < COUNT(aside) && !why.code; i++) {
-        if (!factor_beside(v, A, shift, aside[i] * size, norm, force, &why) || v->stable) break;
+        if (!factor_beside(v, A, shift, aside[i] * size, way, &why) || v->stable) break;
         if (least.factors)
             drop_factors(v);
         else
@@ -154,31 +149,26 @@ static bool factor_aside(struct inverse *v, const struct csr *A, double shift, d
     }
     least.factor_us = v->factor_us;
     *v = least;
-    return exchange_rows(v, A, &(struct way){.norm = norm, .growth = growth_most, .force = force}, e);
+    return exchange_rows(v, A, way, e);
 }
 
 bool inverse_new(struct inverse *v, const struct csr *A, double shift, double norm, bool force, struct device *d,
                  struct watch *w, struct err *e)
 {
     struct err why = {0};
+    struct way way = {.norm = norm, .growth = growth_most, .force = force};
     *v = (struct inverse){.dev = d, .watch = w, .n = A->rows};
-    if (factor_at(v, A, shift, norm, force, &why)) return true;
-    if (why.code == E_UNSUPPORTED) return factor_aside(v, A, shift, norm, force, e);
+    if (factor_at(v, A, shift, &way, &why)) return true;
+    if (why.code == E_UNSUPPORTED) return factor_aside(v, A, shift, &way, e);
     return fail_at(e, why.code, why.where, "%s", why.text);
 }
 
 bool inverse_beside(struct inverse *v, const struct csr *A, double shift, double away, double norm, bool force,
                     struct device *d, struct watch *w, struct err *e)
 {
-    struct err why = {0};
     struct way way = {.norm = norm, .growth = growth_beside * norm / away, .force = force};
     *v = (struct inverse){.dev = d, .watch = w, .n = A->rows};
-    bool ok = factor_by(v, A, shift - away, &way, &why);
-    if (!ok && why.code == E_UNSUPPORTED) {
-        why = (struct err){0};
-        ok = factor_by(v, A, shift + away, &way, &why);
-    }
-    if (!ok) return fail_at(e, why.code, why.where, "%s", why.text);
+    if (!factor_beside(v, A, shift, away, &way, e)) return false;
     if (exchange_rows(v, A, &way, e)) return true;
     drop_factors(v);
     return false;
