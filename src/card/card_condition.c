@@ -201,32 +201,26 @@ static bool graph_of(struct card_graph *g, const struct csr *A, struct err *e)
     return ok;
 }
 
-/* || A ||_1 * scale, without an overflow on the way. */
-static double scaled_norm(const struct csr *A, double scale, const struct card_columns *col, struct err *e)
+/* || A ||_1 * *scale. The scale is 1 or, if the sum of a column overflows, a smaller power of 2: multiplying all
+   entries by it leaves the condition as it is. NaN: see e. */
+static double scaled_norm(const struct csr *A, const struct card_columns *col, double *scale, struct err *e)
 {
     double norm = 0;
     struct loop l = loop_of("columns", A->cols);
     for (int64_t j = 0; j < A->cols && loop_goes(&l, j); j++) norm = fmax(norm, col->sum[j]);
     if (!loop_end(&l, e)) return NAN;
-    if (scale == 1) return norm;
+    *scale = isfinite(norm) ? 1 : 0x1p-64;
+    if (isfinite(norm)) return norm;
     double *sum = mem_zero(A->cols, sizeof *sum, "the sums of columns", e);
     if (!sum) return NAN;
     norm = 0;
     struct loop m = loop_of("columns", A->nnz);
     for (int64_t k = 0; k < A->nnz && loop_goes(&m, k); k++) {
-        double z = A->imag ? A->imag[k] * scale : 0;
-        norm = fmax(norm, sum[A->col[k]] += hypot(A->val[k] * scale, z));
+        double z = A->imag ? A->imag[k] * *scale : 0;
+        norm = fmax(norm, sum[A->col[k]] += hypot(A->val[k] * *scale, z));
     }
     mem_free(sum);
     return loop_end(&m, e) ? norm : NAN;
-}
-
-/* A power of 2 by which all entries are multiplied if the sum of a column overflows. The condition stays the same. */
-static double scale_of(const struct csr *A, const struct card_columns *col)
-{
-    for (int64_t j = 0; j < A->cols; j++)
-        if (!isfinite(col->sum[j])) return 0x1p-64;
-    return 1;
 }
 
 /* *condition is infinite if it exceeds the range of fp64. *singular: LU found no factors. *inverse_2: an estimate of
@@ -236,7 +230,7 @@ static bool hager(struct card *c, bool symmetric, double *condition, bool *singu
     const struct card_columns *col = card_columns(c, e);
     struct hager *job = col ? mem_zero(1, sizeof *job, "a condition estimate", e) : NULL;
     if (!job) return false;
-    double scale = scale_of(c->A, col), norm = scaled_norm(c->A, scale, col, e);
+    double scale = 1, norm = scaled_norm(c->A, col, &scale, e);
     job->symmetric = symmetric;
     job->width = c->A->imag ? 2 : 1;
     if (isnan(norm) || !graph_of(&job->g, c->A, e)) {
