@@ -717,8 +717,9 @@ static bool inquire(struct inquiry *q, struct err *e)
     if (!card_fill(&q->card, &why) && why.code == E_CANCELLED) return fail_at(e, why.code, why.where, "%s", why.text);
     if (!residual_of(q, e)) return false;
     const struct card *c = &q->card;
+    struct suits known = q->v->suits;
     bool disproved = c->has_symmetry && c->symmetry.hermitian && c->sign == CARD_INDEFINITE;
-    q->semidefinite = disproved && definite_of(q->A) == DEFINITE_SEMI;
+    q->semidefinite = disproved && suits_definite(&known, q->A) == DEFINITE_SEMI;
     for (int i = 0; i < COUNT(causes); i++)
         if (!causes[i].find(q, causes[i].cause, e)) return false;
     conclude(q);

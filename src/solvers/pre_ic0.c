@@ -17,9 +17,9 @@
 
 static const char who[] = "the preconditioner ic0";
 
-/* Relative increases of the diagonal, tried in turn until all pivots are positive. Nine matrices fail without an
-   increase: 0.01 or less helps none of them, 0.03 helps one, 0.1 helps five, and 0.3 helps all nine. */
-static const double shifts[] = {0, 0.03, 0.1, 0.3};
+/* Nine matrices fail without an increase: 0.01 or less helps none of them, 0.03 helps one, 0.1 helps five, and 0.3
+   helps all nine. */
+const double ic0_shifts[IC0_SHIFTS] = {0, 0.03, 0.1, 0.3};
 
 static const double rounding = 1e-10; /* entries whose relative difference is smaller than this count as equal */
 
@@ -202,11 +202,11 @@ static bool factorise_shifted(struct solve *v, struct cholesky *c, struct err *e
 {
     double pivot = 0, least = 0;
     int64_t row = 0, first = -1;
-    for (int k = 0; k < COUNT(shifts); k++) {
+    for (int k = 0; k < IC0_SHIFTS; k++) {
         if (k > 0 && !half_copy(&c->L, c->A, c->diag, c->sign, e)) return false;
-        c->shift = shifts[k];
+        c->shift = ic0_shifts[k];
         row = factorise(v, c, &pivot, e);
-        v->pre.note[TRI_SHIFT] = llround(1e6 * shifts[k]);
+        v->pre.note[TRI_SHIFT] = llround(1e6 * ic0_shifts[k]);
         if (row == c->A->rows) return true;
         if (row < 0) return false;
         if (first < 0) first = row, least = pivot;
@@ -215,7 +215,7 @@ static bool factorise_shifted(struct solve *v, struct cholesky *c, struct err *e
         e, E_NUMERIC,
         "%s: the pivot of row %lld (counted from 0) is %.3g, not positive, and increasing the diagonal by up to %g of "
         "itself does not help; the matrix is not positive definite, or only barely: use ilu0 or jacobi",
-        who, (long long)row_of_a(c, first), least, shifts[COUNT(shifts) - 1]);
+        who, (long long)row_of_a(c, first), least, ic0_shifts[IC0_SHIFTS - 1]);
 }
 
 /* Invert the diagonal of L, which holds the square roots of the pivots. */

@@ -41,22 +41,29 @@ static void eliminate_row(const struct elimination *t, int64_t i)
     }
 }
 
-/* The same for a complex matrix. */
+int64_t subtract_complex_row(const struct csr *A, double complex *val, int m, int end, int l, int l_end,
+                             double complex factor)
+{
+    int64_t steps = 0;
+    for (; m < end && l < l_end; steps++) {
+        int a = A->col[m], b = A->col[l];
+        if (a == b) val[m] -= factor * val[l];
+        m += a <= b;
+        l += b <= a;
+    }
+    return steps;
+}
+
+/* eliminate_row for a complex matrix. */
 static void eliminate_complex_row(const struct elimination *t, int64_t i)
 {
     const struct csr *A = t->A;
     const double complex *dinv = (const double complex *)t->inverse;
     double complex *val = (double complex *)t->val;
-    int end = A->rowptr[i + 1];
     for (int k = A->rowptr[i]; k < t->diag[i]; k++) {
-        int j = A->col[k], l = t->diag[j] + 1, l_end = A->rowptr[j + 1];
+        int j = A->col[k];
         double complex factor = val[k] *= dinv[j];
-        for (int m = k + 1; m < end && l < l_end;) {
-            int a = A->col[m], b = A->col[l];
-            if (a == b) val[m] -= factor * val[l];
-            m += a <= b;
-            l += b <= a;
-        }
+        subtract_complex_row(A, val, k + 1, A->rowptr[i + 1], t->diag[j] + 1, A->rowptr[j + 1], factor);
     }
 }
 

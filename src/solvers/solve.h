@@ -13,6 +13,7 @@
 #include "machine/device.h"
 #include "machine/reason.h"
 #include "same.h"
+#include "suits.h"
 
 struct ordering; /* matrix/reorder.h */
 struct precond;  /* precond.h */
@@ -314,6 +315,7 @@ struct solve {
     char next[400];         /* after solve_end: the command to try next; "" if the solve converged or was stopped */
     const char *next_why;   /* why that command may help; NULL: the command says so itself */
     struct solve_same same; /* see struct solve_options */
+    struct suits suits;     /* of the matrix, as far as proposals after a failure needed it */
     int why_detail;         /* index in `why` of the text after "converged: "; else 0 */
     int64_t iterations;     /* iterations done, according to the records that the host has read */
     /* the iteration at which the solver last started: 0, or the iteration at which a setting was changed */

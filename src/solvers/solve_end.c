@@ -315,7 +315,7 @@ static bool broke_by_rounding(const struct solve *v)
 {
     bool by_a = v->solver->definite && v->host_scalars[S_WHAT] != BROKE_RHO;
     return by_a && v->real == T_F32 && !v->refine.on && v->matrix.symmetry == SYMMETRY_YES &&
-           definite_of(v->matrix.csr) >= DEFINITE_SEMI;
+           v->suits.definite >= DEFINITE_SEMI; /* solve_try has found it */
 }
 
 static void explain_rounding(const struct solve *v, char *out, size_t size)

@@ -79,9 +79,9 @@ static bool may_factor(const struct solve *v)
     return !v->matrix.csr->source && !v->dev->members;
 }
 
-static bool takes_ilu0(const struct solve *v)
+static bool takes_ilu0(struct solve *v)
 {
-    return may_factor(v) && ilu0_exists(v->matrix.csr);
+    return may_factor(v) && suits_ilu0(&v->suits, v->matrix.csr);
 }
 
 /* Was x unchanged when the solver broke down? Then a restart from x breaks down again. */
@@ -91,11 +91,12 @@ static bool stuck(const struct solve *v)
 }
 
 /* Could cg with ic0 take the place of a solver that does not use the symmetry of A? */
-static bool suits_cg(const struct solve *v)
+static bool suits_cg(struct solve *v)
 {
     const struct csr *A = v->matrix.csr;
     bool may = !v->solver->symmetric && v->matrix.symmetry != SYMMETRY_NO && may_factor(v);
-    return may && is_symmetric(A) && definite_of(A) >= DEFINITE_SEMI && ic0_exists(A);
+    struct suits *s = &v->suits;
+    return may && suits_symmetric(s, A) && suits_definite(s, A) >= DEFINITE_SEMI && suits_ic0(s, A);
 }
 
 /* The solve broke down although A is not indefinite: rounding errors did it. */
@@ -116,7 +117,7 @@ static void for_symmetric(struct solve *v)
 {
     const struct solver *s = v->solver;
     const struct csr *A = v->matrix.csr;
-    enum definiteness is = definite_of(A);
+    enum definiteness is = suits_definite(&v->suits, A);
     bool spoilt = v->reason == BROKE_DOWN, by_a = spoilt && v->host_scalars[S_WHAT] != BROKE_RHO;
     if (suits_cg(v))
         propose(v, "cg", " precond ic0",
@@ -132,7 +133,7 @@ static void for_symmetric(struct solve *v)
                        "A is singular up to rounding errors, and this finds a least-squares solution");
     else if ((!v->pre.method || spoilt) && diagonal_is_full(A) && diagonal_varies(A))
         propose(v, s->name, " precond jacobi", "corrects bad scaling");
-    else if (!v->pre.method && is == DEFINITE_YES && may_factor(v) && ic0_exists(A))
+    else if (!v->pre.method && is == DEFINITE_YES && may_factor(v) && suits_ic0(&v->suits, A))
         propose(v, s->name, " precond ic0", "for symmetric positive definite matrices");
     else
         propose_factors(v);
@@ -159,7 +160,7 @@ static void for_any(struct solve *v)
 static void for_unknown(struct solve *v)
 {
     const struct csr *A = v->matrix.csr;
-    if (suits_cg(v) || (is_symmetric(A) && !v->pre.method && !takes_ilu0(v)))
+    if (suits_cg(v) || (suits_symmetric(&v->suits, A) && !v->pre.method && !takes_ilu0(v)))
         for_symmetric(v);
     else
         for_any(v);

@@ -5,6 +5,7 @@
 #include "matrix/csr.h"
 #include "matrix/reorder.h"
 #include "precond.h"
+#include "triangles.h"
 
 #include <complex.h>
 #include <float.h>
@@ -14,9 +15,20 @@
 enum { SYMMETRY_NNZ = 1 << 24, TRIAL_STEPS = 1 << 24, ENVELOPE_NNZ = 1 << 20 };
 static const double ENVELOPE_FLOPS = 1e8;
 
-bool is_symmetric(const struct csr *A)
+static bool found(enum fact *f, bool (*find)(const struct csr *A), const struct csr *A)
+{
+    if (*f == FACT_UNKNOWN) *f = find(A) ? FACT_YES : FACT_NO;
+    return *f == FACT_YES;
+}
+
+static bool find_symmetric(const struct csr *A)
 {
     return !A->source && !A->imag && A->rows == A->cols && A->nnz <= SYMMETRY_NNZ && symmetric_of(A, "", "", NULL);
+}
+
+bool suits_symmetric(struct suits *s, const struct csr *A)
+{
+    return found(&s->symmetric, find_symmetric, A);
 }
 
 /* ---- incomplete factors in A's own pattern ---- */
@@ -48,20 +60,14 @@ static void take_values(struct factors_trial *t, double sign, double shift)
     t->steps = 0;
 }
 
-/* Subtract multiples of the rows above row i, as pre_ilu0.c does. */
+/* Subtract multiples of the rows above row i. */
 static void eliminate_row(struct factors_trial *t, int64_t i)
 {
     const struct csr *A = t->A;
-    int end = A->rowptr[i + 1];
     for (int k = A->rowptr[i]; k < t->diag[i]; k++) {
-        int j = A->col[k], l = t->diag[j] + 1, l_end = A->rowptr[j + 1];
-        double complex factor = t->val[k] /= t->val[t->diag[j]];
-        for (int m = k + 1; m < end && l < l_end; t->steps++) {
-            int a = A->col[m], b = A->col[l];
-            if (a == b) t->val[m] -= factor * t->val[l];
-            m += a <= b;
-            l += b <= a;
-        }
+        int j = A->col[k], pivot = t->diag[j];
+        double complex factor = t->val[k] /= t->val[pivot];
+        t->steps += subtract_complex_row(A, t->val, k + 1, A->rowptr[i + 1], pivot + 1, A->rowptr[j + 1], factor);
     }
 }
 
@@ -102,16 +108,25 @@ static bool factors_exist(const struct csr *A, bool positive, int n, const doubl
     return ok;
 }
 
-bool ilu0_exists(const struct csr *A)
+static bool find_ilu0(const struct csr *A)
 {
     static const double none[] = {0};
     return factors_exist(A, false, COUNT(none), none);
 }
 
-bool ic0_exists(const struct csr *A)
+static bool find_ic0(const struct csr *A)
 {
-    static const double shifts[] = {0, 0.03, 0.1, 0.3}; /* as in pre_ic0.c */
-    return factors_exist(A, true, COUNT(shifts), shifts);
+    return factors_exist(A, true, IC0_SHIFTS, ic0_shifts);
+}
+
+bool suits_ilu0(struct suits *s, const struct csr *A)
+{
+    return found(&s->ilu0, find_ilu0, A);
+}
+
+bool suits_ic0(struct suits *s, const struct csr *A)
+{
+    return found(&s->ic0, find_ic0, A);
 }
 
 /* ---- definiteness: by dominance, or by Cholesky factors in the envelope of a reordered matrix ---- */
@@ -235,13 +250,20 @@ static double sign_of_diagonal(const struct csr *A)
     return sign;
 }
 
-enum definiteness definite_of(const struct csr *A)
+static enum definiteness find_definite(const struct csr *A)
 {
     if (A->source || A->imag || A->rows != A->cols || !A->rows || A->nnz > SYMMETRY_NNZ) return DEFINITE_UNKNOWN;
     double sign = sign_of_diagonal(A);
     if (sign == 0) return DEFINITE_NOT;
     enum definiteness is = A->nnz <= ENVELOPE_NNZ ? by_reordered(A, sign) : DEFINITE_UNKNOWN;
     return is == DEFINITE_UNKNOWN ? by_dominance(A) : is;
+}
+
+enum definiteness suits_definite(struct suits *s, const struct csr *A)
+{
+    if (!s->definite_known) s->definite = find_definite(A);
+    s->definite_known = true;
+    return s->definite;
 }
 
 bool diagonal_varies(const struct csr *A)

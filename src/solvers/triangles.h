@@ -60,6 +60,16 @@ bool elimination_order(const struct entries *L, int64_t n, struct order *o, stru
 bool eliminate_rows(const struct order *o, struct watch *w, const char *what, bool (*row)(void *ctx, int64_t i),
                     void *ctx, int64_t *first, struct err *e);
 
+/* pre_ilu0.c: subtract `factor` times the entries l .. l_end-1, which belong to one row of A, from the entries m ..
+   end-1 of another row, wherever both rows have an entry. val: for each entry of A. Returns the number of comparisons.
+ */
+int64_t subtract_complex_row(const struct csr *A, double _Complex *val, int m, int end, int l, int l_end,
+                             double _Complex factor);
+
+/* pre_ic0.c: relative increases of the diagonal, tried in turn until all pivots are positive. */
+enum { IC0_SHIFTS = 4 };
+extern const double ic0_shifts[IC0_SHIFTS];
+
 /* *inverse = 1 / *pivot; fails if the pivot is 0, not finite, or too small to divide by. If `type` is complex, the
    pivot and its inverse are pairs. */
 bool invert_pivot(const double *pivot, enum type type, const char *who, int64_t row, double *inverse, struct err *e);
