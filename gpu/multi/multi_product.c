@@ -92,6 +92,13 @@ static const struct kernel *kernel_on(const struct product_of *w, const struct d
     return kernel_runs_on(w->kernel, d) ? w->kernel : kernel_default(w->kernel->format, NULL, d);
 }
 
+static bool no_kernel(const struct format *f, const struct device *d, struct err *e)
+{
+    return fail(e, E_UNSUPPORTED,
+                "no kernel for %s runs on %s; choose another format (`kernels` shows where kernels run)", f->name,
+                d->name);
+}
+
 static bool local(const struct product_of *w, int k, struct err *e)
 {
     struct piece *q = &w->p->piece[k];
@@ -105,9 +112,7 @@ static bool local(const struct product_of *w, int k, struct err *e)
     if (q->S.format) {
         const struct kernel *own = kernel_on(w, d);
         if (own) return kernel_launch(own, &L, e);
-        return fail(e, E_UNSUPPORTED,
-                    "no kernel for %s runs on %s; choose another format (`kernels` shows where kernels run)",
-                    w->kernel->format->name, d->name);
+        return no_kernel(w->kernel->format, d, e);
     }
     if (q->rows) halo_ops_of(d, w->real)->scale(d, q->rows, L.beta, L.y);
     return true;
@@ -144,10 +149,7 @@ static bool outer_product(const struct product_of *w, int k, struct err *e)
     const struct format *f = q->outer_S.format;
     const struct kernel *own = w->kernel->format == f ? kernel_on(w, d) : kernel_default(f, NULL, d);
     struct launch L = {.A = &q->outer, .alpha = w->L->alpha, .beta = 1, .x = q->now, .y = multi_part(w->y, w->L->y, k)};
-    if (!own)
-        return fail(e, E_UNSUPPORTED,
-                    "no kernel for %s runs on %s; choose another format (`kernels` shows where kernels run)", f->name,
-                    d->name);
+    if (!own) return no_kernel(f, d, e);
     if (!multi_select(d, e)) return false;
     halo_ops_of(d, w->real)->take(d, q->halo, number_on(w, k), q->in[0], q->now);
     return kernel_launch(own, &L, e);

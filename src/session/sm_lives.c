@@ -62,11 +62,17 @@ static int sm_of(const struct making *v)
     return v->longest_block < 0 ? 0 : (int)(v->longest_block % v->on.sms);
 }
 
+/* The blocks of the launch that this multiprocessor gets. */
+static int64_t blocks_of_sm(const struct making *v, const struct work *w)
+{
+    return (w->blocks - 1 - sm_of(v)) / v->on.sms + 1;
+}
+
 static void describe(struct sm_lives *l, const struct making *v, const struct work *w)
 {
     snprintf(l->launch, sizeof l->launch, "%s", w->name);
     l->blocks = w->blocks;
-    l->of_sm = (w->blocks - 1 - sm_of(v)) / v->on.sms + 1;
+    l->of_sm = blocks_of_sm(v, w);
     l->threads = w->threads;
     l->registers = w->registers;
     struct residency most = model_residency(&v->on, w);
@@ -131,7 +137,7 @@ static bool make_lives(struct sm_lives *l, struct making *v, int warps, struct e
     const struct work shape = *workload_busiest(&v->work);
     find_longest(v);
     int most = most_blocks(&v->on, &shape), wanted = blocks_for_warps(&shape, warps ? warps : SM_WARPS, most);
-    int64_t of_sm = (shape.blocks - 1 - sm_of(v)) / v->on.sms + 1;
+    int64_t of_sm = blocks_of_sm(v, &shape);
     if (most > of_sm) most = of_sm < 1 ? 1 : (int)of_sm;
     for (int at_once = 1; at_once <= most; at_once++) {
         bool shown = at_once == wanted || (at_once == most && wanted > most);
