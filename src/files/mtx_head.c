@@ -45,8 +45,8 @@ static bool is_harwell_boeing(const char *s, const char *end)
 }
 
 /* A tar archive without files consists of zeros. */
-enum { SECTOR = 512 };
-static const char sector_of_zeros[SECTOR];
+enum { TAR_BLOCK = 512 };
+static const char block_of_zeros[TAR_BLOCK];
 
 const char *foreign_kind(const char *s, int64_t n)
 {
@@ -75,7 +75,7 @@ const char *foreign_kind(const char *s, int64_t n)
         {3, "]\0\0", "a file compressed as .lzma; unpack it with `xz -d`"},
         {4, "lzip", "a file compressed as .lz; unpack it with `lzip -d`"},
         {4, "\x04\x22\x4d\x18", "a file compressed as .lz4; unpack it with `lz4 -d`"},
-        {SECTOR, sector_of_zeros, "a tar archive without files, or a file of zeros"},
+        {TAR_BLOCK, block_of_zeros, "a tar archive without files, or a file of zeros"},
     };
     for (int i = 0; i < COUNT(table); i++) {
         bool same = n >= table[i].len;
