@@ -1,6 +1,7 @@
 /* Breakdowns: bicgstab and qmrcgstab start again from their x, also when the solve goes back, and `force` goes on
    without a restart. */
 #include "kits/collection.h"
+#include "kits/mtx_kit.h"
 #include "kits/talk.h"
 #include "solvers/solve.h"
 #include "solvers/solver.h"
@@ -197,21 +198,18 @@ static void rounding_is_not_taken_for_an_indefinite_matrix(void **state)
 {
     enum { N = 12 };
     struct talk t;
-    char path[64], line[200];
+    char text[8192], line[200];
+    int at = snprintf(text, sizeof text, "%%%%MatrixMarket matrix coordinate real general\n%d %d %d\n", N, N, N * N);
     (void)state;
-    snprintf(path, sizeof path, "/tmp/warpspy-%d.mtx", (int)getpid());
-    FILE *f = fopen(path, "w");
-    assert_non_null(f);
-    fprintf(f, "%%%%MatrixMarket matrix coordinate real general\n%d %d %d\n", N, N, N * N);
     for (int i = 1; i <= N; i++)
-        for (int k = 1; k <= N; k++) fprintf(f, "%d %d %.17g\n", i, k, 1.0 / (i + k - 1));
-    assert_int_equal(fclose(f), 0);
+        for (int k = 1; k <= N; k++)
+            at += snprintf(text + at, sizeof text - (size_t)at, "%d %d %.17g\n", i, k, 1.0 / (i + k - 1));
+    const char *path = write_file("hilbert.mtx", text, (size_t)at);
     talk_open(&t, OUT_JSON);
     snprintf(line, sizeof line, "load %s as H; solve cg H f32 on cpu tol 1e-12", path);
     talk_says(&t, line, "rounding errors in fp32: p'Ap = ");
     assert_string_equal(next_of(&t, line, sizeof line), "solve cg H on cpu tol 1e-12 f64");
     talk_says(&t, line, "\"precision\":\"fp64\"");
-    assert_int_equal(remove(path), 0);
     talk_close(&t);
 }
 
@@ -251,5 +249,5 @@ int main(void)
         cmocka_unit_test(a_definite_matrix_gets_cg),
         cmocka_unit_test(rounding_is_not_taken_for_an_indefinite_matrix),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return cmocka_run_group_tests(tests, NULL, tidy);
 }
