@@ -302,8 +302,8 @@ static bool advise_and_judge(struct bench *b, const char *name, struct err *e)
     bool ok = advice_of(&b->s, b->m, NULL, b->real, &g, &a, e) && choices_of(&b->s, b->m, &a, 0, &all, e) &&
               choices_fit(&all, &b->s, b->m, b->real, e);
     double took = now_us() - start;
-    if (ok && b->works) write_works(b, name, held_out, &a);
     if (ok && b->gpu) measure_all(b);
+    if (ok && b->works) write_works(b, name, held_out, &a);
     if (ok) judge(b, name, &all, held_out, took);
     choices_free(&all);
     advice_free(&a);
