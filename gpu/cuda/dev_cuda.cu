@@ -31,6 +31,7 @@ struct gpu {
     cudaStream_t trunk, branch;
     cudaEvent_t forked, branched; /* the branch begins after the first, and ends with the second */
     struct staging staging;
+    char why_lost[160];
 };
 
 extern "C" const struct transfer_ops cuda_transfer; /* transfer.cu */
@@ -45,11 +46,25 @@ static cudaStream_t stream_of(const struct device *d)
     return static_cast<cudaStream_t>(d->stream);
 }
 
-/* Report the error of a call. If the error persists after it has been read, it is sticky and the device is lost. */
+/* Does an error persist after it has been read? While a graph is recorded, no call can tell. */
+static bool is_sticky(const struct device *d)
+{
+    cudaStreamCaptureStatus recording = cudaStreamCaptureStatusNone;
+    cudaGetLastError();
+    if (!gpu_of(d)->started) return false;
+    if (cudaStreamIsCapturing(stream_of(d), &recording) == cudaSuccess && recording != cudaStreamCaptureStatusNone)
+        return false;
+    return cudaDeviceSynchronize() != cudaSuccess;
+}
+
+/* Report the error of a call. If the error is sticky, the device is lost. */
 static bool broken(struct device *d, const char *call, cudaError_t status, struct err *e)
 {
-    cudaGetLastError();
-    if (gpu_of(d)->started && cudaDeviceSynchronize() != cudaSuccess) d->lost = true;
+    if (is_sticky(d)) {
+        d->lost = true;
+        snprintf(gpu_of(d)->why_lost, sizeof gpu_of(d)->why_lost, "%.*s: %s", (int)strcspn(call, "("), call,
+                 cudaGetErrorString(status));
+    }
     bool first = e && !e->code;
     fail(e, E_DEVICE, "%s: %.*s: %s", d->name, (int)strcspn(call, "("), call, cudaGetErrorString(status));
     if (first && d->lost) err_advise(e, "the device was lost with everything on it: reset it, or use cpu or emu");
@@ -206,7 +221,9 @@ static bool start(struct device *d, struct err *e)
 /* Make d the current device of this thread; fails if d is lost. */
 static bool ready(struct device *d, struct err *e)
 {
-    if (d->lost) return fail(e, E_DEVICE, "%s was lost after an earlier error; reset it, or use cpu or emu", d->name);
+    if (d->lost)
+        return fail(e, E_DEVICE, "%s was lost after an earlier error (%s); reset it, or use cpu or emu", d->name,
+                    *gpu_of(d)->why_lost ? gpu_of(d)->why_lost : "another device on this GPU was reset");
     if (!start(d, e)) return false;
     CU(cudaSetDevice(d->number));
     return true;
@@ -525,6 +542,7 @@ static bool gpu_reset(struct device *d, struct err *e)
     vendor_forget(d);
     cudaDeviceReset();
     cudaGetLastError();
+    gpu_of(d)->why_lost[0] = '\0';
     d->lost = false;
     d->lost = !start(d, &why);
     return !d->lost || fail(e, E_DEVICE, "%s cannot be reset: %s; use cpu or emu", d->name, why.text);
