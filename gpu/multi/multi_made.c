@@ -7,6 +7,7 @@
 #include "base/mem.h"
 #include "base/precision.h"
 #include "base/role.h"
+#include "base/threads.h"
 #include "formats/format.h"
 #include "matrix/csr.h"
 #include "parts/part_made.h"
@@ -71,11 +72,13 @@ static bool put_pointers(struct filling *f, const struct csr *in, int64_t from, 
     struct loop l = loop_of("", n);
     struct array a = {.type = type, .n = n, .data = mem_new(n, type_size(type), "row pointers of a part", e)};
     if (!a.data) return false;
-    for (int64_t i = 0; i < n && loop_goes(&l, i); i++)
-        if (type == T_I64)
-            ((int64_t *)a.data)[i] = from + csr_start(in, i);
-        else
-            ((int *)a.data)[i] = (int)(from + csr_start(in, i));
+#pragma omp parallel for schedule(static) if (n > THREADS_FROM)
+    for (int64_t k = 0; k < n; k += LOOP_EVERY)
+        for (int64_t i = k, end = loop_share(&l, k, n); i < end; i++)
+            if (type == T_I64)
+                ((int64_t *)a.data)[i] = from + csr_start(in, i);
+            else
+                ((int *)a.data)[i] = (int)(from + csr_start(in, i));
     bool ok = loop_end(&l, e) && put_at(f->d, array, first, &a, e);
     mem_free(a.data);
     return ok;

@@ -9,8 +9,8 @@
 
 enum {
     BLOCK_ROWS = LOOP_EVERY, /* rows of a block, before which the entries are counted */
-    SLICE_ROWS = 1 << 18,    /* rows and entries of a slice, at most; a slice has at least one row */
-    SLICE_ENTRIES = 1 << 19
+    SLICE_ROWS = 1 << 19,    /* rows and entries of a slice, at most; a slice has at least one row */
+    SLICE_ENTRIES = 1 << 20
 };
 
 struct row_source *row_source_new(const char *name, int64_t rows, int64_t cols, int64_t nnz, const struct row_maker *m,
@@ -99,33 +99,63 @@ static int64_t slice_end(const struct csr *A, int64_t from, int64_t to)
     return end;
 }
 
-static bool slice_make(const struct csr *A, int64_t from, int64_t to, struct csr *out, struct err *e)
+bool slice_begin(struct slice *s, int64_t rows, int64_t cols, int64_t nnz, struct err *e)
+{
+    bool fits = s->A.val && rows <= s->rows && nnz <= s->nnz;
+    if (!fits) {
+        slice_free(s);
+        s->rows = rows + rows / 8; /* the next slice may be a little larger */
+        s->nnz = nnz + nnz / 8;
+        if (!csr_new_any(&s->A, s->rows, cols, s->nnz, false, e)) return false;
+    }
+    s->A.rows = rows;
+    s->A.cols = cols;
+    s->A.nnz = nnz;
+    csr_set_start(&s->A, 0, 0);
+    return true;
+}
+
+void slice_free(struct slice *s)
+{
+    csr_free(&s->A);
+    s->rows = s->nnz = 0;
+}
+
+/* Write rows from .. to-1, which are in the same block, to a slice that begins with row `first` and entry `base`. */
+static void make_rows(const struct csr *A, int64_t from, int64_t to, int64_t first, int64_t base, struct csr *out)
 {
     const struct row_source *s = A->source;
-    struct loop l = loop_of("", to - from);
-    if (!csr_new_any(out, to - from, A->cols, csr_start(A, to) - csr_start(A, from), false, e)) return false;
-    for (int64_t r = from; r < to; r++)
-        csr_set_start(out, r - from + 1, csr_start(out, r - from) + row_source_length(s, r));
-#pragma omp parallel for schedule(dynamic, LOOP_SHARES) if (out->nnz > THREADS_FROM)
-    for (int64_t i = 0; i < to - from; i += LOOP_EVERY)
-        for (int64_t r = i, end = loop_share(&l, i, to - from); r < end; r++)
-            s->maker.write(s->of, from + r, out, csr_start(out, r));
-    if (loop_end(&l, e)) return true;
-    csr_free(out);
-    return false;
+    int64_t at = csr_start_made(A, from) - base;
+    for (int64_t r = from; r < to; r++) {
+        s->maker.write(s->of, r, out, at);
+        at += row_source_length(s, r);
+        csr_set_start(out, r - first + 1, at);
+    }
+}
+
+static bool slice_make(const struct csr *A, int64_t from, int64_t to, struct slice *out, struct err *e)
+{
+    int64_t base = csr_start(A, from), shift = from % BLOCK_ROWS;
+    if (!slice_begin(out, to - from, A->cols, csr_start(A, to) - base, e)) return false;
+    struct loop l = loop_of("", to - from + shift);
+#pragma omp parallel for schedule(dynamic, LOOP_SHARES) if (out->A.nnz > THREADS_FROM)
+    for (int64_t k = 0; k < to - from + shift; k += BLOCK_ROWS) {
+        int64_t begin = from - shift + k, end = from - shift + loop_share(&l, k, to - from + shift);
+        make_rows(A, begin < from ? from : begin, end, from, base, &out->A);
+    }
+    return loop_end(&l, e);
 }
 
 bool csr_visit(const struct csr *A, int64_t from, int64_t to, visit_rows *visit, void *user, struct err *e)
 {
+    struct slice slice = {0};
     bool ok = true;
     for (int64_t r = from, end; ok && r < to; r = end) {
-        struct csr slice;
         end = slice_end(A, r, to);
-        ok = loop_tick(A->source->name, r, A->rows, e) && slice_make(A, r, end, &slice, e);
-        if (!ok) break;
-        ok = visit(user, &slice, r, e);
-        csr_free(&slice);
+        ok = loop_tick(A->source->name, r, A->rows, e) && slice_make(A, r, end, &slice, e) &&
+             visit(user, &slice.A, r, e);
     }
+    slice_free(&slice);
     return ok;
 }
 

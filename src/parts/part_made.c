@@ -172,61 +172,79 @@ struct part *parts_of_made(const struct csr *A, const struct partition *P, int64
 struct filling {
     struct columns halo;
     int64_t row0, col0, col1;
+    struct slice in, out;
+    int64_t *own; /* own entries before each share of LOOP_EVERY rows of a slice */
+    int64_t shares; /* what `own` has room for */
     visit_part *visit;
     void *user;
 };
 
-/* Set the row pointers of the two slices from the lengths of their rows. First, in parallel, pointer i + 1 of `in`
-   becomes the length of row i; then the lengths are added. */
-static bool count_sides(const struct filling *f, const struct csr *slice, struct csr *in, struct csr *out,
-                        struct err *e)
+static bool is_own(const struct filling *f, int64_t col)
 {
-    struct loop l = loop_of("", 2 * slice->rows);
+    return col >= f->col0 && col < f->col1;
+}
+
+static bool shares_new(struct filling *f, int64_t n, struct err *e)
+{
+    if (n <= f->shares) return true;
+    mem_free(f->own);
+    f->shares = n;
+    return (f->own = mem_new(n, sizeof *f->own, "the entries of a part", e)) != NULL;
+}
+
+/* Count the own entries before each share of rows. */
+static bool count_own(struct filling *f, const struct csr *slice, struct err *e)
+{
+    int64_t shares = (slice->rows + LOOP_EVERY - 1) / LOOP_EVERY, sum = 0;
+    struct loop l = loop_of("", slice->rows);
+    if (!shares_new(f, shares, e)) return false;
 #pragma omp parallel for schedule(static) if (slice->nnz > THREADS_FROM)
-    for (int64_t from = 0; from < slice->rows; from += LOOP_EVERY)
-        for (int64_t i = from, end = loop_share(&l, from, slice->rows); i < end; i++) {
-            int64_t own = 0, stop = csr_start(slice, i + 1);
-            for (int64_t k = csr_start(slice, i); k < stop; k++)
-                own += slice->col[k] >= f->col0 && slice->col[k] < f->col1;
-            csr_set_start(in, i + 1, own);
-        }
-    for (int64_t i = 0; i < slice->rows && loop_goes(&l, i); i++) {
-        int64_t own = csr_start(in, i + 1);
-        csr_set_start(in, i + 1, csr_start(in, i) + own);
-        csr_set_start(out, i + 1, csr_start(out, i) + csr_row_length(slice, i) - own);
+    for (int64_t from = 0; from < slice->rows; from += LOOP_EVERY) {
+        int64_t own = 0, stop = csr_start(slice, loop_share(&l, from, slice->rows));
+        for (int64_t k = csr_start(slice, from); k < stop; k++) own += is_own(f, slice->col[k]);
+        f->own[from / LOOP_EVERY] = own;
+    }
+    for (int64_t k = 0; k < shares; k++) {
+        int64_t own = f->own[k];
+        f->own[k] = sum;
+        sum += own;
     }
     return loop_end(&l, e);
 }
 
-static void split_row(const struct filling *f, const struct csr *slice, int64_t i, struct csr *in, struct csr *out)
+/* Entries *a of `in` and *b of `out` are the first of the row; afterwards, those after it. */
+static void split_row(struct filling *f, const struct csr *slice, int64_t i, int64_t *a, int64_t *b)
 {
-    int64_t a = csr_start(in, i), b = csr_start(out, i), stop = csr_start(slice, i + 1);
+    int64_t stop = csr_start(slice, i + 1);
     for (int64_t k = csr_start(slice, i); k < stop; k++) {
         int64_t col = slice->col[k];
-        bool own = col >= f->col0 && col < f->col1;
-        struct csr *to = own ? in : out;
-        int64_t at = own ? a++ : b++;
+        bool own = is_own(f, col);
+        struct csr *to = own ? &f->in.A : &f->out.A;
+        int64_t at = own ? (*a)++ : (*b)++;
         to->col[at] = (int)(own ? col - f->col0 : columns_rank(&f->halo, col));
         to->val[at] = slice->val[k];
     }
+    csr_set_start(&f->in.A, i + 1, *a);
+    csr_set_start(&f->out.A, i + 1, *b);
 }
 
 /* The halo is sorted, so the columns of the outer slice ascend within each row, as those of the matrix do. */
 static bool split_slice(void *user, const struct csr *slice, int64_t first, struct err *e)
 {
     struct filling *f = user;
-    struct csr in, out = {0};
+    struct csr *in = &f->in.A, *out = &f->out.A;
     struct loop l = loop_of("", slice->rows);
-    bool ok = csr_new_any(&in, slice->rows, f->col1 - f->col0, slice->nnz, false, e) &&
-              csr_new_any(&out, slice->rows, f->halo.n, slice->nnz, false, e) && count_sides(f, slice, &in, &out, e);
-#pragma omp parallel for schedule(static) if (ok && slice->nnz > THREADS_FROM)
-    for (int64_t from = 0; from < (ok ? slice->rows : 0); from += LOOP_EVERY)
-        for (int64_t i = from, end = loop_share(&l, from, slice->rows); i < end; i++) split_row(f, slice, i, &in, &out);
-    if (ok) in.nnz = csr_start(&in, slice->rows), out.nnz = csr_start(&out, slice->rows);
-    ok = ok && loop_end(&l, e) && f->visit(f->user, &in, &out, first - f->row0, e);
-    csr_free(&in);
-    csr_free(&out);
-    return ok;
+    if (!slice_begin(&f->in, slice->rows, f->col1 - f->col0, slice->nnz, e) ||
+        !slice_begin(&f->out, slice->rows, f->halo.n, slice->nnz, e) || !count_own(f, slice, e))
+        return false;
+#pragma omp parallel for schedule(static) if (slice->nnz > THREADS_FROM)
+    for (int64_t from = 0; from < slice->rows; from += LOOP_EVERY) {
+        int64_t a = f->own[from / LOOP_EVERY], b = csr_start(slice, from) - a;
+        for (int64_t i = from, end = loop_share(&l, from, slice->rows); i < end; i++) split_row(f, slice, i, &a, &b);
+    }
+    in->nnz = csr_start(in, slice->rows);
+    out->nnz = csr_start(out, slice->rows);
+    return loop_end(&l, e) && f->visit(f->user, in, out, first - f->row0, e);
 }
 
 static bool halo_again(struct columns *c, const struct part *part, int64_t cols, struct err *e)
@@ -246,5 +264,8 @@ bool part_visit(const struct part *part, const struct csr *A, const struct parti
     f.col1 = P->first_col[k + 1];
     bool ok = halo_again(&f.halo, part, A->cols, e) && csr_visit(A, f.row0, P->first[k + 1], split_slice, &f, e);
     columns_free(&f.halo);
+    slice_free(&f.in);
+    slice_free(&f.out);
+    mem_free(f.own);
     return ok;
 }

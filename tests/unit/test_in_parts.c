@@ -29,7 +29,7 @@ static const struct {
     int64_t p[PARAMS_MAX];
 } cases[] = {{"poisson2d", {23, 31}},       {"poisson3d", {7, 9, 8}},  {"stencil", {27, 6, 5, 4, 2}},
              {"stencil", {5, 40, 3, 0, 1}}, {"band", {300, 17, 40}},   {"band", {200, 0, 0}},
-             {"random", {150, 9, 400}},     {"random", {400, 3, 150}}, {"random", {90000, 9, 90000}},
+             {"random", {150, 9, 400}},     {"random", {400, 3, 150}}, {"random", {130000, 9, 130000}},
              {"poisson2d", {1200, 300}}};
 enum { SMALL_CASES = 8 }; /* the others have several slices */
 
