@@ -125,6 +125,14 @@ static inline int64_t column_lower(const int *col, int64_t from, int64_t end, in
     while (from < end && col[from] < j) from++;
     return from;
 }
+/* The same, in a time that depends on how far the result is from `from`, not on how long the row is. */
+static inline int64_t column_next(const int *col, int64_t from, int64_t end, int64_t j)
+{
+    int64_t step = 1;
+    if (from >= end || col[from] >= j) return from;
+    while (step < end - from && col[from + step] < j) from += step, step *= 2;
+    return column_lower(col, from + 1, step < end - from ? from + step : end, j);
+}
 /* The entries [from, end) are in one row: find the first of these entries whose column is at least col. The result is
    `end` if there is none. */
 int64_t csr_lower(const struct csr *A, int64_t from, int64_t end, int64_t col);

@@ -132,9 +132,9 @@ static double product_of_rows(const int *col, const double *val, int a, int a_en
 {
     while (a < a_end && b < b_end) {
         int i = col[a], j = col[b];
-        if (i == j) sum -= val[a] * val[b];
-        a += i <= j;
-        b += j <= i;
+        if (i == j) sum -= val[a++] * val[b++];
+        if (i < j) a = (int)column_next(col, a + 1, a_end, j);
+        if (j < i) b = (int)column_next(col, b + 1, b_end, i);
     }
     return sum;
 }
@@ -144,9 +144,9 @@ static double complex complex_product_of_rows(const int *col, const double compl
 {
     while (a < a_end && b < b_end) {
         int i = col[a], j = col[b];
-        if (i == j) sum -= val[a] * conj(val[b]);
-        a += i <= j;
-        b += j <= i;
+        if (i == j) sum -= val[a++] * conj(val[b++]);
+        if (i < j) a = (int)column_next(col, a + 1, a_end, j);
+        if (j < i) b = (int)column_next(col, b + 1, b_end, i);
     }
     return sum;
 }

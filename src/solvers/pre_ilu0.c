@@ -23,7 +23,8 @@ struct elimination {
 };
 
 /* Subtract multiples of the rows above row i from row i, to eliminate its columns to the left of the diagonal. Two rows
-   meet in a merge, since the columns of each row ascend. */
+   meet in a merge, since the columns of each row ascend; what the other row lacks is skipped, as one of them may be
+   full. */
 static void eliminate_row(const struct elimination *t, int64_t i)
 {
     const struct csr *A = t->A;
@@ -34,9 +35,9 @@ static void eliminate_row(const struct elimination *t, int64_t i)
         double factor = val[k] *= t->inverse[j];
         for (int m = k + 1; m < end && l < l_end;) {
             int a = A->col[m], b = A->col[l];
-            if (a == b) val[m] -= factor * val[l];
-            m += a <= b;
-            l += b <= a;
+            if (a == b) val[m++] -= factor * val[l++];
+            if (a < b) m = (int)column_next(A->col, m + 1, end, b);
+            if (b < a) l = (int)column_next(A->col, l + 1, l_end, a);
         }
     }
 }
@@ -47,9 +48,9 @@ int64_t subtract_complex_row(const struct csr *A, double complex *val, int m, in
     int64_t steps = 0;
     for (; m < end && l < l_end; steps++) {
         int a = A->col[m], b = A->col[l];
-        if (a == b) val[m] -= factor * val[l];
-        m += a <= b;
-        l += b <= a;
+        if (a == b) val[m++] -= factor * val[l++];
+        if (a < b) m = (int)column_next(A->col, m + 1, end, b);
+        if (b < a) l = (int)column_next(A->col, l + 1, l_end, a);
     }
     return steps;
 }

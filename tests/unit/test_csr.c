@@ -206,6 +206,18 @@ static void find_agrees_with_the_dense_array(void **state)
     csr_free(&A);
 }
 
+static void a_search_from_near_finds_what_a_search_of_the_row_finds(void **state)
+{
+    enum { N = 100 };
+    int col[N];
+    (void)state;
+    for (int i = 0; i < N; i++) col[i] = i * i / 3;
+    for (int from = 0; from <= N; from++)
+        for (int end = from; end <= N; end++)
+            for (int j = 0; j < N * N / 3 + 2; j += 37)
+                assert_int_equal(column_next(col, from, end, j), column_lower(col, from, end, j));
+}
+
 static void copies_are_equal_until_a_bit_changes(void **state)
 {
     (void)state;
@@ -255,6 +267,7 @@ int main(void)
         cmocka_unit_test(the_first_broken_invariant_is_named),
         cmocka_unit_test(transposing_mirrors_every_entry),
         cmocka_unit_test(find_agrees_with_the_dense_array),
+        cmocka_unit_test(a_search_from_near_finds_what_a_search_of_the_row_finds),
         cmocka_unit_test(copies_are_equal_until_a_bit_changes),
         cmocka_unit_test(every_allocation_may_fail),
     };
