@@ -15,6 +15,7 @@
 #include "base/loop.h"
 #include "base/mem.h"
 #include "base/precision.h"
+#include "base/threads.h"
 #include "matrix/random.h"
 #include "base/watch.h"
 
@@ -139,10 +140,20 @@ static double rounded(double v, enum type real)
     return type_of_parts(real) == T_F32 ? (double)(float)v : v;
 }
 
+/* v[i] = rounded(from[i]); NULL: NaN. */
+static void fill_rounded(double *v, int64_t n, const double *from, enum type real)
+{
+    struct loop l = loop_of("a vector", n);
+#pragma omp parallel for schedule(static) if (n > THREADS_FROM)
+    for (int64_t k = 0; k < n; k += LOOP_EVERY)
+        for (int64_t i = k, end = loop_share(&l, k, n); i < end; i++) v[i] = from ? rounded(from[i], real) : NAN;
+}
+
 static void fill_random(double *v, int64_t n, uint64_t *state, enum type real)
 {
-    struct loop l = loop_of("random numbers", n);
-    for (int64_t i = 0; i < n && loop_goes(&l, i); i++) v[i] = rounded(random_unit(state), real);
+    random_fill(v, n, *state);
+    *state = random_skip(*state, n);
+    fill_rounded(v, n, v, real);
 }
 
 static bool put_vector(struct problem *p, const double *v, int64_t n, void *to, struct err *e)
@@ -157,7 +168,9 @@ static bool get_vector(struct problem *p, const void *from, int64_t n, double *v
     struct array a = {.type = type_of_parts(p->M->of->real), .n = n, .data = p->narrow};
     if (!p->M->dev->ops->get(p->M->dev, p->narrow, from, n * (int64_t)type_size(a.type), e)) return false;
     struct loop l = loop_of("copying back", n);
-    for (int64_t i = 0; i < n && loop_goes(&l, i); i++) v[i] = array_real(&a, i);
+#pragma omp parallel for schedule(static) if (n > THREADS_FROM)
+    for (int64_t k = 0; k < n; k += LOOP_EVERY)
+        for (int64_t i = k, end = loop_share(&l, k, n); i < end; i++) v[i] = array_real(&a, i);
     return loop_end(&l, e);
 }
 
@@ -175,9 +188,8 @@ bool operation_is_product(const struct operation *op)
 static void fill_y(struct problem *p, const struct operation *op, uint64_t *state)
 {
     enum type real = p->M->of->real;
-    struct loop l = loop_of("the vector y", p->ny);
     if (op->beta != 0 && !op->y0) return fill_random(p->y, p->ny, state, real);
-    for (int64_t i = 0; i < p->ny && loop_goes(&l, i); i++) p->y[i] = op->beta == 0 ? NAN : rounded(op->y0[i], real);
+    fill_rounded(p->y, p->ny, op->beta == 0 ? NULL : op->y0, real);
 }
 
 /* Make a random x, and y, on the device, and compute the reference result of op. */

@@ -9,6 +9,7 @@
 
 enum { FILL = 1 << 18 };             /* integers set at a time */
 enum { COPY_BYTES = 1 << 20 };       /* bytes copied or set to 0 at a time */
+enum { COPY_THREADS = 1 << 24 };     /* from this number of bytes on, by all threads */
 static const double EVERY_US = 1000; /* between two ticks */
 
 static _Thread_local struct watch *own;
@@ -79,18 +80,20 @@ bool loop_end(const struct loop *l, struct err *e)
 bool loop_copy(void *to, const void *from, int64_t bytes, const char *what, struct err *e)
 {
     struct loop l = loop_of(what, bytes);
-    for (int64_t at = 0; at < bytes && loop_check(&l, at); at += COPY_BYTES) {
-        int64_t n = bytes - at < COPY_BYTES ? bytes - at : COPY_BYTES;
-        memcpy((char *)to + at, (const char *)from + at, (size_t)n);
-    }
+#pragma omp parallel for schedule(static) if (bytes >= COPY_THREADS)
+    for (int64_t at = 0; at < bytes; at += COPY_BYTES)
+        if (loop_check(&l, at))
+            memcpy((char *)to + at, (const char *)from + at,
+                   (size_t)(bytes - at < COPY_BYTES ? bytes - at : COPY_BYTES));
     return loop_end(&l, e);
 }
 
 bool loop_zero(void *to, int64_t bytes, const char *what, struct err *e)
 {
     struct loop l = loop_of(what, bytes);
-    for (int64_t at = 0; at < bytes && loop_check(&l, at); at += COPY_BYTES)
-        memset((char *)to + at, 0, (size_t)(bytes - at < COPY_BYTES ? bytes - at : COPY_BYTES));
+#pragma omp parallel for schedule(static) if (bytes >= COPY_THREADS)
+    for (int64_t at = 0; at < bytes; at += COPY_BYTES)
+        if (loop_check(&l, at)) memset((char *)to + at, 0, (size_t)(bytes - at < COPY_BYTES ? bytes - at : COPY_BYTES));
     return loop_end(&l, e);
 }
 

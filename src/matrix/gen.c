@@ -23,9 +23,16 @@ const struct generator *generator_find(const char *name)
     return registry_find(&generator_registry, name);
 }
 
+static const uint64_t STEP = 0x9e3779b97f4a7c15; /* of splitmix64's state */
+
+uint64_t random_skip(uint64_t state, int64_t n)
+{
+    return state + (uint64_t)n * STEP;
+}
+
 uint64_t random_next(uint64_t *state)
 {
-    uint64_t z = *state += 0x9e3779b97f4a7c15;
+    uint64_t z = *state += STEP;
     z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9;
     z = (z ^ z >> 27) * 0x94d049bb133111eb;
     return z ^ z >> 31;
@@ -40,7 +47,11 @@ double random_unit(uint64_t *state)
 void random_fill(double *x, int64_t n, uint64_t seed)
 {
     struct loop l = loop_of("random numbers", n);
-    for (int64_t i = 0; i < n && loop_goes(&l, i); i++) x[i] = random_unit(&seed);
+#pragma omp parallel for schedule(static) if (n > THREADS_FROM)
+    for (int64_t from = 0; from < n; from += LOOP_EVERY) {
+        uint64_t state = random_skip(seed, from);
+        for (int64_t i = from, end = loop_share(&l, from, n); i < end; i++) x[i] = random_unit(&state);
+    }
 }
 
 uint64_t gen_stream(uint64_t seed, uint64_t at)

@@ -231,45 +231,98 @@ static double excess(double y, double ref, double bound)
     return fabs(y - ref) / bound;
 }
 
-/* The largest finite |y - ref|, or the largest finite |ref| if y is NULL. */
-static double largest(int64_t n, const double *y, const double *ref)
+/* Vectors are compared in pieces, which GROUPS groups take in turn, so that sums do not depend on the threads. */
+enum { PIECE = 1 << 16, GROUPS = 64 };
+
+struct comparison {
+    int64_t n;
+    const double *y, *ref, *bound; /* y NULL: ref itself is measured; bound NULL: 0 */
+    double scale;                  /* by which values are divided before they are squared */
+    struct loop loop;
+};
+
+/* What a group found: the largest excess and its first place, -1 if none is above 0; the largest finite |y - ref|; the
+   sum of the squares of the finite values; and whether values that are not finite agree. */
+struct found {
+    double worst, most, sum;
+    int64_t at;
+    bool not_finite, unlike;
+};
+
+typedef void compare_piece(const struct comparison *c, int64_t from, int64_t to, struct found *out);
+
+static double gap(const struct comparison *c, int64_t i)
 {
-    double most = 0;
-    struct loop l = loop_of("the error", n);
-    for (int64_t i = 0; i < n && loop_goes(&l, i); i++) {
-        double v = y ? y[i] - ref[i] : ref[i];
-        if (isfinite(v) && fabs(v) > most) most = fabs(v);
+    return c->y ? c->y[i] - c->ref[i] : c->ref[i];
+}
+
+static void find_worst(const struct comparison *c, int64_t from, int64_t to, struct found *out)
+{
+    for (int64_t i = from; i < to; i++) {
+        double w = excess(c->y[i], c->ref[i], c->bound ? c->bound[i] : 0);
+        if (w > out->worst) out->worst = w, out->at = i;
+        if (isfinite(c->y[i]) && isfinite(c->ref[i])) continue;
+        out->not_finite = true;
+        out->unlike |= !same_kind(c->y[i], c->ref[i]);
     }
-    return most;
+}
+
+static void find_largest(const struct comparison *c, int64_t from, int64_t to, struct found *out)
+{
+    for (int64_t i = from; i < to; i++) {
+        double v = fabs(gap(c, i));
+        if (isfinite(v) && v > out->most) out->most = v;
+    }
+}
+
+static void add_squares(const struct comparison *c, int64_t from, int64_t to, struct found *out)
+{
+    for (int64_t i = from; i < to; i++) {
+        double v = gap(c, i) / c->scale;
+        if (isfinite(v)) out->sum += v * v;
+    }
+}
+
+static void join_found(struct found *all, const struct found *one)
+{
+    bool worse = one->worst > all->worst || (one->worst == all->worst && one->at >= 0 && one->at < all->at);
+    if (worse) all->worst = one->worst, all->at = one->at;
+    all->most = fmax(all->most, one->most);
+    all->sum += one->sum;
+    all->not_finite |= one->not_finite;
+    all->unlike |= one->unlike;
+}
+
+static struct found compare(struct comparison *c, compare_piece *look)
+{
+    struct found group[GROUPS], all = {.at = -1};
+#pragma omp parallel for schedule(dynamic) if (c->n > PIECE)
+    for (int g = 0; g < GROUPS; g++) {
+        group[g] = (struct found){.at = -1};
+        for (int64_t from = (int64_t)g * PIECE; from < c->n && loop_check(&c->loop, from); from += GROUPS * PIECE)
+            look(c, from, c->n - from < PIECE ? c->n : from + PIECE, &group[g]);
+    }
+    for (int g = 0; g < GROUPS; g++) join_found(&all, &group[g]);
+    return all;
 }
 
 /* The 2-norm of the finite values of y - ref, or of ref if y is NULL; the values are scaled so that no square
    overflows. */
 static double norm(int64_t n, const double *y, const double *ref)
 {
-    double most = largest(n, y, ref), sum = 0;
-    for (int64_t i = 0; most > 0 && i < n; i++) {
-        double v = (y ? y[i] - ref[i] : ref[i]) / most;
-        if (isfinite(v)) sum += v * v;
-    }
-    return most * sqrt(sum);
+    struct comparison c = {.n = n, .y = y, .ref = ref, .loop = loop_of("the error", n)};
+    c.scale = compare(&c, find_largest).most;
+    return c.scale > 0 ? c.scale * sqrt(compare(&c, add_squares).sum) : 0;
 }
 
 struct verdict verdict_of(int64_t n, const double *y, const double *ref, const double *bound)
 {
-    struct verdict v = {.row = -1, .at = -1};
-    struct loop l = loop_of("the error", n);
-    for (int64_t i = 0; i < n && loop_goes(&l, i); i++) {
-        double w = excess(y[i], ref[i], bound ? bound[i] : 0);
-        if (w > v.worst || (v.row < 0 && w > 0)) {
-            v.worst = w;
-            v.row = v.at = i;
-        }
-    }
+    struct comparison c = {.n = n, .y = y, .ref = ref, .bound = bound, .loop = loop_of("the error", n)};
+    struct found f = compare(&c, find_worst);
+    struct verdict v = {.row = f.at, .at = f.at, .worst = f.worst};
     double off = norm(n, y, ref), size = norm(n, NULL, ref);
     v.relative = off == 0 ? 0 : size > 0 ? off / size : INFINITY;
-    for (int64_t i = 0; i < n && !isinf(v.relative); i++)
-        if (!isfinite(y[i]) || !isfinite(ref[i])) v.relative = same_kind(y[i], ref[i]) ? NAN : INFINITY;
+    if (f.not_finite && !isinf(v.relative)) v.relative = f.unlike ? INFINITY : NAN;
     v.ok = v.worst <= 1;
     return v;
 }

@@ -8,6 +8,7 @@
 
 #include <float.h>
 #include <math.h>
+#include <omp.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <cmocka.h>
@@ -193,13 +194,42 @@ static void the_worst_row_is_named(void **state)
     assert_true(v.ok && v.row == -1);
 }
 
+/* The first of equal places counts, whichever thread finds it, and the sums do not depend on the threads. */
+static void long_vectors_are_compared_by_all_threads(void **state)
+{
+    enum { N = 5000000 };
+    double *y = mem_new(N, sizeof *y, "y", NULL), *ref = mem_new(N, sizeof *ref, "ref", NULL);
+    int threads = omp_get_max_threads();
+    (void)state;
+    assert_true(y && ref);
+    random_fill(ref, N, 3);
+    for (int i = 0; i < N; i++) y[i] = ref[i] * (1 + 1e-3 * (i % 7));
+    y[4500000] = ref[4500000] + 100;
+    y[300000] = ref[300000] + 100;
+    struct verdict v[2];
+    for (int k = 0; k < 2; k++) {
+        omp_set_num_threads(k ? 1 : 4);
+        v[k] = verdict_of(N, y, ref, NULL);
+    }
+    omp_set_num_threads(threads);
+    assert_true(v[0].relative == v[1].relative && v[0].relative > 0.08 && v[0].relative < 0.12);
+    assert_true(isinf(v[0].worst) && v[0].row == 1 && v[1].row == 1);
+    for (int i = 0; i < N; i++) y[i] = ref[i];
+    y[4500000] = NAN;
+    y[300000] = NAN;
+    v[0] = verdict_of(N, y, ref, NULL);
+    assert_true(v[0].row == 300000 && isinf(v[0].relative));
+    mem_free(y);
+    mem_free(ref);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(agrees_with_long_double),       cmocka_unit_test(cancellation_is_exact),
         cmocka_unit_test(beta_zero_does_not_read_y),     cmocka_unit_test(infinities_and_nan_are_kept),
         cmocka_unit_test(underflow_is_within_the_bound), cmocka_unit_test(verdicts),
-        cmocka_unit_test(the_worst_row_is_named),
+        cmocka_unit_test(the_worst_row_is_named),        cmocka_unit_test(long_vectors_are_compared_by_all_threads),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -185,6 +185,17 @@ static void random_numbers_are_splitmix64(void **state)
     assert_true(least < -0.999 && most > 0.999 && fabs(sum) < 1000);
 }
 
+static void threads_give_the_numbers_of_one_thread(void **state)
+{
+    enum { N = 100000 };
+    static double x[N];
+    uint64_t random = 7;
+    (void)state;
+    random_fill(x, N, random);
+    for (int i = 0; i < N; i++) assert_true(x[i] == random_unit(&random));
+    assert_true(random == random_skip(7, N));
+}
+
 static void poisson_has_its_stencil(void **state)
 {
     (void)state;
@@ -380,6 +391,7 @@ int main(void)
         cmocka_unit_test(seeds_determine_the_bits),
         cmocka_unit_test(the_bits_are_the_same_on_every_machine),
         cmocka_unit_test(random_numbers_are_splitmix64),
+        cmocka_unit_test(threads_give_the_numbers_of_one_thread),
         cmocka_unit_test(poisson_has_its_stencil),
         cmocka_unit_test(fem_is_positive_definite),
         cmocka_unit_test(walk_is_rw496),
