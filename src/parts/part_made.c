@@ -173,7 +173,7 @@ struct filling {
     struct columns halo;
     int64_t row0, col0, col1;
     struct slice in, out;
-    int64_t *own; /* own entries before each share of LOOP_EVERY rows of a slice */
+    int64_t *own;   /* own entries before each share of LOOP_EVERY rows of a slice */
     int64_t shares; /* what `own` has room for */
     visit_part *visit;
     void *user;
