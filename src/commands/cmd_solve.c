@@ -997,7 +997,7 @@ const struct command command_solve = {
         "On a GPU, solves with them go by levels (a launch per level) or sync-free (one launch), as triangles says\n"
         "or as predicted to be faster; sweeps N solves approximately, by N sweeps of Jacobi's method. order reorders\n"
         "the rows before they are factored: with colours, a solve has few levels, but more iterations are needed. A\n"
-        "GPU takes colours for a large matrix if that is predicted to be faster and none of these words is given.\n"
+        "GPU takes colours if that is predicted to be faster and none of these words is given.\n"
         "break-even is the share of the iterations that the preconditioner must save. At the end, the true residual\n"
         "b - A x is computed in double: `converged` means that it is at most twice tol. A solve also ends\n"
         "when its residual has grown by a factor of 1e10, or improved by less than 1% over many iterations\n"

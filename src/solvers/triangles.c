@@ -144,12 +144,10 @@ static bool order_both_ways(const struct entries *t, int64_t n, bool down, enum 
            (way == TRIANGLES_LEVELS || order_chunks(&o->chunks, t, n, level_of, *nlevels, down, e));
 }
 
-/* COLOURS_FROM: rows of a matrix that may be ordered by colours without a word from the user; small solves take
-   launches, not bytes. COLOURS_COST: how many times the iterations that colours are taken to need, compared with the
-   order of A; on Poisson's equation in two and three dimensions, 1.2 to 1.3, on a mesh of
-   finite elements, 1.7. */
-enum { COLOURS_FROM = 1 << 16 };
-static const double COLOURS_COST = 1.7;
+/* COLOURS_COST: how many times the iterations that colours are taken to need, compared with the order of A; on
+   Poisson's equation in two and three dimensions, 1.2 to 1.3, on a mesh of finite elements, 1.7; on stiff structures,
+   up to 2.6. REST_US: the least time of an iteration without the triangles, which is that of its launches. */
+static const double COLOURS_COST = 1.7, REST_US = 10;
 
 /* The predicted time of both triangles in the order of A: twice that of the lower triangle. If level by level takes at
    most `enough`, sync-free is not predicted. */
@@ -170,34 +168,76 @@ static bool natural_us(const struct csr *A, const int *diag, double enough, doub
     return ok;
 }
 
-/* Without a word from the user, order the rows by colours if fewer levels are predicted to gain more than the
-   iterations that colours cost. The rest of an iteration moves about as many bytes as an application. */
-static bool choose_order(struct solve *v, const int *diag, struct err *e)
+/* The predicted time of both triangles, level by level, if the rows are ordered by `names`. */
+static bool ordered_us(const struct csr *A, const int *names, double *us, struct err *e)
+{
+    int nlevels = 0, *level_of = mem_new(A->rows, sizeof *level_of, "the levels of rows", e);
+    bool ok = level_of && loop_fill(level_of, A->rows, -1, "the levels of rows", e);
+    struct loop l = loop_of("the levels of rows", A->rows);
+    for (int64_t i = 0; ok && i < A->rows && loop_goes(&l, i); i++) {
+        int row = names[i], level = 0;
+        for (int k = A->rowptr[row]; k < A->rowptr[row + 1]; k++)
+            if (level_of[A->col[k]] >= level) level = level_of[A->col[k]] + 1; /* -1: that row comes later */
+        level_of[row] = level;
+        if (level >= nlevels) nlevels = level + 1;
+    }
+    ok = ok && loop_end(&l, e) && predict_levels(level_of, A->rows, nlevels, us, e);
+    *us *= 2;
+    mem_free(level_of);
+    return ok;
+}
+
+/* Does a row reach back only as far as three times its entries to the left of the diagonal, on average? Then the
+   factors are nearly complete, as those of a tridiagonal matrix are: with them, a solve takes few iterations, but with
+   colours as many as without factors. */
+static bool nearly_complete(const struct csr *A, const int *diag)
+{
+    int64_t back = 0, entries = 0;
+    struct loop l = loop_of("the profile", A->rows);
+    for (int64_t i = 0; i < A->rows && loop_goes(&l, i); i++) {
+        entries += diag[i] - A->rowptr[i];
+        back += i - A->col[A->rowptr[i]]; /* 0 if the diagonal is the first entry */
+    }
+    return back <= 3 * entries;
+}
+
+static bool find_names(struct solve *v, const struct ordering *o, bool symmetric, int **names, struct err *e)
 {
     const struct csr *A = v->matrix.csr;
-    const struct triangle_settings *t = &v->pre.triangles;
-    double natural = 0, apply = us_of_bytes(12.0 * (double)A->nnz + 130.0 * (double)A->rows);
-    double enough = COLOURS_COST * 2 * apply - apply;
-    v->pre.order = t->order;
-    v->pre.note[TRI_NATURAL_US] = 0;
-    if (t->order || t->natural || t->way != TRIANGLES_AUTO || v->dev->kind == DEV_CPU || A->rows < COLOURS_FROM)
-        return true;
+    *names = mem_new(A->rows, sizeof **names, "the order of the rows", e);
+    return *names && (symmetric ? reorder_find_symmetric : reorder_find)(o, A, *names, v->matrix.watch, e);
+}
+
+/* Order the rows by colours if fewer levels are predicted to gain more than the iterations that colours cost. The rest
+   of an iteration moves about as many bytes as an application. */
+static bool colour_if_faster(struct solve *v, const int *diag, bool symmetric, int **names, struct err *e)
+{
+    const struct csr *A = v->matrix.csr;
+    const struct ordering *o = ordering_find("colours");
+    double rest = fmax(us_of_bytes(12.0 * (double)A->nnz + 130.0 * (double)A->rows), REST_US);
+    double enough = COLOURS_COST * 2 * rest - rest, natural = 0, coloured = 0;
     if (!natural_us(A, diag, enough, &natural, e)) return false;
-    if (natural <= enough) return true;
-    v->pre.order = ordering_find("colours");
-    v->pre.note[TRI_NATURAL_US] = llround(natural);
+    if (natural <= enough || nearly_complete(A, diag)) return true;
+    if (!find_names(v, o, symmetric, names, e) || !ordered_us(A, *names, &coloured, e)) return false;
+    if (COLOURS_COST * (coloured + rest) < natural + rest) {
+        v->pre.order = o;
+        v->pre.note[TRI_NATURAL_US] = llround(natural);
+    } else {
+        mem_free(*names);
+        *names = NULL;
+    }
     return true;
 }
 
 bool triangles_order(struct solve *v, const int *diag, bool symmetric, int **names, struct err *e)
 {
-    const struct csr *A = v->matrix.csr;
+    const struct triangle_settings *t = &v->pre.triangles;
+    bool free_choice = !t->natural && t->way == TRIANGLES_AUTO && v->dev->kind != DEV_CPU;
     *names = NULL;
-    if (!choose_order(v, diag, e)) return false;
-    if (!v->pre.order) return true;
-    *names = mem_new(A->rows, sizeof **names, "the order of the rows", e);
-    if (!*names) return false;
-    return (symmetric ? reorder_find_symmetric : reorder_find)(v->pre.order, A, *names, v->matrix.watch, e);
+    v->pre.order = t->order;
+    v->pre.note[TRI_NATURAL_US] = 0;
+    if (t->order) return find_names(v, t->order, symmetric, names, e);
+    return !free_choice || colour_if_faster(v, diag, symmetric, names, e);
 }
 
 /* ---- the chosen order ---- */

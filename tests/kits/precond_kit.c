@@ -274,17 +274,20 @@ static void check_launches(struct bed *bed, const char *precond, const char *dev
     mem_free(host);
 }
 
-/* The host's result in the same order of the rows, by the host's loops. */
+/* The host's result in the order of the rows that the device takes, by the host's loops. */
 static void check_triangles(struct bed *bed, const struct precond *pre, const struct triangle_settings *t,
                             const char *device, enum type real)
 {
     const double eps = real == T_F32 ? 1e-5 : 1e-13;
     bool many = t->sweeps == SWEEPS_MOST;
     bed_triangles = *t;
-    if (many) bed_triangles = (struct triangle_settings){.order = t->order};
+    double *z = applied(bed, pre->name, device, real);
+    if (many) bed_triangles = (struct triangle_settings){0};
+    bed_triangles.order = bed->s.solve->pre.order;
     double *host = applied(bed, pre->name, "cpu", real);
     bed_triangles = *t;
-    double *z = applied(bed, pre->name, device, real);
+    mem_free(z);
+    z = applied(bed, pre->name, device, real);
     check_close(bed->s.solve->n, host, z, eps);
     memset(z, 0, (size_t)bed->s.solve->n * sizeof *z);
     double *r = random_vector(bed->s.solve->n); /* applied a second time, and after an interrupted launch */

@@ -11,6 +11,7 @@
 #include "solvers/level_schedule.h"
 #include "session/matrix.h"
 #include "files/matrix_market.h"
+#include "matrix/reorder.h"
 #include "base/loop.h"
 #include "base/mem.h"
 #include "solvers/precond.h"
@@ -75,6 +76,34 @@ static void test_levels(void **state)
     check_levels(&(struct problem){.generator = "poisson2d", .p = {40, 1}}, "emu", 40);
     check_levels(&(struct problem)DENSE(3, 1, 0, 0, 0, 2, 0, 0, 0, 3), "emu", 1);
     check_levels(&(struct problem){.generator = "poisson2d", .p = {13, 9}}, "cpu", 1);
+}
+
+/* Colours are chosen where many short levels follow each other, but not for factors that are nearly complete, nor on
+   cpu, nor against the user's word. */
+static void test_order_chosen(void **state)
+{
+    static const struct {
+        struct problem of;
+        const char *device;
+        bool natural, colours;
+    } cases[] = {{{.generator = "fem", .p = {30, 30}}, "emu", false, true},
+                 {{.generator = "fem", .p = {30, 30}}, "emu", true, false},
+                 {{.generator = "fem", .p = {30, 30}}, "cpu", false, false},
+                 {{.generator = "poisson2d", .p = {13, 9}}, "emu", false, false},
+                 {{.generator = "poisson2d", .p = {3000, 1}}, "emu", false, false}};
+    (void)state;
+    for (int i = 0; i < COUNT(cases); i++)
+        for (int k = 0; preconds[k]; k++) {
+            struct bed bed;
+            struct err e = {0};
+            if (!preconds[k]->triangles) continue;
+            bed_make(&bed, &cases[i].of);
+            bed_triangles.natural = cases[i].natural;
+            assert_true(bed_begin(&bed, preconds[k]->name, 0, cases[i].device, T_F64, &e));
+            if ((bed.s.solve->pre.order == ordering_find("colours")) != cases[i].colours) fail_msg("case %d", i);
+            bed_triangles.natural = false;
+            bed_free(&bed);
+        }
 }
 
 /* Also with threads in another order, and with the check for races. */
@@ -531,16 +560,27 @@ static void test_collection(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_applied),        cmocka_unit_test(test_exact),
-        cmocka_unit_test(test_levels),         cmocka_unit_test(test_triangles),
-        cmocka_unit_test(test_launches),       cmocka_unit_test(test_long_runs),
-        cmocka_unit_test(test_guard),          cmocka_unit_test(test_refusals),
-        cmocka_unit_test(test_pivoted_blocks), cmocka_unit_test(test_shift),
-        cmocka_unit_test(test_notes),          cmocka_unit_test(test_shift_note),
-        cmocka_unit_test(test_empty),          cmocka_unit_test(test_failing_allocations),
-        cmocka_unit_test(test_failing_device), cmocka_unit_test(test_threads),
-        cmocka_unit_test(test_cancelled),      cmocka_unit_test(test_shown_while_made),
-        cmocka_unit_test(test_gain),           cmocka_unit_test(test_diagonal),
+        cmocka_unit_test(test_applied),
+        cmocka_unit_test(test_exact),
+        cmocka_unit_test(test_levels),
+        cmocka_unit_test(test_triangles),
+        cmocka_unit_test(test_order_chosen),
+        cmocka_unit_test(test_launches),
+        cmocka_unit_test(test_long_runs),
+        cmocka_unit_test(test_guard),
+        cmocka_unit_test(test_refusals),
+        cmocka_unit_test(test_pivoted_blocks),
+        cmocka_unit_test(test_shift),
+        cmocka_unit_test(test_notes),
+        cmocka_unit_test(test_shift_note),
+        cmocka_unit_test(test_empty),
+        cmocka_unit_test(test_failing_allocations),
+        cmocka_unit_test(test_failing_device),
+        cmocka_unit_test(test_threads),
+        cmocka_unit_test(test_cancelled),
+        cmocka_unit_test(test_shown_while_made),
+        cmocka_unit_test(test_gain),
+        cmocka_unit_test(test_diagonal),
         cmocka_unit_test(test_collection),
     };
     amg_hook(8); /* so that small matrices have several levels */
