@@ -991,7 +991,7 @@ const struct command command_solve = {
         "minres, bicgstab, gmres (up to its restart), jacobi or wjacobi does many iterations if A and the vectors fit\n"
         "in the shared memory of 16 thread blocks (up to about 250,000 nonzeros), without a preconditioner or, except\n"
         "for minres, with precond jacobi; launches one or many makes this choice (one: also on emu). A kernel that\n"
-        "you name is launched in every iteration.\n"
+        "you name is launched in every iteration; one of your own must first multiply A right, unless you say force.\n"
         "precond selects a preconditioner, and block sets its block size if it has blocks; `solvers` lists the\n"
         "preconditioners. ilu0 and ic0 consist of two triangles.\n"
         "On a GPU, solves with them go by levels (a launch per level) or sync-free (one launch), as triangles says\n"

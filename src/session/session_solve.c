@@ -3,6 +3,7 @@
 #include "base/screen_lock.h"
 #include "base/text.h"
 #include "direct/direct.h"
+#include "machine/bench.h"
 #include "machine/device.h"
 #include "formats/fmt_vab.h"
 #include "formats/format.h"
@@ -62,6 +63,19 @@ static struct mat *mat_in(struct session *s, struct matrix *m, const struct solv
     return p ? session_mat(s, p, o->dev, e) : NULL;
 }
 
+/* A solve with a wrong kernel of the user would fail for a reason that says nothing about the kernel. */
+static bool multiplies_right(const struct solve_matrix *A, const struct solve_options *o, struct err *e)
+{
+    struct verdict v;
+    if (!A->kernel->remote || o->force) return true;
+    if (!bench_result(A->kernel, A->csr, A->mat, &operation_product, 1, NULL, &v, e)) return false;
+    return v.ok ||
+           fail(e, E_NUMERIC,
+                "the kernel %s is wrong in row %lld, by %.3g times the rounding-error bound: `try` says more, and "
+                "`force` solves with it",
+                A->kernel->name, (long long)v.row, v.worst);
+}
+
 /* If the solver forms an iteration matrix, only that matrix is copied to the device, and the solver does that. */
 bool session_put_matrix(struct session *s, struct matrix *m, const struct solve_options *o, struct solve_matrix *A,
                         struct err *e)
@@ -72,7 +86,7 @@ bool session_put_matrix(struct session *s, struct matrix *m, const struct solve_
     if (!A->kernel || (o->refine && !kernel_takes(A->kernel, type_of_values(o->stored, m->csr.imag), e))) return false;
     A->mat = mat_in(s, m, o, f, o->refine ? o->stored : o->real, e);
     if (A->mat && o->refine) A->fine = mat_in(s, m, o, f, T_F64, e);
-    return A->mat && (A->fine || !o->refine);
+    return A->mat && (A->fine || !o->refine) && multiplies_right(A, o, e);
 }
 
 static enum known_symmetry known_symmetry_of(const struct matrix *m)

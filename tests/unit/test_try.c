@@ -282,6 +282,9 @@ static void a_solve_uses_a_tried_kernel(void **state)
     talk_says(&t, "solve cg kernel right on emu", "converged  ");
     assert_true(number_after(t.out, "iterations") == iterations);
     talk_says(&t, "gen poisson2d 9; solve cg kernel right on emu", "converged  "); /* another matrix */
+    assert_false(try_file(&t, "wrong", ""));
+    talk_refuses(&t, "solve cg kernel wrong on emu", "the kernel wrong is wrong in row");
+    talk_says(&t, "solve cg kernel wrong on emu force maxit 3", "kernel         wrong\n");
     talk_close(&t);
 }
 
