@@ -146,7 +146,10 @@ static bool order_both_ways(const struct entries *t, int64_t n, bool down, enum 
 
 /* COLOURS_COST: how many times the iterations that colours are taken to need, compared with the order of A; on
    Poisson's equation in two and three dimensions, 1.2 to 1.3, on a mesh of finite elements, 1.7; on stiff structures,
-   up to 2.6. REST_US: the least time of an iteration without the triangles, which is that of its launches. */
+   up to 2.6. COLOURS_FROM: rows of a matrix that may be ordered by colours without a word from the user if it is not
+   known to be symmetric: on small matrices that are not, colours may need many times the iterations (saylr1: 48 times).
+   REST_US: the least time of an iteration without the triangles, which is that of its launches. */
+enum { COLOURS_FROM = 1 << 16 };
 static const double COLOURS_COST = 1.7, REST_US = 10;
 
 /* The predicted time of both triangles in the order of A: twice that of the lower triangle. If level by level takes at
@@ -216,6 +219,7 @@ static bool colour_if_faster(struct solve *v, const int *diag, bool symmetric, i
     const struct ordering *o = ordering_find("colours");
     double rest = fmax(us_of_bytes(12.0 * (double)A->nnz + 130.0 * (double)A->rows), REST_US);
     double enough = COLOURS_COST * 2 * rest - rest, natural = 0, coloured = 0;
+    if (!symmetric && A->rows < COLOURS_FROM) return true;
     if (!natural_us(A, diag, enough, &natural, e)) return false;
     if (natural <= enough || nearly_complete(A, diag)) return true;
     if (!find_names(v, o, symmetric, names, e) || !ordered_us(A, *names, &coloured, e)) return false;

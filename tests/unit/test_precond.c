@@ -100,7 +100,8 @@ static void test_order_chosen(void **state)
             bed_make(&bed, &cases[i].of);
             bed_triangles.natural = cases[i].natural;
             assert_true(bed_begin(&bed, preconds[k]->name, 0, cases[i].device, T_F64, &e));
-            if ((bed.s.solve->pre.order == ordering_find("colours")) != cases[i].colours) fail_msg("case %d", i);
+            bool colours = cases[i].colours && !strcmp(preconds[k]->name, "ic0"); /* ilu0: of large matrices only */
+            if ((bed.s.solve->pre.order == ordering_find("colours")) != colours) fail_msg("case %d", i);
             bed_triangles.natural = false;
             bed_free(&bed);
         }
