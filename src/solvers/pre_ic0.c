@@ -130,24 +130,15 @@ static bool check_symmetry(const struct cholesky *c, struct err *e)
 /* The sum of l_ik l_jk, where row i has the entries a .. a_end-1 and row j has b .. b_end-1, in ascending order. */
 static double product_of_rows(const int *col, const double *val, int a, int a_end, int b, int b_end, double sum)
 {
-    while (a < a_end && b < b_end) {
-        int i = col[a], j = col[b];
-        if (i == j) sum -= val[a++] * val[b++];
-        if (i < j) a = (int)column_next(col, a + 1, a_end, j);
-        if (j < i) b = (int)column_next(col, b + 1, b_end, i);
-    }
+    for (struct row_pair p = {col, a, a_end, b, b_end, 0}; rows_meet(&p); p.a++, p.b++) sum -= val[p.a] * val[p.b];
     return sum;
 }
 
 static double complex complex_product_of_rows(const int *col, const double complex *val, int a, int a_end, int b,
                                               int b_end, double complex sum)
 {
-    while (a < a_end && b < b_end) {
-        int i = col[a], j = col[b];
-        if (i == j) sum -= val[a++] * conj(val[b++]);
-        if (i < j) a = (int)column_next(col, a + 1, a_end, j);
-        if (j < i) b = (int)column_next(col, b + 1, b_end, i);
-    }
+    for (struct row_pair p = {col, a, a_end, b, b_end, 0}; rows_meet(&p); p.a++, p.b++)
+        sum -= val[p.a] * conj(val[p.b]);
     return sum;
 }
 

@@ -22,9 +22,7 @@ struct elimination {
     struct order order;    /* in which the rows are eliminated */
 };
 
-/* Subtract multiples of the rows above row i from row i, to eliminate its columns to the left of the diagonal. Two rows
-   meet in a merge, since the columns of each row ascend; what the other row lacks is skipped, as one of them may be
-   full. */
+/* Subtract multiples of the rows above row i from row i, to eliminate its columns to the left of the diagonal. */
 static void eliminate_row(const struct elimination *t, int64_t i)
 {
     const struct csr *A = t->A;
@@ -33,26 +31,17 @@ static void eliminate_row(const struct elimination *t, int64_t i)
     for (int k = A->rowptr[i]; k < t->diag[i]; k++) {
         int j = A->col[k], l = t->diag[j] + 1, l_end = A->rowptr[j + 1];
         double factor = val[k] *= t->inverse[j];
-        for (int m = k + 1; m < end && l < l_end;) {
-            int a = A->col[m], b = A->col[l];
-            if (a == b) val[m++] -= factor * val[l++];
-            if (a < b) m = (int)column_next(A->col, m + 1, end, b);
-            if (b < a) l = (int)column_next(A->col, l + 1, l_end, a);
-        }
+        for (struct row_pair p = {A->col, k + 1, end, l, l_end, 0}; rows_meet(&p); p.a++, p.b++)
+            val[p.a] -= factor * val[p.b];
     }
 }
 
 int64_t subtract_complex_row(const struct csr *A, double complex *val, int m, int end, int l, int l_end,
                              double complex factor)
 {
-    int64_t steps = 0;
-    for (; m < end && l < l_end; steps++) {
-        int a = A->col[m], b = A->col[l];
-        if (a == b) val[m++] -= factor * val[l++];
-        if (a < b) m = (int)column_next(A->col, m + 1, end, b);
-        if (b < a) l = (int)column_next(A->col, l + 1, l_end, a);
-    }
-    return steps;
+    struct row_pair p = {A->col, m, end, l, l_end, 0};
+    for (; rows_meet(&p); p.a++, p.b++) val[p.a] -= factor * val[p.b];
+    return p.steps;
 }
 
 /* eliminate_row for a complex matrix. */

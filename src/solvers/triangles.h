@@ -8,8 +8,8 @@
 
 #include "base/array.h"
 #include "level_schedule.h"
+#include "matrix/csr.h"
 
-struct csr;
 struct err;
 struct solve;
 struct watch;
@@ -59,6 +59,29 @@ bool elimination_order(const struct entries *L, int64_t n, struct order *o, stru
    cancelled. */
 bool eliminate_rows(const struct order *o, struct watch *w, const char *what, bool (*row)(void *ctx, int64_t i),
                     void *ctx, int64_t *first, struct err *e);
+
+/* Two rows, whose entries are a .. a_end-1 and b .. b_end-1 in ascending columns. */
+struct row_pair {
+    const int *col;
+    int a, a_end, b, b_end;
+    int64_t steps; /* comparisons so far */
+};
+/* Go on to the next column that both rows have, from entries a and b on; false: there is none. What the other row lacks
+   is skipped, as one of them may be full. Called once per entry: without always_inline, a factorisation takes 1.4 times
+   as long. */
+static inline __attribute__((always_inline)) bool rows_meet(struct row_pair *p)
+{
+    while (p->a < p->a_end && p->b < p->b_end) {
+        int i = p->col[p->a], j = p->col[p->b];
+        p->steps++;
+        if (i == j) return true;
+        if (i < j)
+            p->a = (int)column_next(p->col, p->a + 1, p->a_end, j);
+        else
+            p->b = (int)column_next(p->col, p->b + 1, p->b_end, i);
+    }
+    return false;
+}
 
 /* pre_ilu0.c: subtract `factor` times the entries l .. l_end-1, which belong to one row of A, from the entries m ..
    end-1 of another row, wherever both rows have an entry. val: for each entry of A. Returns the number of comparisons.
