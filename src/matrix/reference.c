@@ -236,50 +236,49 @@ enum { PIECE = 1 << 16, GROUPS = 64 };
 
 struct comparison {
     int64_t n;
-    const double *y, *ref, *bound; /* y NULL: ref itself is measured; bound NULL: 0 */
-    double scale;                  /* by which values are divided before they are squared */
+    const double *y, *ref, *bound; /* bound NULL: 0 */
+    double gap, size;              /* by which y - ref and ref are divided before they are squared */
     struct loop loop;
 };
 
-/* What a group found: the largest excess and its first place, -1 if none is above 0; the largest finite |y - ref|; the
-   sum of the squares of the finite values; and whether values that are not finite agree. */
+/* What a group found: the largest excess and its first place, -1 if none is above 0; the largest finite |y - ref| and
+   |ref|; the sums of the squares of the finite values of both; and whether values that are not finite agree. */
 struct found {
-    double worst, most, sum;
+    double worst, gap, size, gap_squares, size_squares;
     int64_t at;
     bool not_finite, unlike;
 };
 
 typedef void compare_piece(const struct comparison *c, int64_t from, int64_t to, struct found *out);
 
-static double gap(const struct comparison *c, int64_t i)
+static void take_largest(double *most, double v)
 {
-    return c->y ? c->y[i] - c->ref[i] : c->ref[i];
+    if (isfinite(v) && fabs(v) > *most) *most = fabs(v);
 }
 
 static void find_worst(const struct comparison *c, int64_t from, int64_t to, struct found *out)
 {
     for (int64_t i = from; i < to; i++) {
-        double w = excess(c->y[i], c->ref[i], c->bound ? c->bound[i] : 0);
+        double y = c->y[i], ref = c->ref[i], w = excess(y, ref, c->bound ? c->bound[i] : 0);
         if (w > out->worst) out->worst = w, out->at = i;
-        if (isfinite(c->y[i]) && isfinite(c->ref[i])) continue;
+        take_largest(&out->gap, y - ref);
+        take_largest(&out->size, ref);
+        if (isfinite(y) && isfinite(ref)) continue;
         out->not_finite = true;
-        out->unlike |= !same_kind(c->y[i], c->ref[i]);
+        out->unlike |= !same_kind(y, ref);
     }
 }
 
-static void find_largest(const struct comparison *c, int64_t from, int64_t to, struct found *out)
+static void add_square(double *sum, double v, double scale)
 {
-    for (int64_t i = from; i < to; i++) {
-        double v = fabs(gap(c, i));
-        if (isfinite(v) && v > out->most) out->most = v;
-    }
+    if (isfinite(v / scale)) *sum += v / scale * (v / scale);
 }
 
 static void add_squares(const struct comparison *c, int64_t from, int64_t to, struct found *out)
 {
     for (int64_t i = from; i < to; i++) {
-        double v = gap(c, i) / c->scale;
-        if (isfinite(v)) out->sum += v * v;
+        add_square(&out->gap_squares, c->y[i] - c->ref[i], c->gap);
+        add_square(&out->size_squares, c->ref[i], c->size);
     }
 }
 
@@ -287,8 +286,10 @@ static void join_found(struct found *all, const struct found *one)
 {
     bool worse = one->worst > all->worst || (one->worst == all->worst && one->at >= 0 && one->at < all->at);
     if (worse) all->worst = one->worst, all->at = one->at;
-    all->most = fmax(all->most, one->most);
-    all->sum += one->sum;
+    all->gap = fmax(all->gap, one->gap);
+    all->size = fmax(all->size, one->size);
+    all->gap_squares += one->gap_squares;
+    all->size_squares += one->size_squares;
     all->not_finite |= one->not_finite;
     all->unlike |= one->unlike;
 }
@@ -306,22 +307,22 @@ static struct found compare(struct comparison *c, compare_piece *look)
     return all;
 }
 
-/* The 2-norm of the finite values of y - ref, or of ref if y is NULL; the values are scaled so that no square
-   overflows. */
-static double norm(int64_t n, const double *y, const double *ref)
+/* ||y - ref|| / ||ref||, 2-norms of the finite values, which are scaled so that no square overflows. */
+static double relative_gap(struct comparison *c)
 {
-    struct comparison c = {.n = n, .y = y, .ref = ref, .loop = loop_of("the error", n)};
-    c.scale = compare(&c, find_largest).most;
-    return c.scale > 0 ? c.scale * sqrt(compare(&c, add_squares).sum) : 0;
+    if (c->gap == 0) return 0;
+    if (c->size == 0) return INFINITY;
+    struct found f = compare(c, add_squares);
+    return c->gap * sqrt(f.gap_squares) / (c->size * sqrt(f.size_squares));
 }
 
 struct verdict verdict_of(int64_t n, const double *y, const double *ref, const double *bound)
 {
     struct comparison c = {.n = n, .y = y, .ref = ref, .bound = bound, .loop = loop_of("the error", n)};
     struct found f = compare(&c, find_worst);
-    struct verdict v = {.row = f.at, .at = f.at, .worst = f.worst};
-    double off = norm(n, y, ref), size = norm(n, NULL, ref);
-    v.relative = off == 0 ? 0 : size > 0 ? off / size : INFINITY;
+    c.gap = f.gap;
+    c.size = f.size;
+    struct verdict v = {.row = f.at, .at = f.at, .worst = f.worst, .relative = relative_gap(&c)};
     if (f.not_finite && !isinf(v.relative)) v.relative = f.unlike ? INFINITY : NAN;
     v.ok = v.worst <= 1;
     return v;
