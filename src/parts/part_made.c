@@ -173,8 +173,6 @@ struct filling {
     struct columns halo;
     int64_t row0, col0, col1;
     struct slice in, out;
-    int64_t *own;   /* own entries before each share of LOOP_EVERY rows of a slice */
-    int64_t shares; /* what `own` has room for */
     visit_part *visit;
     void *user;
 };
@@ -184,32 +182,27 @@ static bool is_own(const struct filling *f, int64_t col)
     return col >= f->col0 && col < f->col1;
 }
 
-static bool shares_new(struct filling *f, int64_t n, struct err *e)
-{
-    if (n <= f->shares) return true;
-    mem_free(f->own);
-    f->shares = n;
-    return (f->own = mem_new(n, sizeof *f->own, "the entries of a part", e)) != NULL;
-}
-
-/* Count the own entries before each share of rows. */
-static bool count_own(struct filling *f, const struct csr *slice, struct err *e)
+/* The own entries before each share of LOOP_EVERY rows, for the caller to free; NULL: an error. */
+static int64_t *count_own(const struct filling *f, const struct csr *slice, struct err *e)
 {
     int64_t shares = (slice->rows + LOOP_EVERY - 1) / LOOP_EVERY, sum = 0;
+    int64_t *before = mem_new(shares, sizeof *before, "the entries of a part", e);
     struct loop l = loop_of("", slice->rows);
-    if (!shares_new(f, shares, e)) return false;
+    if (!before) return NULL;
 #pragma omp parallel for schedule(static) if (slice->nnz > THREADS_FROM)
     for (int64_t from = 0; from < slice->rows; from += LOOP_EVERY) {
         int64_t own = 0, stop = csr_start(slice, loop_share(&l, from, slice->rows));
         for (int64_t k = csr_start(slice, from); k < stop; k++) own += is_own(f, slice->col[k]);
-        f->own[from / LOOP_EVERY] = own;
+        before[from / LOOP_EVERY] = own;
     }
     for (int64_t k = 0; k < shares; k++) {
-        int64_t own = f->own[k];
-        f->own[k] = sum;
+        int64_t own = before[k];
+        before[k] = sum;
         sum += own;
     }
-    return loop_end(&l, e);
+    if (loop_end(&l, e)) return before;
+    mem_free(before);
+    return NULL;
 }
 
 /* Entries *a of `in` and *b of `out` are the first of the row; afterwards, those after it. */
@@ -235,13 +228,16 @@ static bool split_slice(void *user, const struct csr *slice, int64_t first, stru
     struct csr *in = &f->in.A, *out = &f->out.A;
     struct loop l = loop_of("", slice->rows);
     if (!slice_begin(&f->in, slice->rows, f->col1 - f->col0, slice->nnz, e) ||
-        !slice_begin(&f->out, slice->rows, f->halo.n, slice->nnz, e) || !count_own(f, slice, e))
+        !slice_begin(&f->out, slice->rows, f->halo.n, slice->nnz, e))
         return false;
+    int64_t *own = count_own(f, slice, e);
+    if (!own) return false;
 #pragma omp parallel for schedule(static) if (slice->nnz > THREADS_FROM)
     for (int64_t from = 0; from < slice->rows; from += LOOP_EVERY) {
-        int64_t a = f->own[from / LOOP_EVERY], b = csr_start(slice, from) - a;
+        int64_t a = own[from / LOOP_EVERY], b = csr_start(slice, from) - a;
         for (int64_t i = from, end = loop_share(&l, from, slice->rows); i < end; i++) split_row(f, slice, i, &a, &b);
     }
+    mem_free(own);
     in->nnz = csr_start(in, slice->rows);
     out->nnz = csr_start(out, slice->rows);
     return loop_end(&l, e) && f->visit(f->user, in, out, first - f->row0, e);
@@ -266,6 +262,5 @@ bool part_visit(const struct part *part, const struct csr *A, const struct parti
     columns_free(&f.halo);
     slice_free(&f.in);
     slice_free(&f.out);
-    mem_free(f.own);
     return ok;
 }
