@@ -16,6 +16,7 @@
 #include "session/options.h"
 #include "session/session.h"
 #include "session/session_ranks.h"
+#include "session/spmv.h"
 
 #include <math.h>
 #include <string.h>
@@ -280,9 +281,7 @@ static bool check_product(const struct csr *A, const double *x, const double *y,
     double *ref = room, *bound = room + A->rows;
     reference_spmv(A, 1, x, 0, ref, T_F64, bound);
     *v = verdict_of(A->rows, y, ref, bound);
-    if (v->ok) return true;
-    return fail(e, E_NUMERIC, "the product of the ranks is wrong in row %lld, by %.3g times the rounding-error bound",
-                (long long)v->row, v->worst);
+    return product_is_right(v, "the product of the ranks", e);
 }
 
 static bool multiply(struct session *s, struct matrix *m, struct ranks *r, int64_t reps, struct err *e)

@@ -1,5 +1,6 @@
 /* Begins a solve on a matrix of the session. */
 #include "session_solve.h"
+#include "base/err.h"
 #include "base/screen_lock.h"
 #include "base/text.h"
 #include "direct/direct.h"
@@ -12,6 +13,7 @@
 #include "matrix.h"
 #include "right_side.h"
 #include "session.h"
+#include "spmv.h"
 #include "solvers/solve.h"
 
 #include <math.h>
@@ -67,13 +69,13 @@ static struct mat *mat_in(struct session *s, struct matrix *m, const struct solv
 static bool multiplies_right(const struct solve_matrix *A, const struct solve_options *o, struct err *e)
 {
     struct verdict v;
+    char what[80];
     if (!A->kernel->remote || o->force) return true;
     if (!bench_result(A->kernel, A->csr, A->mat, &operation_product, 1, NULL, &v, e)) return false;
-    return v.ok ||
-           fail(e, E_NUMERIC,
-                "the kernel %s is wrong in row %lld, by %.3g times the rounding-error bound: `try` says more, and "
-                "`force` solves with it",
-                A->kernel->name, (long long)v.row, v.worst);
+    snprintf(what, sizeof what, "the kernel %s", A->kernel->name);
+    if (product_is_right(&v, what, e)) return true;
+    err_advise(e, "`try` says more, and `force` solves with this kernel");
+    return false;
 }
 
 /* If the solver forms an iteration matrix, only that matrix is copied to the device, and the solver does that. */

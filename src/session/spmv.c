@@ -24,6 +24,12 @@ static const struct operation *operation_of(const struct spmv_request *w)
     return w->operation ? &w->operation->op : &operation_product;
 }
 
+bool product_is_right(const struct verdict *v, const char *what, struct err *e)
+{
+    return v->ok || fail(e, E_NUMERIC, "%s is wrong in row %lld, by %.3g times the rounding-error bound", what,
+                         (long long)v->row, v->worst);
+}
+
 /* The emulator has no clock: only check the result. */
 static bool check_only(const struct spmv_request *w, const struct kernel *k, const struct mat *M, struct run *out,
                        struct err *e)
@@ -34,9 +40,7 @@ static bool check_only(const struct spmv_request *w, const struct kernel *k, con
     out->us = out->spread_us = out->first_us = out->gbs = out->gflops = out->share = NAN;
     bool all = operation_is_product(op) && !k->product_only;
     if (!bench_result(k, &w->matrix->csr, M, all ? &all_terms : op, 1, NULL, &out->error, e)) return false;
-    if (out->error.ok) return true;
-    return fail(e, E_NUMERIC, "%s is wrong in row %lld, by %.3g times the rounding-error bound", k->name,
-                (long long)out->error.row, out->error.worst);
+    return product_is_right(&out->error, k->name, e);
 }
 
 const int64_t *spmv_params(const struct format *f, const struct csr *A, enum type real, const struct device *d,

@@ -52,6 +52,8 @@ const int64_t *spmv_params(const struct format *f, const struct csr *A, enum typ
 /* The matrix of w stored in f for products on w->dev, packed there if w->dev is a GPU. param NULL: the defaults. */
 struct product *spmv_product(struct session *s, const struct spmv_request *w, const struct format *f,
                              const int64_t *param, struct err *e);
+/* Is the verdict right? Otherwise, the error says how wrong the result of `what` is. */
+bool product_is_right(const struct verdict *v, const char *what, struct err *e);
 /* Check and time one kernel. On the emulator, which does not model time, the kernel is only checked, and the times are
    NaN. */
 bool spmv_measure(struct session *s, const struct spmv_request *w, const struct kernel *k, struct run *out,
