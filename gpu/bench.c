@@ -153,7 +153,7 @@ static void fill_random(double *v, int64_t n, uint64_t *state, enum type real)
 {
     random_fill(v, n, *state);
     *state = random_skip(*state, n);
-    fill_rounded(v, n, v, real);
+    if (type_of_parts(real) == T_F32) fill_rounded(v, n, v, real);
 }
 
 static bool put_vector(struct problem *p, const double *v, int64_t n, void *to, struct err *e)

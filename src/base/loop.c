@@ -77,14 +77,18 @@ bool loop_end(const struct loop *l, struct err *e)
     return !__atomic_load_n(&l->stopped, __ATOMIC_RELAXED) || fail(e, E_CANCELLED, "%s: cancelled", l->what);
 }
 
+/* The bytes of the piece that begins at `at`. */
+static size_t piece_bytes(int64_t at, int64_t bytes)
+{
+    return (size_t)(bytes - at < COPY_BYTES ? bytes - at : COPY_BYTES);
+}
+
 bool loop_copy(void *to, const void *from, int64_t bytes, const char *what, struct err *e)
 {
     struct loop l = loop_of(what, bytes);
 #pragma omp parallel for schedule(static) if (bytes >= COPY_THREADS)
     for (int64_t at = 0; at < bytes; at += COPY_BYTES)
-        if (loop_check(&l, at))
-            memcpy((char *)to + at, (const char *)from + at,
-                   (size_t)(bytes - at < COPY_BYTES ? bytes - at : COPY_BYTES));
+        if (loop_check(&l, at)) memcpy((char *)to + at, (const char *)from + at, piece_bytes(at, bytes));
     return loop_end(&l, e);
 }
 
@@ -93,7 +97,7 @@ bool loop_zero(void *to, int64_t bytes, const char *what, struct err *e)
     struct loop l = loop_of(what, bytes);
 #pragma omp parallel for schedule(static) if (bytes >= COPY_THREADS)
     for (int64_t at = 0; at < bytes; at += COPY_BYTES)
-        if (loop_check(&l, at)) memset((char *)to + at, 0, (size_t)(bytes - at < COPY_BYTES ? bytes - at : COPY_BYTES));
+        if (loop_check(&l, at)) memset((char *)to + at, 0, piece_bytes(at, bytes));
     return loop_end(&l, e);
 }
 
