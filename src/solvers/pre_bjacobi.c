@@ -23,6 +23,13 @@ struct block {
     double a[NUMBERS_MOST][NUMBERS_MOST], inverse[NUMBERS_MOST][NUMBERS_MOST];
 };
 
+/* The matrix whose blocks are inverted: A, or -A if `sign` is -1. */
+struct blocks {
+    const struct csr *A;
+    double sign;
+    int64_t size; /* rows per block */
+};
+
 static void set_complex(struct block *b, int i, int j, double re, double im)
 {
     b->a[2 * i][2 * j] = b->a[2 * i + 1][2 * j + 1] = re;
@@ -30,8 +37,9 @@ static void set_complex(struct block *b, int i, int j, double re, double im)
     b->a[2 * i + 1][2 * j] = im;
 }
 
-static void take_block(const struct csr *A, int64_t first, int rows, struct block *b)
+static void take_block(const struct blocks *of, int64_t first, int rows, struct block *b)
 {
+    const struct csr *A = of->A;
     b->n = A->imag ? 2 * rows : rows;
     for (int i = 0; i < b->n; i++)
         for (int j = 0; j < b->n; j++) b->a[i][j] = 0, b->inverse[i][j] = i == j;
@@ -40,9 +48,9 @@ static void take_block(const struct csr *A, int64_t first, int rows, struct bloc
         for (int64_t k = csr_lower(A, A->rowptr[row], end, first); k < end && A->col[k] < first + rows; k++) {
             int j = (int)(A->col[k] - first);
             if (A->imag)
-                set_complex(b, i, j, A->val[k], A->imag[k]);
+                set_complex(b, i, j, of->sign * A->val[k], of->sign * A->imag[k]);
             else
-                b->a[i][j] = A->val[k];
+                b->a[i][j] = of->sign * A->val[k];
         }
     }
 }
@@ -123,15 +131,15 @@ static bool store_inverse(const struct block *b, int64_t n, int64_t first, enum 
 
 /* Invert all blocks. Returns the first row of the first block that has no inverse, or the number of rows if all blocks
    have an inverse. */
-static int64_t invert_all(const struct csr *A, int64_t size, enum type type, void *all)
+static int64_t invert_all(const struct blocks *of, enum type type, void *all)
 {
-    int64_t n = A->rows, bad = n;
+    int64_t n = of->A->rows, size = of->size, bad = n;
     struct loop l = loop_of("bjacobi", n);
 #pragma omp parallel for reduction(min : bad) schedule(static, 64) if (n > 1 << 12)
     for (int64_t first = 0; first < n; first += size) {
         if (!loop_check(&l, first)) continue;
         struct block b;
-        take_block(A, first, first + size < n ? (int)size : (int)(n - first), &b);
+        take_block(of, first, first + size < n ? (int)size : (int)(n - first), &b);
         if ((!invert(&b) || !store_inverse(&b, n, first, type, all)) && first < bad) bad = first;
     }
     return bad;
@@ -140,7 +148,8 @@ static int64_t invert_all(const struct csr *A, int64_t size, enum type type, voi
 static bool put_inverse(struct solve *v, int64_t size, void *all, struct err *e)
 {
     const struct csr *A = v->matrix.csr;
-    int64_t bytes = size * v->n * (int64_t)type_size(v->real), bad = invert_all(A, size, solve_type(v), all);
+    struct blocks of = {A, precond_sign(v), size};
+    int64_t bytes = size * v->n * (int64_t)type_size(v->real), bad = invert_all(&of, solve_type(v), all);
     if (!loop_tick("bjacobi", A->rows, A->rows, e)) return false;
     int64_t last = bad + size < A->rows ? bad + size - 1 : A->rows - 1;
     if (bad < A->rows)

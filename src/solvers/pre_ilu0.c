@@ -82,11 +82,19 @@ static bool refuse(struct elimination *t, int64_t i, struct err *e)
                    why.text, name ? " " : "", name ? name : "");
 }
 
+static bool take_values(struct elimination *t, struct err *e)
+{
+    double sign = precond_sign(t->v);
+    if (!values_of(t->A, t->val, e)) return false;
+    for (int64_t k = 0; sign < 0 && k < t->A->nnz * type_parts(solve_type(t->v)); k++) t->val[k] = -t->val[k];
+    return true;
+}
+
 static bool factorise(struct elimination *t, struct err *e)
 {
     int64_t first;
     struct entries L = {t->A->rowptr, t->diag, 0, t->A->col, NULL};
-    if (!values_of(t->A, t->val, e) || !elimination_order(&L, t->A->rows, &t->order, e)) return false;
+    if (!take_values(t, e) || !elimination_order(&L, t->A->rows, &t->order, e)) return false;
     if (!eliminate_rows(&t->order, t->v->matrix.watch, "ilu0", eliminate, t, &first, e)) return false;
     return first == t->A->rows || refuse(t, first, e);
 }

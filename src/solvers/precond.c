@@ -8,6 +8,7 @@
 #include "base/text.h"
 #include "base/threads.h"
 #include "solve.h"
+#include "solver.h"
 
 #include <complex.h>
 #include <math.h>
@@ -143,6 +144,11 @@ bool diagonal_is_negative(const struct csr *A)
 {
     wanted_entry *wanted = is_negative;
     return A->rows > 0 && csr_visit_all(A, visit_diagonal, &wanted, NULL);
+}
+
+double precond_sign(const struct solve *v)
+{
+    return v->solver->symmetric && diagonal_is_negative(v->matrix.csr) ? -1 : 1;
 }
 
 bool diagonal_is_full(const struct csr *A)

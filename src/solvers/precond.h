@@ -67,6 +67,9 @@ bool diagonal_is_full(const struct csr *A);
 bool diagonal_inverse(const struct csr *A, const char *who, double scale, double *diag, struct err *e);
 bool diagonal_is_negative(const struct csr *A); /* all entries: A may be negative definite, but not positive definite */
 bool values_of(const struct csr *A, double *val, struct err *e);
+/* -1 if M must approximate -A: a solver for symmetric matrices needs a positive definite M, even if A may be negative
+   definite. Otherwise 1. */
+double precond_sign(const struct solve *v);
 /* Fails unless a real A is symmetric up to rounding; the error names two entries that differ, and advises to use
    `instead`. */
 bool symmetric_of(const struct csr *A, const char *who, const char *instead, struct err *e);

@@ -55,6 +55,36 @@ static void test_exact(void **state)
     }
 }
 
+/* M must be positive definite for A and for -A, and then cg and minres need the same number of iterations for both. */
+static void check_negated(const struct precond *pre, const char *solver, const char *device)
+{
+    struct bed bed;
+    struct solve_options o = {.solver = solver_find(solver), .real = T_F64, .tol = 1e-10, .maxit = 500, .pre = pre};
+    int64_t iterations[2];
+    for (int negated = 0; negated < 2; negated++) {
+        bed_make(&bed, &(struct problem){.generator = "poisson2d", .p = {20, 19}});
+        struct csr *A = &bed.s.current->csr;
+        for (int64_t k = 0; negated && k < A->nnz; k++) A->val[k] = -A->val[k];
+        bed_solve(&bed, o, device, 1e9);
+        if (bed.s.solve->reason != CONVERGED)
+            fail_msg("%s with %s on %s: %s", solver, pre->name, device, bed.s.solve->why);
+        iterations[negated] = bed.s.solve->iterations;
+        bed_free(&bed);
+    }
+    assert_int_equal(iterations[0], iterations[1]);
+}
+
+static void test_negative_definite(void **state)
+{
+    (void)state;
+    for (int d = 0; d < COUNT(devices); d++)
+        for (int i = 0; preconds[i]; i++) {
+            if (!preconds[i]->symmetric) continue;
+            check_negated(preconds[i], "cg", devices[d]);
+            check_negated(preconds[i], "minres", devices[d]);
+        }
+}
+
 /* ---- levels and launches ---- */
 
 static void check_levels(const struct problem *p, const char *device, int64_t levels)
@@ -563,6 +593,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_applied),
         cmocka_unit_test(test_exact),
+        cmocka_unit_test(test_negative_definite),
         cmocka_unit_test(test_levels),
         cmocka_unit_test(test_triangles),
         cmocka_unit_test(test_order_chosen),
