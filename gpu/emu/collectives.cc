@@ -10,23 +10,25 @@ const char *const collective_names[COLLECTIVES] = {"__syncwarp",      "__ballot_
                                                    "__shfl_xor_sync", "__shfl_sync"};
 
 /* Elements that no thread has written are NaN, so that a read of such an element is noticed: the first thread of the
-   block fills the bytes from `used` to `end`. */
-static void declare(unsigned end)
+   block that declares an array fills it. */
+static void fill(unsigned from, unsigned end)
 {
-    unsigned *used = &m->shared_used[now.self->member];
-    if (end <= *used) return;
-    memset(now.self->shared + *used, 0xff, end - *used);
-    *used = end;
+    memset(now.self->shared + from, 0xff, end - from);
 }
 
-unsigned shared_bytes(unsigned bytes, const char *name, source here)
+unsigned shared_bytes(unsigned bytes, const void *declaration, const char *name, source here)
 {
-    lane *l = now.self;
-    unsigned at = l->shared_at, end = at + (bytes + 15) / 16 * 16;
+    declared_arrays &d = m->declared[now.self->member];
+    for (unsigned k = 0; k < d.n; k++)
+        if (d.of[k].declaration == declaration) return d.of[k].at;
+    unsigned at = d.used, end = at + (bytes + 15) / 16 * 16;
     if (end > SHARED_PLAIN)
         found(here, "%s brings the block's shared memory to %u bytes; the maximum is %d", name, end, +SHARED_PLAIN);
-    l->shared_at = end;
-    declare(end);
+    if (d.n == DECLARED_MOST)
+        found(here, "%s is one array too many in shared memory; the maximum is %d", name, +DECLARED_MOST);
+    fill(at, end);
+    d.of[d.n++] = {declaration, at};
+    d.used = end;
     return at;
 }
 
@@ -34,7 +36,11 @@ unsigned given_bytes(unsigned bytes, const char *name, source here)
 {
     if (bytes > now.given)
         found(here, "%s needs %u bytes of shared memory; the launch gives %u", name, bytes, now.given);
-    declare(SHARED_PLAIN + bytes);
+    unsigned &given = m->declared[now.self->member].given;
+    if (bytes > given) {
+        fill(SHARED_PLAIN + given, SHARED_PLAIN + bytes);
+        given = bytes;
+    }
     return SHARED_PLAIN;
 }
 

@@ -24,10 +24,10 @@ template <typename T> struct shared_rows {
 
     simt::array<T> operator[](int64_t i) const { return of + i * width; }
 };
-#define SHARED_TABLE(T, name, n, m)                                      \
-    shared_rows<T> name                                                  \
-    {                                                                    \
-        simt::shared<T>(static_cast<int64_t>(n) * (m), #name, HERE), (m) \
+#define SHARED_TABLE(T, name, n, m)                                                   \
+    shared_rows<T> name                                                               \
+    {                                                                                 \
+        simt::shared<T>(static_cast<int64_t>(n) * (m), DECLARATION, #name, HERE), (m) \
     }
 
 /* Places in arrays that move, as pointers do. Their elements are read and written by p[i], which knows its line. */

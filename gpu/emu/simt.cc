@@ -157,7 +157,7 @@ static void start_lanes()
 {
     unsigned each = m->threads / m->blocks, member = 0, left = each; /* threads of this member not started yet */
     dim3 tid(0, 0, 0);
-    memset(m->shared_used, 0, sizeof m->shared_used);
+    for (declared_arrays &d : m->declared) d.n = d.used = d.given = 0;
     for (unsigned w = 0; w * WARP < m->threads; w++) m->warps[w].gone = m->warps[w].used = 0;
     if (m->threads % WARP) m->warps[m->threads / WARP].gone = ~0u << m->threads % WARP;
     for (unsigned k = 0; k < m->threads; k++) {
@@ -168,7 +168,6 @@ static void start_lanes()
         l.shared = m->shared + static_cast<size_t>(l.member) * SHARED_MOST;
         l.tid = tid;
         l.wait = RUNS;
-        l.shared_at = 0;
         l.unroll = 1;
         tid = --left ? next_thread(tid) : dim3(0, 0, 0);
         if (!left) member++, left = each;

@@ -78,9 +78,8 @@ struct lane {
     unsigned member; /* number of the block in its cluster */
     char *shared;    /* the shared memory of its block */
     enum wait wait;
-    source at;          /* the source line at which the lane waits */
-    unsigned shared_at; /* bytes of shared memory that the lane has declared so far */
-    int unroll;         /* unroll factor of the enclosing loop, 1 outside of loops; or enum unroll_count */
+    source at;  /* the source line at which the lane waits */
+    int unroll; /* unroll factor of the enclosing loop, 1 outside of loops; or enum unroll_count */
     collective_call x;
 };
 
@@ -100,7 +99,9 @@ enum { SHARED_MOST = SHARED_PLAIN + SHARED_GIVEN_MOST, BLOCK_MOST = 1024 };
 [[noreturn]] void found(source at, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 void barrier(enum wait what, source at);
 void join_collective();
-unsigned shared_bytes(unsigned bytes, const char *name, source at);
+/* The place in shared memory of an array of this many bytes. `declaration` is the same whenever the block reaches the
+   same declaration in the same instance of a function, which therefore has one array. */
+unsigned shared_bytes(unsigned bytes, const void *declaration, const char *name, source at);
 unsigned given_bytes(unsigned bytes, const char *name, source at);
 /* Before an atomic in a watched launch: wait until all other lanes of the block wait too. The result of an atomic
    depends on the order of the lanes, and on a GPU the lanes of a warp reach it together. */
@@ -220,9 +221,9 @@ template <typename T> struct cell {
     T operator--(int) const { return (*this -= 1) + 1; }
 };
 
-template <typename T> array<T> shared(int64_t n, const char *name, source here)
+template <typename T> array<T> shared(int64_t n, const void *declaration, const char *name, source here)
 {
-    unsigned at = shared_bytes(static_cast<unsigned>(n * static_cast<int64_t>(sizeof(T))), name, here);
+    unsigned at = shared_bytes(static_cast<unsigned>(n * static_cast<int64_t>(sizeof(T))), declaration, name, here);
     return {reinterpret_cast<T *>(now.self->shared + at), n, 0, name, ROLE_WORK};
 }
 template <typename T> array<T> shared_given(int64_t from, int64_t n, const char *name, source here)
@@ -338,7 +339,13 @@ inline int lane_of_warp()
 #define UNROLL(n) for (simt::unrolled UNROLL_NAME(__LINE__)(n); UNROLL_NAME(__LINE__).once();)
 #define UNROLL_WHOLE UNROLL(UNROLL_ALL)
 #define AHEAD(n) UNROLL(n)
-#define SHARED(T, name, n) simt::array<T> name = simt::shared<T>(n, #name, HERE)
+#define SHARED(T, name, n) simt::array<T> name = simt::shared<T>(n, DECLARATION, #name, HERE)
+/* An address that each instance of the enclosing function has for itself. */
+#define DECLARATION                 \
+    [] {                            \
+        static const char here = 0; \
+        return &here;               \
+    }()
 #define SHARED_GIVEN(T, name, n) SHARED_GIVEN_AT(T, name, 0, n)
 #define SHARED_GIVEN_AT(T, name, from, n) simt::array<T> name = simt::shared_given<T>((from), (n), #name, HERE)
 #define LAUNCH(d, grid, block, ...) simt::prepare((d), #__VA_ARGS__, simt::geometry{(grid), (block), 0}, __VA_ARGS__)

@@ -55,6 +55,16 @@ struct warp {
     meeting open[WARP];
 };
 
+/* The arrays in shared memory that a block has declared so far. */
+enum { DECLARED_MOST = 64 };
+struct declared_arrays {
+    unsigned n, used, given; /* number of SHARED arrays, their bytes, and those of SHARED_GIVEN */
+    struct {
+        const void *declaration;
+        unsigned at;
+    } of[DECLARED_MOST];
+};
+
 /* Settings for later launches; the functions of emu.h change them. */
 struct launch_settings {
     uint64_t seed;     /* seed of the order in which lanes run; 0: lanes run in the order of their numbers */
@@ -82,10 +92,10 @@ struct runner {
     const char *kernel;
     void (*body)(void *);
     void *ctx;
-    unsigned shared_used[CLUSTER_BLOCKS]; /* bytes of shared memory that each block of the cluster has declared */
-    unsigned shared_blocks;               /* number of blocks for which `shared` has room */
-    scope_thread *watch;                  /* NULL: the block is not watched */
-    bool last;                            /* at the last wait_for_blocks, no other host thread ran a block */
+    declared_arrays declared[CLUSTER_BLOCKS]; /* of each block of the cluster */
+    unsigned shared_blocks;                   /* number of blocks for which `shared` has room */
+    scope_thread *watch;                      /* NULL: the block is not watched */
+    bool last;                                /* at the last wait_for_blocks, no other host thread ran a block */
     bool broken;   /* there is a finding or the user has cancelled: nothing more of this launch runs */
     int64_t block; /* number of the running block; after a finding, number of the block with the finding */
     struct err err;

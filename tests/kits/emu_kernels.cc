@@ -117,6 +117,24 @@ static __global__ void shared_too_much(GPTR(int) out)
     SHARED(double, s, 7000);
     out[0] = static_cast<int>(s[0]);
 }
+/* Adds v to the elements that the earlier calls for this T have left in shared memory. */
+template <typename T> static __device__ T shared_sum(T v)
+{
+    SHARED(T, sum, 1024);
+    if (!(sum[threadIdx.x] >= 0)) sum[threadIdx.x] = 0; /* unwritten: -1 or NaN */
+    return sum[threadIdx.x] += v;
+}
+/* A function that is called many times has one array; each of its instances has an array of its own. */
+static __global__ void shared_again(GPTR(int) out)
+{
+    int sum = 0;
+    double other = 0;
+    for (int k = 1; k <= 100; k++) {
+        sum = shared_sum<int>(k);
+        if (k % 2) other = shared_sum<double>(k);
+    }
+    out[threadIdx.x] = sum + static_cast<int>(other);
+}
 static __global__ void given_too_little(GPTR(int) out)
 {
     SHARED_GIVEN(double, s, 7001);
@@ -229,6 +247,7 @@ void emu_test_run(const char *name, int *y)
         {"others_elsewhere", 32, others_elsewhere},
         {"shared_too_much", 1, shared_too_much},
         {"shared_unwritten", 1, shared_unwritten},
+        {"shared_again", 64, shared_again},
         {"block_too_big", 1025, vote_odd},
         {"mask_beyond_block", 20, vote_odd},
     };

@@ -93,6 +93,13 @@ static void test_shared_is_poisoned(void **state)
     for (int k = 0; k < 64; k++) assert_int_equal(y[k], 63 - k);
 }
 
+static void test_shared_is_declared_once(void **state)
+{
+    (void)state;
+    run_clean("shared_again");
+    for (int k = 0; k < 64; k++) assert_int_equal(y[k], 5050 + 2500);
+}
+
 static const struct {
     const char *kernel, *line, *text;
 } findings[] = {
@@ -191,6 +198,7 @@ int main(void)
         cmocka_unit_test(test_grids),
         cmocka_unit_test(test_order_changes_a_race),
         cmocka_unit_test(test_shared_is_poisoned),
+        cmocka_unit_test(test_shared_is_declared_once),
         cmocka_unit_test(test_findings),
         cmocka_unit_test(test_finding_in_header),
         cmocka_unit_test(test_first_finding_stays),
