@@ -18,9 +18,18 @@
 #include <unistd.h>
 
 enum {
-    BATCH = 64,              /* launches that are timed together */
-    HOLD_NS = 8000,          /* time to queue one launch on a host that is not busy */
-    HOLD_MOST = 16 * HOLD_NS /* time to queue one launch on a busy host, at most */
+    BATCH = 64,               /* launches that are timed together */
+    HOLD_NS = 8000,           /* time to queue one launch on a host that is not busy */
+    HOLD_MOST = 16 * HOLD_NS, /* time to queue one launch on a busy host, at most */
+    SHARED = 4                /* blocks of shared memory that are kept */
+};
+
+/* A block of host memory that launches can write to. To allocate and free one takes 0.7 ms, longer than a small solve,
+   so that a few blocks are kept for the next solve. */
+struct shared {
+    void *host, *on_device;
+    int64_t bytes;
+    bool used;
 };
 
 struct gpu {
@@ -31,6 +40,7 @@ struct gpu {
     cudaStream_t trunk, branch;
     cudaEvent_t forked, branched; /* the branch begins after the first, and ends with the second */
     struct staging staging;
+    struct shared shared[SHARED];
     char why_lost[160];
 };
 
@@ -122,9 +132,19 @@ static bool open_handles(struct device *d, struct err *e)
     return true;
 }
 
+/* Blocks that are used are freed by their users, or are lost with the device. */
+static void forget_shared(struct gpu *g)
+{
+    for (struct shared &s : g->shared) {
+        if (s.host && !s.used && cudaFreeHost(s.host) != cudaSuccess) cudaGetLastError();
+        s = {};
+    }
+}
+
 static void close_handles(struct device *d)
 {
     struct gpu *g = gpu_of(d);
+    forget_shared(g);
     for (int i = 0; i <= BATCH; i++) {
         if (g->mark[i]) cudaEventDestroy(g->mark[i]);
         g->mark[i] = NULL;
@@ -317,22 +337,49 @@ static bool gpu_get(struct device *d, void *to, const void *from, int64_t bytes,
     return copy_and_count(d, to, from, bytes, true, e);
 }
 
+static bool new_shared(struct device *d, int64_t bytes, struct shared *s, struct err *e)
+{
+    s->bytes = bytes;
+    cudaError_t status = cudaHostAlloc(&s->host, (size_t)bytes, cudaHostAllocMapped);
+    if (status == cudaSuccess) status = cudaHostGetDevicePointer(&s->on_device, s->host, 0);
+    if (status == cudaSuccess) return true;
+    if (s->host) cudaFreeHost(s->host);
+    *s = {};
+    return broken(d, "cudaHostAlloc", status, e);
+}
+
+/* A kept block of this size that nobody uses; else an empty place for a new block; else NULL. */
+static struct shared *kept(struct gpu *g, int64_t bytes)
+{
+    struct shared *empty = NULL;
+    for (struct shared &s : g->shared) {
+        if (s.host && !s.used && s.bytes == bytes) return &s;
+        if (!s.host) empty = &s;
+    }
+    return empty;
+}
+
+/* Launches of the block's last user may still be running. */
 static void *gpu_share(struct device *d, int64_t bytes, const char *what, void **on_device, struct err *e)
 {
-    void *p = NULL;
+    struct shared own = {}, *s = kept(gpu_of(d), bytes);
     (void)what;
-    if (!ready(d, e)) return NULL;
-    cudaError_t status = cudaHostAlloc(&p, (size_t)bytes, cudaHostAllocMapped);
-    if (status == cudaSuccess) status = cudaHostGetDevicePointer(on_device, p, 0);
-    if (status == cudaSuccess) return memset(p, 0, (size_t)bytes);
-    if (p) cudaFreeHost(p);
-    broken(d, "cudaHostAlloc", status, e);
-    return NULL;
+    if (!s) s = &own;
+    if (!ready(d, e) || !(s->host ? gpu_sync(d, e) : new_shared(d, bytes, s, e))) return NULL;
+    s->used = true;
+    *on_device = s->on_device;
+    return memset(s->host, 0, (size_t)bytes);
 }
 
 static void gpu_unshare(struct device *d, void *host)
 {
-    if (host && !d->lost && ready(d, NULL) && cudaFreeHost(host) != cudaSuccess) cudaGetLastError();
+    if (!host || d->lost || !ready(d, NULL)) return;
+    for (struct shared &s : gpu_of(d)->shared)
+        if (s.host == host) {
+            s.used = false;
+            return;
+        }
+    if (cudaFreeHost(host) != cudaSuccess) cudaGetLastError();
 }
 
 /* ---- launches ---- */

@@ -102,13 +102,34 @@ static void the_command_reports_it(void **state)
     talk_close(&t);
 }
 
+/* Shared memory is zero when it is given out, also if it had another user before, and two users share no block. */
+static void shared_memory_is_zero(void **state)
+{
+    enum { BYTES = 4096, BLOCKS = 6 };
+    struct err e = {0};
+    struct device *d = device_open("cuda:0", &e);
+    char *block[BLOCKS];
+    void *there;
+    (void)state;
+    assert_non_null(d);
+    for (int run = 0; run < 3; run++) {
+        for (int i = 0; i < BLOCKS; i++) {
+            block[i] = d->ops->share(d, BYTES, "a test", &there, &e);
+            assert_true(block[i] && there);
+            for (int k = 0; k < BYTES; k++) assert_int_equal(block[i][k], 0);
+            memset(block[i], 1, BYTES);
+            for (int k = 0; k < i; k++) assert_true(block[k] != block[i]);
+        }
+        for (int i = 0; i < BLOCKS; i++) d->ops->unshare(d, block[i]);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(pieces_arrive_right),
-        cmocka_unit_test(arrays_arrive_right),
-        cmocka_unit_test(commands_report_copies),
-        cmocka_unit_test(the_command_reports_it),
+        cmocka_unit_test(pieces_arrive_right),    cmocka_unit_test(arrays_arrive_right),
+        cmocka_unit_test(commands_report_copies), cmocka_unit_test(the_command_reports_it),
+        cmocka_unit_test(shared_memory_is_zero),
     };
     if (!device_count(DEV_CUDA)) {
         printf("skip transfers on a GPU: there is none\n");
