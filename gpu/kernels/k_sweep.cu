@@ -1,5 +1,6 @@
 /* The sweeps of Gauss-Seidel and SOR over rows sorted by level, and the record of the residual after each sweep. */
 #include "machine/level_ops.h"
+#include "csr_rows.h"
 #include "vec.h"
 
 #include <cstring>
@@ -33,7 +34,7 @@ __global__ void sweep_rows(int from, int to, GPTR(const double) s, GPTR(unsigned
             T sum = 0;
 #pragma unroll 4
             for (int j = ptr[k] + lane; j < last; j += V) sum += val[j] * x[col[j]];
-            for (int d = V / 2; d > 0; d /= 2) sum += __shfl_down_sync(FULL_MASK, sum, d);
+            for (int d = V / 2; d > 0; d /= 2) sum += __shfl_down_sync(vector_mask<V>(), sum, d, V);
             if (lane != 0) continue;
             T change = omega * dinv[k] * (b[i] - sum);
             x[i] += change;
@@ -68,7 +69,10 @@ static void sweep(struct device *d, const struct level_schedule *A, double *s, d
     auto diff = VECTOR("diff", ROLE_WORK, (void *)(s + S_NEXT_DIFF), 1, unsigned long long);
     for (int k = 0; k < A->nruns; k++) {
         const struct level_run *r = &A->run[k];
-        auto *kernel = r->warps ? sweep_rows<T, WARP> : sweep_rows<T, 1>;
+        auto *kernel = r->lanes == 1   ? sweep_rows<T, 1>
+                       : r->lanes == 4 ? sweep_rows<T, 4>
+                       : r->lanes == 8 ? sweep_rows<T, 8>
+                                       : sweep_rows<T, WARP>;
         LAUNCH(d, r->blocks, VEC_BLOCK, kernel)
         (r->from, r->to, SCALARS_OF(s), diff, LEVEL_ARRAY(start, A->nlevels + 1, int), LEVEL_ARRAY(row, A->n, int),
          LEVEL_ARRAY(ptr, A->n + 1, int), LEVEL_ARRAY(col, A->nnz, int), LEVEL_ARRAY(val, A->nnz, T),

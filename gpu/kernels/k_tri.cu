@@ -1,14 +1,14 @@
 /* Parts of preconditioners: triangular solves over rows by level, and the inverted diagonal blocks.
  */
 #include "machine/level_ops.h"
+#include "csr_rows.h"
 #include "vec.h"
 
 namespace KERNEL_SPACE
 {
 
-/* TRI_RING_BYTES: shared memory for the latest results. TRI_EARLY: entries loaded early per row. TRI_FAR: levels of
-   look-ahead. TRI_BLOCK: threads per block. */
-enum { TRI_RING_BYTES = 32768, TRI_EARLY = 3, TRI_FAR = 8, TRI_BLOCK = 1024 };
+/* TRI_RING_BYTES: shared memory for the latest results. TRI_FAR: levels of look-ahead. */
+enum { TRI_RING_BYTES = 32768, TRI_FAR = 8 };
 
 /* The number of results kept in shared memory, a power of 2. */
 template <typename T> constexpr int tri_ring = TRI_RING_BYTES / (int)(sizeof(T) < 8 ? 8 : sizeof(T));
@@ -42,44 +42,28 @@ __global__ void tri_scatter(int n, GPTR(const double) s, GPTR(const int) row, GP
     if (s[S_DONE] == 0 && k < n) z[row[k]] = y[k];
 }
 
-/* Solve the row at position k with V lanes, which read neighbouring entries; the result is in lane 0. */
-template <typename T, int V> __device__ T tri_solve_row(const tri<T> &t, int k, int lane)
+/* The sum of the V lanes of a row; lane 0 has it. */
+template <int V, typename T> __device__ T tri_joined(T sum)
 {
-    int last = t.ptr[k + 1];
-    T sum = lane == 0 ? t.y[k] : (T)0;
-#pragma unroll 4
-    for (int j = t.ptr[k] + lane; j < last; j += V) sum -= t.val[j] * t.y[t.col[j]];
-    for (int d = V / 2; d > 0; d /= 2) sum += __shfl_down_sync(FULL_MASK, sum, d);
-    return t.scaled ? sum * t.dinv[k] : sum;
+    for (int d = V / 2; d > 0; d /= 2) sum += __shfl_down_sync(vector_mask<V>(), sum, d, V);
+    return sum;
 }
 
-/* One level, by many blocks, V threads per row. */
+/* One level, by many blocks. V lanes per row read neighbouring entries. */
 template <typename T, int V> __global__ void tri_wide(int from, int end, GPTR(const double) s, tri<T> t)
 {
     if (s[S_DONE] != 0) return;
     int lane = (int)(threadIdx.x % V), k = from + (int)(blockIdx.x * (LEVEL_BLOCK / V) + threadIdx.x / V);
     if (k >= end) return; /* all V lanes: they share the row */
-    T v = tri_solve_row<T, V>(t, k, lane);
-    if (lane == 0) t.y[k] = v;
+    int last = t.ptr[k + 1];
+    T sum = lane == 0 ? t.y[k] : (T)0;
+#pragma unroll 4
+    for (int j = t.ptr[k] + lane; j < last; j += V) sum -= t.val[j] * t.y[t.col[j]];
+    sum = tri_joined<V>(sum);
+    if (lane == 0) t.y[k] = t.scaled ? sum * t.dinv[k] : sum;
 }
 
-/* A run of narrow levels in one block, one warp per row; a barrier between two levels. */
-template <typename T>
-__global__ void __launch_bounds__(TRI_BLOCK) tri_narrow_warps(int from, int to, GPTR(const double) s, tri<T> t)
-{
-    if (s[S_DONE] != 0) return;
-    int lane = (int)(threadIdx.x % WARP), warps = (int)(blockDim.x / WARP);
-    for (int level = from; level < to; level++) {
-        int end = t.start[level + 1];
-        for (int k = t.start[level] + (int)(threadIdx.x / WARP); k < end; k += warps) {
-            T v = tri_solve_row<T, WARP>(t, k, lane);
-            if (lane == 0) t.y[k] = v;
-        }
-        __syncthreads(); /* all threads of the block: the level is complete */
-    }
-}
-
-/* ---- a run of narrow levels in one block, one thread per row ----
+/* ---- a run of narrow levels in one block, V lanes per row ----
    A narrow level spends nearly all of its time waiting for the barrier and for memory. Entries of a row are therefore
    loaded one level ahead, and pointers two levels ahead; later levels are prefetched into the L2 cache. Results
    of the latest levels, which most rows need, stay in a ring in shared memory. */
@@ -89,10 +73,11 @@ struct tri_lead {
     int begin, end;
 };
 
+/* What a lane loads of a row ahead of its level. */
 template <typename T> struct tri_row {
     tri_lead lead;
-    int col[TRI_EARLY];
-    T val[TRI_EARLY], sum, inverse;
+    int col[LEVEL_EARLY];
+    T val[LEVEL_EARLY], sum, inverse;
 };
 
 template <typename T> __device__ tri_lead tri_find(const tri<T> &t, int k, int end)
@@ -104,27 +89,30 @@ template <typename T> __device__ tri_lead tri_find(const tri<T> &t, int k, int e
     return lead;
 }
 
-/* Loads the row at position k. If the row has fewer than TRI_EARLY entries, the missing columns are -1. */
-template <typename T> __device__ tri_row<T> tri_fetch(const tri<T> &t, int k, int end, tri_lead lead)
+/* Loads the lane's entries of the row at position k. If the lane has fewer than LEVEL_EARLY entries, the missing
+   columns are -1. */
+template <typename T, int V> __device__ tri_row<T> tri_fetch(const tri<T> &t, int k, int end, tri_lead lead, int lane)
 {
     tri_row<T> row;
     row.lead = lead;
     row.sum = 0;
     row.inverse = 1;
 #pragma unroll
-    for (int e = 0; e < TRI_EARLY; e++) {
-        bool there = lead.begin + e < lead.end;
-        row.col[e] = there ? t.col[lead.begin + e] : -1;
-        row.val[e] = there ? t.val[lead.begin + e] : (T)0;
+    for (int e = 0; e < LEVEL_EARLY; e++) {
+        int j = lead.begin + e * V + lane;
+        bool there = j < lead.end;
+        row.col[e] = there ? t.col[j] : -1;
+        row.val[e] = there ? t.val[j] : (T)0;
     }
-    if (k >= end) return row;
+    if (k >= end || lane != 0) return row;
     row.sum = t.y[k];
     if (t.scaled) row.inverse = t.dinv[k];
     return row;
 }
 
 /* Prefetch the data of the row that is `ahead` positions later into the L2 cache. The position of its entries is
-   extrapolated from the length of row k. The lanes share the arrays: half of the lanes take val, the largest array. */
+   extrapolated from the length of row k. The threads share the arrays: half of the threads take val, the largest array.
+ */
 template <typename T> __device__ void tri_foresee(const tri<T> &t, int k, int ahead, int last, tri_lead lead)
 {
 #ifdef __CUDACC__
@@ -147,39 +135,45 @@ template <typename T, typename R> __device__ T tri_result(const tri<T> &t, R rin
     return p >= low ? ring[p & (tri_ring<T> - 1)] : t.y[p];
 }
 
-template <typename T, typename R>
-__device__ void tri_finish(const tri<T> &t, R ring, int low, int k, const tri_row<T> &row)
+template <typename T, int V, typename R>
+__device__ void tri_finish(const tri<T> &t, R ring, int low, int k, const tri_row<T> &row, int lane)
 {
     T sum = row.sum;
 #pragma unroll
-    for (int e = 0; e < TRI_EARLY; e++)
+    for (int e = 0; e < LEVEL_EARLY; e++)
         if (row.col[e] >= 0) sum -= row.val[e] * tri_result(t, ring, low, row.col[e]);
-    for (int j = row.lead.begin + TRI_EARLY; j < row.lead.end; j++)
+#pragma unroll 4
+    for (int j = row.lead.begin + LEVEL_EARLY * V + lane; j < row.lead.end; j += V)
         sum -= t.val[j] * tri_result(t, ring, low, t.col[j]);
+    sum = tri_joined<V>(sum);
+    if (lane != 0) return;
     sum *= row.inverse;
     ring[k & (tri_ring<T> - 1)] = sum;
     t.y[k] = sum;
 }
 
-/* The block has at least as many threads as the widest level has rows. edge0 .. edge3 bound three levels. */
-template <typename T>
-__global__ void __launch_bounds__(TRI_BLOCK) tri_narrow(int from, int to, GPTR(const double) s, tri<T> t)
+/* The block loads the first rows of a level ahead, as many as it has threads for. edge0 .. edge3 bound three levels. */
+template <typename T, int V>
+__global__ void __launch_bounds__(LEVEL_THREADS) tri_narrow(int from, int to, GPTR(const double) s, tri<T> t)
 {
     if (s[S_DONE] != 0) return;
     SHARED(T, ring, tri_ring<T>);
-    int me = (int)threadIdx.x, first = t.start[from], last = t.ptr[t.n];
+    int me = (int)threadIdx.x / V, lane = (int)threadIdx.x % V, each = (int)blockDim.x / V;
+    int first = t.start[from], last = t.ptr[t.n];
     int edge0 = first, edge1 = t.start[from + 1], edge2 = t.start[min(from + 2, to)],
         edge3 = t.start[min(from + 3, to)];
-    tri_row<T> now = tri_fetch(t, edge0 + me, edge1, tri_find(t, edge0 + me, edge1));
+    tri_row<T> now = tri_fetch<T, V>(t, edge0 + me, edge1, tri_find(t, edge0 + me, edge1), lane);
     tri_lead lead = tri_find(t, edge1 + me, edge2);
     for (int level = from; level < to; level++) {
         int edge4 = t.start[min(level + 4, to)], low = max(first, edge1 - tri_ring<T>);
-        tri_row<T> next = tri_fetch(t, edge1 + me, edge2, lead);
+        tri_row<T> next = tri_fetch<T, V>(t, edge1 + me, edge2, lead, lane);
         lead = tri_find(t, edge2 + me, edge3);
         if (edge0 + me < edge1) {
             tri_foresee(t, edge0 + me, TRI_FAR * (edge1 - edge0), last, now.lead);
-            tri_finish(t, ring, low, edge0 + me, now);
+            tri_finish<T, V>(t, ring, low, edge0 + me, now, lane);
         }
+        for (int k = edge0 + me + each; k < edge1; k += each)
+            tri_finish<T, V>(t, ring, low, k, tri_fetch<T, V>(t, k, edge1, tri_find(t, k, edge1), lane), lane);
         now = next;
         edge0 = edge1;
         edge1 = edge2;
@@ -221,17 +215,27 @@ template <typename T> static tri<T> tri_of(const struct level_schedule *S)
             S->dinv != NULL};
 }
 
-template <typename T>
+template <typename T, int V>
 static void solve_run(struct device *d, const struct level_schedule *S, const struct level_run *run, double *s)
 {
     tri<T> t = tri_of<T>(S);
-    auto *wide = run->warps ? tri_wide<T, WARP> : tri_wide<T, 1>;
-    auto *narrow = run->warps ? tri_narrow_warps<T> : tri_narrow<T>;
+    auto *wide = tri_wide<T, V>;
+    auto *narrow = tri_narrow<T, V>;
     if (run->wide) {
         LAUNCH(d, run->blocks, LEVEL_BLOCK, wide)(run->first, run->end, SCALARS_OF(s), t);
     } else {
         LAUNCH(d, 1, run->threads, narrow)(run->from, run->to, SCALARS_OF(s), t);
     }
+}
+
+template <typename T>
+static void solve_any(struct device *d, const struct level_schedule *S, const struct level_run *run, double *s)
+{
+    auto *go = run->lanes == 1   ? solve_run<T, 1>
+               : run->lanes == 4 ? solve_run<T, 4>
+               : run->lanes == 8 ? solve_run<T, 8>
+                                 : solve_run<T, WARP>;
+    go(d, S, run, s);
 }
 
 template <typename T>
@@ -241,7 +245,7 @@ static void solve(struct device *d, const struct level_schedule *S, double *s, c
     LAUNCH(d, blocks_for(n, LEVEL_BLOCK), LEVEL_BLOCK, tri_gather<T>)
     ((int)n, SCALARS_OF(s), LEVEL_ARRAY(at, n, int), VECTOR("r", ROLE_WORK, r, n, const T),
      VECTOR("y", ROLE_WORK, S->y, n, T));
-    for (int k = 0; k < S->nruns; k++) solve_run<T>(d, S, &S->run[k], s);
+    for (int k = 0; k < S->nruns; k++) solve_any<T>(d, S, &S->run[k], s);
     if (!z) return;
     LAUNCH(d, blocks_for(n, LEVEL_BLOCK), LEVEL_BLOCK, tri_scatter<T>)
     ((int)n, SCALARS_OF(s), LEVEL_ARRAY(row, n, int), LEVEL_ARRAY(y, n, T), VECTOR("z", ROLE_WORK, z, n, T));

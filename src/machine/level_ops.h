@@ -14,11 +14,14 @@ struct device;
 extern "C" {
 #endif
 
-/* A level is narrow if it exceeds neither LEVEL_NARROW nor LEVEL_WORK. */
+/* A level is narrow if it exceeds neither LEVEL_NARROW nor LEVEL_STEPS. */
 enum {
     LEVEL_NARROW = 1024,  /* maximum number of rows of a narrow level */
-    LEVEL_WORK = 8192,    /* maximum sum of the rows and entries of a narrow level */
-    LEVEL_LONG = 16,      /* if the average row of a launch has more entries than this, one warp processes each row */
+    LEVEL_STEPS = 6,      /* maximum number of steps of a narrow level (level_steps) */
+    LEVEL_THREADS = 1024, /* maximum number of threads of a block that solves narrow levels */
+    LEVEL_EARLY = 3,      /* entries of a row that a thread loads while the block solves the level before */
+    LEVEL_LATE = 4,       /* entries of a row that a thread then loads at a time */
+    LEVEL_LONG = 16,      /* sweeps: if the average row has more entries than this, one warp processes each row */
     LEVEL_BLOCK = 256,    /* threads per block of a wide level */
     CHUNK_THREADS = 1024, /* threads per block of a sync-free solve */
     MISSING_BYTE = 0xff   /* each byte of a result that is missing (gpu/results.h) */
@@ -29,7 +32,7 @@ struct level_run {
     int from, to;   /* levels [from, to) */
     int first, end; /* positions first .. end-1 */
     bool wide;      /* true: one level, on many blocks of LEVEL_BLOCK threads; false: one block of `threads` threads */
-    bool warps;     /* true: one warp per row; false: one thread per row */
+    int lanes;      /* threads per row: 1, 4, 8 or 32 */
     unsigned blocks;
     unsigned threads;
 };

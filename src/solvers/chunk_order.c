@@ -16,10 +16,23 @@ enum { BAND_FACTOR = 200000, BAND_MOST = 64, FEW_CHUNKS = 8 };
    LANES_LONGEST: the same for the longest row. */
 enum { LANES_FEW = 4, LANES_SOME = 20, LANES_LONGEST = 64 };
 
-/* Times of an H200 in us, and the blocks that it runs at the same time. NEAR: from a step to the next. FAR: from a
-   result to a step of another block. BEGIN: from the start of a block to its first step. BATCH: four more entries of a
-   lane. */
-static const double NEAR_US = 0.2, FAR_US = 0.75, BEGIN_US = 3, BATCH_US = 1.2;
+/* Times of an H200 in us, fitted to 60 pairs of triangles of 30 matrices (bench_precond ways), and the blocks that it
+   runs at the same time. LAUNCH: of the whole solve. FAR: from a result to a step of another block. BEGIN: from the
+   start of one of the first blocks to its first step. AGAIN: the same of a block that follows another on its
+   multiprocessor. */
+static const double LAUNCH_US = 3.5, FAR_US = 1.15, BEGIN_US = 0.9, AGAIN_US = 7;
+
+/* By threads per row: from a step to the next, and four more entries of a thread. */
+static double near_us(int lanes)
+{
+    return lanes == 1 ? 0.22 : lanes == 4 ? 0.79 : 1.12;
+}
+
+static double batch_us(int lanes)
+{
+    return lanes == 1 ? 0.39 : 0.95;
+}
+
 /* The bytes of a row in which each entry is one of few, and the bytes that an H200 moves in a us. */
 static const double BYTES_ROW = 100, BYTES_US = 4.2e6;
 enum { BLOCKS_AT_ONCE = 132, EACH = 4 };
@@ -134,7 +147,8 @@ static double solved_at(const struct clock *c, int64_t i, float last, double us)
     const struct entries *t = c->t;
     int64_t length = t->end[i] - t->begin[i] - t->skip, batch = EACH * c->o->lanes;
     if (last >= 0 && last + FAR_US > us) us = last + FAR_US;
-    return us + NEAR_US + (length > batch ? BATCH_US * (double)((length - 1) / batch) : 0);
+    double more = length > batch ? batch_us(c->o->lanes) * (double)((length - 1) / batch) : 0;
+    return us + near_us(c->o->lanes) + more;
 }
 
 /* need[k - from] is that of the row at position k; NULL: it is not known yet. */
@@ -142,7 +156,7 @@ static void run_chunk(const struct clock *c, int64_t number, int64_t from, int64
 {
     const struct order *o = c->o;
     float times[CHUNK_THREADS] = {0};
-    double us = BEGIN_US + (number < BLOCKS_AT_ONCE ? 0 : c->ended[number - BLOCKS_AT_ONCE]);
+    double us = number < BLOCKS_AT_ONCE ? BEGIN_US : AGAIN_US + c->ended[number - BLOCKS_AT_ONCE];
     for (int64_t k = from, end; k < to; k = end) {
         double next = us;
         for (end = k; end < to && o->step[end] == o->step[k]; end++) {
@@ -207,6 +221,7 @@ static bool predict(struct order *o, const struct entries *t, struct err *e)
     if (ok) play(&c, &l);
     for (int64_t k = 0; ok && k < chunks && loop_runs(&l); k++)
         if (c.ended[k] > o->us) o->us = c.ended[k];
+    o->us += LAUNCH_US;
     mem_free(c.done);
     mem_free(c.need);
     mem_free(c.ended);

@@ -7,6 +7,7 @@
 #include "base/threads.h"
 #include "formats/format.h"
 #include "matrix/csr.h"
+#include "base/base.h"
 
 #include <omp.h>
 #include <string.h>
@@ -130,20 +131,6 @@ bool order_by(struct order *o, int64_t n, const int *level, int nlevels, bool do
     return false;
 }
 
-bool levels_count(const int *level_of, int64_t n, int nlevels, int *rows, struct err *e)
-{
-    struct sorting s;
-    if (!sorting_new(&s, level_of, n, nlevels, false, e)) return false;
-    struct loop l = loop_of("the levels of rows", n);
-    count_rows(&s, &l);
-    for (int level = 0; level < nlevels; level++) {
-        rows[level] = 0;
-        for (int share = 0; share < s.shares; share++) rows[level] += s.at[(int64_t)share * nlevels + level];
-    }
-    mem_free(s.at);
-    return loop_end(&l, e);
-}
-
 bool order_plain(struct order *o, int64_t n, bool down, struct err *e)
 {
     if (!order_new(o, n, n > 0, e)) return false;
@@ -253,16 +240,67 @@ static int64_t entries_in(const struct layout *l, int from, int to)
     return l->ptr[l->start[to]] - l->ptr[l->start[from]];
 }
 
-/* A level is narrow if one thread block finishes it sooner than a separate launch would. */
-static bool narrow(const struct layout *l, int level)
+static int64_t longest_in(const struct layout *l, int level)
 {
-    int64_t rows = rows_in(l, level, level + 1);
-    return rows <= narrow_rows && rows + entries_in(l, level, level + 1) <= LEVEL_WORK;
+    int64_t most = 0;
+    for (int64_t k = l->start[level]; k < l->start[level + 1]; k++)
+        if (l->ptr[k + 1] - l->ptr[k] > most) most = l->ptr[k + 1] - l->ptr[k];
+    return most;
 }
 
-static unsigned up_to(int64_t n, int64_t step)
+static int64_t up_to(int64_t n, int64_t step)
 {
-    return (unsigned)((n + step - 1) / step);
+    return (n + step - 1) / step;
+}
+
+static const int lane_counts[] = {1, 4, 8, 32};
+
+int64_t level_steps(int64_t rows, int64_t longest, int lanes)
+{
+    int64_t late = longest > LEVEL_EARLY * lanes ? longest - LEVEL_EARLY * lanes : 0;
+    return up_to(rows * lanes, LEVEL_THREADS) * (1 + up_to(late, LEVEL_LATE * lanes));
+}
+
+int64_t level_steps_least(int64_t rows, int64_t longest)
+{
+    int64_t least = INT64_MAX;
+    for (int i = 0; i < COUNT(lane_counts); i++) {
+        int64_t steps = level_steps(rows, longest, lane_counts[i]);
+        if (steps < least) least = steps;
+    }
+    return least;
+}
+
+bool level_is_narrow(int64_t rows, int64_t longest)
+{
+    return rows <= narrow_rows && level_steps_least(rows, longest) <= LEVEL_STEPS;
+}
+
+static bool narrow(const struct layout *l, int level)
+{
+    return level_is_narrow(rows_in(l, level, level + 1), longest_in(l, level));
+}
+
+/* Many blocks: as many threads per row as the average row keeps busy. */
+static int lanes_of_wide(int64_t rows, int64_t entries)
+{
+    int i = 0;
+    while (i < COUNT(lane_counts) - 1 && entries > LEVEL_EARLY * lane_counts[i] * rows) i++;
+    return lane_counts[i];
+}
+
+/* One block: the least steps over all levels. */
+static int lanes_of_narrow(const struct layout *l, int from, int to)
+{
+    int64_t steps[COUNT(lane_counts)] = {0};
+    int best = 0;
+    for (int level = from; level < to; level++) {
+        int64_t rows = rows_in(l, level, level + 1), longest = longest_in(l, level);
+        for (int i = 0; i < COUNT(lane_counts); i++) steps[i] += level_steps(rows, longest, lane_counts[i]);
+    }
+    for (int i = 1; i < COUNT(lane_counts); i++)
+        if (steps[i] < steps[best]) best = i;
+    return lane_counts[best];
 }
 
 static struct level_run run_from(const struct layout *l, int from)
@@ -273,10 +311,10 @@ static struct level_run run_from(const struct layout *l, int from)
         if (rows_in(l, r.to, r.to + 1) > widest) widest = rows_in(l, r.to, r.to + 1);
     r.first = l->start[from];
     r.end = l->start[r.to];
-    r.warps = entries_in(l, from, r.to) > LEVEL_LONG * rows_in(l, from, r.to);
-    if (r.warps) widest *= 32;
-    r.blocks = r.wide ? up_to(widest, LEVEL_BLOCK) : 1;
-    r.threads = r.wide ? LEVEL_BLOCK : widest > 1024 ? 1024 : 32 * up_to(widest, 32);
+    r.lanes = r.wide ? lanes_of_wide(widest, entries_in(l, from, r.to)) : lanes_of_narrow(l, from, r.to);
+    widest *= r.lanes;
+    r.blocks = r.wide ? (unsigned)up_to(widest, LEVEL_BLOCK) : 1;
+    r.threads = r.wide ? LEVEL_BLOCK : widest > LEVEL_THREADS ? LEVEL_THREADS : 32 * (unsigned)up_to(widest, 32);
     return r;
 }
 

@@ -46,8 +46,12 @@ struct entries {
    row depends. A row depends on rows before it, or on rows after it if `down` is set. Returns the number of levels. */
 int levels_of(const struct entries *t, int64_t n, bool down, int *level_of);
 
-/* The rows of each of the nlevels levels: rows[nlevels]. */
-bool levels_count(const int *level_of, int64_t n, int nlevels, int *rows, struct err *e);
+/* How many times one block waits for memory to solve a level of `rows` rows, the longest of which has `longest`
+   entries, with `lanes` threads per row. level_steps_least: with the best number of threads. */
+int64_t level_steps(int64_t rows, int64_t longest, int lanes);
+int64_t level_steps_least(int64_t rows, int64_t longest);
+/* Does one block finish such a level sooner than a separate launch? */
+bool level_is_narrow(int64_t rows, int64_t longest);
 
 /* The matrix of a schedule. Rows and columns are numbered as in the matrix, not by position. */
 struct level_source {

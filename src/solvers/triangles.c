@@ -104,23 +104,75 @@ bool eliminate_rows(const struct order *o, struct watch *w, const char *what, bo
 
 /* ---- the order of the rows ---- */
 
-/* Times of an H200 in us: a level that takes a launch, and a level of a run of narrow levels. */
-static const double WIDE_US = 4, NARROW_US = 0.6;
+/* Times of an H200 in us, fitted to 60 pairs of triangles of 30 matrices (bench_precond ways). WIDE: a level that takes
+   a launch. RUN: the launch of a run of narrow levels, or of a permutation of the results, of which a triangle has one
+   and a half. STEP: a step of a narrow level. WORK: a row or an entry of a narrow level, which one multiprocessor
+   loads. */
+static const double WIDE_US = 3, RUN_US = 2.3, STEP_US = 0.77, WORK_US = 0.0002;
 
 static double us_of_bytes(double bytes)
 {
     return bytes / 4.2e6; /* at the bandwidth of an H200 */
 }
 
-/* Predict the time of a solve level by level. */
-static bool predict_levels(const int *level_of, int64_t n, int nlevels, double *us, struct err *e)
+/* The levels of n rows, which have length[n] entries. */
+struct levels {
+    int64_t n;
+    int nlevels;
+    int *of, *length;
+};
+
+struct level {
+    int rows, entries, longest;
+};
+
+static bool levels_new(struct levels *l, int64_t n, struct err *e)
 {
-    int *rows = mem_new((int64_t)nlevels + 1, sizeof *rows, "the levels of rows", e);
-    bool ok = rows && levels_count(level_of, n, nlevels, rows, e);
-    *us = us_of_bytes(90.0 * (double)n);
-    for (int k = 0; ok && k < nlevels; k++) *us += rows[k] > LEVEL_NARROW ? WIDE_US : NARROW_US;
-    mem_free(rows);
-    return ok;
+    l->n = n;
+    l->of = mem_new(n, sizeof *l->of, "the levels of rows", e);
+    l->length = l->of ? mem_new(n, sizeof *l->length, "the lengths of rows", e) : NULL;
+    return l->length != NULL;
+}
+
+static void levels_free(struct levels *l)
+{
+    mem_free(l->of);
+    mem_free(l->length);
+}
+
+/* The time of level[n]. */
+static double us_of_levels(const struct level *level, int n)
+{
+    double us = 1.5 * RUN_US;
+    bool runs = false;
+    for (int k = 0; k < n; k++) {
+        bool narrow = level_is_narrow(level[k].rows, level[k].longest);
+        if (!narrow)
+            us += WIDE_US;
+        else
+            us += (runs ? 0 : RUN_US) + WORK_US * ((double)level[k].rows + (double)level[k].entries) +
+                  STEP_US * (double)level_steps_least(level[k].rows, level[k].longest);
+        runs = narrow;
+    }
+    return us;
+}
+
+/* Predict the time of a solve level by level. */
+static bool predict_levels(const struct levels *l, double *us, struct err *e)
+{
+    struct level *level = mem_zero((int64_t)l->nlevels + 1, sizeof *level, "the levels of rows", e);
+    struct loop all = loop_of("the levels of rows", l->n);
+    double entries = 0;
+    for (int64_t i = 0; level && i < l->n && loop_goes(&all, i); i++) {
+        struct level *of = &level[l->of[i]];
+        of->rows++;
+        of->entries += l->length[i];
+        if (l->length[i] > of->longest) of->longest = l->length[i];
+        entries += l->length[i];
+    }
+    if (level) *us = us_of_levels(level, l->nlevels) + us_of_bytes(66.0 * (double)l->n + 12.0 * entries);
+    mem_free(level);
+    return level && loop_end(&all, e);
 }
 
 /* Both orders, with their predicted times. */
@@ -135,13 +187,21 @@ static void orders_free(struct orders *o)
     order_free(&o->chunks);
 }
 
-static bool order_both_ways(const struct entries *t, int64_t n, bool down, enum triangle_way way, int *level_of,
-                            int *nlevels, struct orders *o, struct err *e)
+/* Find the levels of a triangle. */
+static bool find_levels(const struct entries *t, bool down, struct levels *l, struct err *e)
 {
-    *nlevels = levels_of(t, n, down, level_of);
-    return predict_levels(level_of, n, *nlevels, &o->levels_us, e) &&
-           (way == TRIANGLES_SYNC_FREE || order_by(&o->levels, n, level_of, *nlevels, down, e)) &&
-           (way == TRIANGLES_LEVELS || order_chunks(&o->chunks, t, n, level_of, *nlevels, down, e));
+    l->nlevels = levels_of(t, l->n, down, l->of);
+#pragma omp parallel for schedule(static) if (l->n > THREADS_FROM)
+    for (int64_t i = 0; i < l->n; i++) l->length[i] = t->end[i] - t->begin[i] - t->skip;
+    return loop_unbroken("the levels of rows", e);
+}
+
+static bool order_both_ways(const struct entries *t, bool down, enum triangle_way way, struct levels *l,
+                            struct orders *o, struct err *e)
+{
+    return find_levels(t, down, l, e) && predict_levels(l, &o->levels_us, e) &&
+           (way == TRIANGLES_SYNC_FREE || order_by(&o->levels, l->n, l->of, l->nlevels, down, e)) &&
+           (way == TRIANGLES_LEVELS || order_chunks(&o->chunks, t, l->n, l->of, l->nlevels, down, e));
 }
 
 /* COLOURS_COST: how many times the iterations that colours are taken to need, compared with the order of A; on
@@ -158,35 +218,38 @@ static bool natural_us(const struct csr *A, const int *diag, double enough, doub
 {
     struct entries L = {A->rowptr, diag, 0, A->col, NULL};
     struct order chunks = {0};
-    int nlevels = 0, *level_of = mem_new(A->rows, sizeof *level_of, "the levels of rows", e);
-    if (level_of) nlevels = levels_of(&L, A->rows, false, level_of);
-    bool ok = level_of && predict_levels(level_of, A->rows, nlevels, us, e);
+    struct levels l = {0};
+    bool ok = levels_new(&l, A->rows, e) && find_levels(&L, false, &l, e) && predict_levels(&l, us, e);
     if (ok && 2 * *us > enough) {
-        ok = order_chunks(&chunks, &L, A->rows, level_of, nlevels, false, e);
+        ok = order_chunks(&chunks, &L, A->rows, l.of, l.nlevels, false, e);
         if (ok && chunks.us < *us) *us = chunks.us;
     }
     *us *= 2;
     order_free(&chunks);
-    mem_free(level_of);
+    levels_free(&l);
     return ok;
 }
 
 /* The predicted time of both triangles, level by level, if the rows are ordered by `names`. */
 static bool ordered_us(const struct csr *A, const int *names, double *us, struct err *e)
 {
-    int nlevels = 0, *level_of = mem_new(A->rows, sizeof *level_of, "the levels of rows", e);
-    bool ok = level_of && loop_fill(level_of, A->rows, -1, "the levels of rows", e);
-    struct loop l = loop_of("the levels of rows", A->rows);
-    for (int64_t i = 0; ok && i < A->rows && loop_goes(&l, i); i++) {
-        int row = names[i], level = 0;
-        for (int k = A->rowptr[row]; k < A->rowptr[row + 1]; k++)
-            if (level_of[A->col[k]] >= level) level = level_of[A->col[k]] + 1; /* -1: that row comes later */
-        level_of[row] = level;
-        if (level >= nlevels) nlevels = level + 1;
+    struct levels l = {0};
+    bool ok = levels_new(&l, A->rows, e) && loop_fill(l.of, A->rows, -1, "the levels of rows", e);
+    struct loop all = loop_of("the levels of rows", A->rows);
+    for (int64_t i = 0; ok && i < A->rows && loop_goes(&all, i); i++) {
+        int row = names[i], level = 0, length = 0;
+        for (int k = A->rowptr[row]; k < A->rowptr[row + 1]; k++) {
+            int before = l.of[A->col[k]]; /* -1: that row comes later, or is this one */
+            length += before >= 0;
+            if (before >= level) level = before + 1;
+        }
+        l.of[row] = level;
+        l.length[row] = length;
+        if (level >= l.nlevels) l.nlevels = level + 1;
     }
-    ok = ok && loop_end(&l, e) && predict_levels(level_of, A->rows, nlevels, us, e);
+    ok = ok && loop_end(&all, e) && predict_levels(&l, us, e);
     *us *= 2;
-    mem_free(level_of);
+    levels_free(&l);
     return ok;
 }
 
@@ -264,15 +327,15 @@ static bool order_for_gpu(struct solve *v, const struct factors *f, struct order
 {
     struct orders down = {0}, up = {0};
     enum triangle_way way = v->pre.triangles.way;
-    int nlower = 0, nupper = 0, *level_of = mem_new(f->n, sizeof *level_of, "the levels of rows", e);
-    bool ok = level_of && order_both_ways(&f->lower, f->n, false, way, level_of, &nlower, &down, e) &&
-              order_both_ways(&f->upper, f->n, true, way, level_of, &nupper, &up, e);
+    struct levels l = {0};
+    bool ok = levels_new(&l, f->n, e) && order_both_ways(&f->lower, false, way, &l, &down, e);
+    v->pre.note[TRI_LEVELS_LOWER] = l.nlevels;
+    ok = ok && order_both_ways(&f->upper, true, way, &l, &up, e);
+    v->pre.note[TRI_LEVELS_UPPER] = l.nlevels;
     if (ok) choose(v, &down, &up, lower, upper);
-    v->pre.note[TRI_LEVELS_LOWER] = nlower;
-    v->pre.note[TRI_LEVELS_UPPER] = nupper;
     orders_free(&down);
     orders_free(&up);
-    mem_free(level_of);
+    levels_free(&l);
     return ok;
 }
 

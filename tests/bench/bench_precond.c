@@ -1,10 +1,16 @@
 /* Preconditioners: the time to make each preconditioner, and the time to apply it, compared with the time to move its
-   bytes at the measured bandwidth of the device; and how many iterations it saves a solver. */
+   bytes at the measured bandwidth of the device; and how many iterations it saves a solver.
+
+   Usage: bench_precond
+          bench_precond ways [FILE | "GENERATOR PARAMS"]...: the triangles of ilu0 in the order of the matrix and by
+   colours, solved level by level and sync-free: the time of both triangles beside the predicted one. */
 #include "base/clock.h"
 #include "kits/problems.h"
 #include "machine/device.h"
 #include "solvers/level_schedule.h"
+#include "session/command.h"
 #include "session/matrix.h"
+#include "matrix/reorder.h"
 #include "base/mem.h"
 #include "solvers/precond.h"
 #include "matrix/random.h"
@@ -111,6 +117,60 @@ static bool bench_matrix(struct session *s, struct device *d)
     return ok;
 }
 
+/* ---- the ways to solve triangles ---- */
+
+static const struct {
+    const char *name, *order; /* order NULL: of the matrix */
+    enum triangle_way way;
+} ways[] = {{"natural, levels", NULL, TRIANGLES_LEVELS},
+            {"natural, sync-free", NULL, TRIANGLES_SYNC_FREE},
+            {"colours, levels", "colours", TRIANGLES_LEVELS},
+            {"colours, sync-free", "colours", TRIANGLES_SYNC_FREE}};
+
+/* A matrix that has no factors is reported and skipped. */
+static bool bench_way(struct session *s, struct solve_options *o, int way, struct err *e)
+{
+    const char *order = ways[way].order;
+    double us;
+    o->triangles = (struct triangle_settings){.way = ways[way].way, .natural = !order};
+    if (order) o->triangles.order = ordering_find(order);
+    solve_free(s->solve);
+    s->solve = NULL;
+    struct err why = {0};
+    if (!session_solve(&s->solve, s, s->current, o, &why)) {
+        printf("# %s, %s: %s\n", s->current->name, ways[way].name, why.text);
+        return why.code == E_NUMERIC || fail(e, why.code, "%s", why.text);
+    }
+    const struct solve *v = s->solve;
+    if (!time_apply(s->solve, &us, e)) return false;
+    int64_t predicted = v->pre.note[ways[way].way == TRIANGLES_LEVELS ? TRI_LEVELS_US : TRI_FREE_US];
+    printf("%-16s %9lld %6.1f %-18s %7lld %9lld %9.1f %6.2f\n", s->current->name, (long long)v->n,
+           (double)v->matrix.csr->nnz / (double)v->n, ways[way].name,
+           (long long)(v->pre.note[TRI_LEVELS_LOWER] + v->pre.note[TRI_LEVELS_UPPER]), (long long)predicted, us,
+           (double)predicted / us);
+    fflush(stdout);
+    return true;
+}
+
+static bool bench_ways(struct session *s, struct device *d, char **names, struct err *e)
+{
+    bool ok = true;
+    for (; ok && *names; names++) {
+        char line[4200];
+        snprintf(line, sizeof line, strchr(*names, ' ') ? "gen %s" : "load \"%s\"", *names);
+        if (!run_line(s, line)) return fail(e, E_INPUT, "`%s` failed", line);
+        double *b = mem_new(s->current->csr.rows, sizeof *b, "b", e);
+        struct solve_options o = {.dev = d, .b = b, .solver = solver_find("bicgstab"), .real = T_F64, .tol = 1e-8};
+        o.pre = precond_find("ilu0");
+        ok = b != NULL;
+        if (ok) random_fill(b, s->current->csr.rows, 1);
+        for (int i = 0; ok && i < COUNT(ways); i++) ok = bench_way(s, &o, i, e);
+        mem_free(b);
+        session_drop(s, s->current);
+    }
+    return ok;
+}
+
 static bool bench_all(struct session *s, struct device *d, struct err *e)
 {
     for (int i = 0; i < COUNT(systems); i++) {
@@ -121,13 +181,17 @@ static bool bench_all(struct session *s, struct device *d, struct err *e)
     return true;
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
     struct session s;
     struct err e = {0};
-    struct device *d = device_open(device_count(DEV_CUDA) ? "cuda:0" : "cpu", &e);
+    struct device *d = device_open(device_count(DEV_CUDA) ? "cuda:0" : argc > 1 ? "emu" : "cpu", &e);
     bool ok = d && session_new(&s, stdout, stderr, OUT_TEXT, &e) && device_ceilings(d, NULL, &e);
-    if (ok) {
+    if (ok && argc > 1) {
+        printf("matrix, rows, entries per row, order and way, levels; us of both triangles: predicted, measured\n");
+        ok = bench_ways(&s, d, argv + 2, &e);
+        session_free(&s);
+    } else if (ok) {
         printf("%s: %s; reads %.0f GB/s\n", d->name, d->about, d->ceilings.read_gbs);
         printf("apart: a launch for each level. ms to make it, us to apply it, the bound by bytes, levels; iterations "
                "and ms of the solve\n");
