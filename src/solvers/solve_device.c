@@ -4,6 +4,7 @@
 #include "base/loop.h"
 #include "base/mem.h"
 #include "base/screen_lock.h"
+#include "base/threads.h"
 #include "machine/bicg_ops.h"
 #include "machine/cg_ops.h"
 #include "machine/device.h"
@@ -173,7 +174,9 @@ static bool put(struct solve *v, void *to, const double *from, struct err *e)
     float *f = mem_new(v->n, sizeof *f, "a vector in fp32", e);
     if (!f) return false;
     struct loop l = loop_of("a vector in fp32", v->n);
-    for (int64_t i = 0; i < v->n && loop_goes(&l, i); i++) f[i] = (float)from[i];
+#pragma omp parallel for schedule(dynamic, LOOP_SHARES) if (v->n > THREADS_FROM)
+    for (int64_t at = 0; at < v->n; at += LOOP_EVERY)
+        for (int64_t i = at, end = loop_share(&l, at, v->n); i < end; i++) f[i] = (float)from[i];
     bool ok = loop_end(&l, e) && v->dev->ops->put(v->dev, to, f, bytes, e);
     mem_free(f);
     return ok;
@@ -194,7 +197,10 @@ static bool get(struct solve *v, double *to, const void *from, struct err *e)
     float *f = mem_new(v->n, sizeof *f, "a vector in fp32", e);
     if (!f) return false;
     bool ok = v->dev->ops->get(v->dev, f, from, bytes, e);
-    for (int64_t i = 0; ok && i < v->n; i++) to[i] = (double)f[i];
+    if (ok) {
+#pragma omp parallel for schedule(static) if (v->n > THREADS_FROM)
+        for (int64_t i = 0; i < v->n; i++) to[i] = (double)f[i];
+    }
     mem_free(f);
     return ok;
 }

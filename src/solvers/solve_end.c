@@ -227,6 +227,24 @@ static bool measure_soon(struct solve *v, double us)
     return !late;
 }
 
+/* r = b - r */
+static bool subtract_from_b(const struct solve *v, double *r)
+{
+    struct loop l = loop_of("the true residual", v->n);
+#pragma omp parallel for schedule(dynamic, LOOP_SHARES) if (v->n > THREADS_FROM)
+    for (int64_t from = 0; from < v->n; from += LOOP_EVERY)
+        for (int64_t i = from, end = loop_share(&l, from, v->n); i < end; i++) r[i] = v->b[i] - r[i];
+    return loop_end(&l, NULL);
+}
+
+/* The norm of x minus the known solution, which it writes to `difference`. */
+static double norm_of_error(const struct solve *v, double *difference)
+{
+#pragma omp parallel for schedule(static) if (v->n > THREADS_FROM)
+    for (int64_t i = 0; i < v->n; i++) difference[i] = v->result.x[i] - known_at(v, i);
+    return norm2(v->n, difference);
+}
+
 /* Compute the true residual of x, and its error if the solution is known. The residual and the error are NaN if the
    user cancels the computation. */
 static bool measure(struct solve *v, struct err *e)
@@ -235,9 +253,7 @@ static bool measure(struct solve *v, struct err *e)
     if (!r) return false;
     struct err why = {0};
     bool ok = reference_product(v->matrix.csr, 1, v->result.x, 0, r, T_F64, NULL, &why);
-    struct loop l = loop_of("the true residual", v->n);
-    for (int64_t i = 0; i < v->n && loop_goes(&l, i); i++) r[i] = v->b[i] - r[i];
-    if (!ok || !loop_tick("the true residual", 0, 0, NULL)) {
+    if (!subtract_from_b(v, r) || !ok || !loop_tick("the true residual", 0, 0, NULL)) {
         mem_free(r);
         if (why.code && why.code != E_CANCELLED) return fail_at(e, why.code, why.where, "%s", why.text);
         v->result.residual_true = NAN;
@@ -246,10 +262,7 @@ static bool measure(struct solve *v, struct err *e)
     }
     double norm = norm2(v->n, r);
     v->result.residual_true = v->b_norm > 0 ? norm / v->b_norm : norm;
-    if (v->result.known) {
-        for (int64_t i = 0; i < v->n; i++) r[i] = v->result.x[i] - known_at(v, i);
-        v->result.error_known = norm2(v->n, r) / known_norm(v);
-    }
+    if (v->result.known) v->result.error_known = norm_of_error(v, r) / known_norm(v);
     mem_free(r);
     return true;
 }
