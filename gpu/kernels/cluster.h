@@ -18,7 +18,10 @@ namespace KERNEL_SPACE
 enum {
     CLUSTER_THREADS = 512,
     CLUSTER_WARPS = CLUSTER_THREADS / WARP,
-    OWNER_SHIFT = 16 /* a column is stored as the number of its block, shifted, plus its number in the block */
+    OWNER_SHIFT = 16,  /* a column is stored as the number of its block, shifted, plus its number in the block */
+    LONG_ENTRIES = 32, /* a row is long if each thread of a group would add up more entries */
+    PIECE = 256,       /* entries of a piece of a long row, which a warp adds up */
+    PIECES = 32        /* of the long rows of a block, at most; further long rows are added up like short ones */
 };
 
 /* ---- scalars and sums ---- */
@@ -131,6 +134,13 @@ template <typename P> __device__ void cluster_write(P s, const cluster_record &r
 
 /* ---- matrix and vectors ---- */
 
+/* Entries number * PIECE .. (number + 1) * PIECE - 1 of a long row, and their sum. */
+template <typename ROWS, typename SUMS> struct cluster_pieces {
+    ROWS row, number;
+    SUMS sum;
+    ROWS n; /* [2]: the number of pieces, and the row of the last piece */
+};
+
 /* The rows of this block, from row `first` on, and the part of the matrix that belongs to them: entry k of the block
    has the value val[k] and the column col[k]; row i has the entries begin[i] .. begin[i+1] - 1. `share`: the rows of a
    block that is not the last. */
@@ -139,6 +149,7 @@ template <typename T, typename VALS, typename INTS> struct cluster_rows {
     int rows, share, lanes;
     VALS val;
     INTS col, begin;
+    cluster_pieces<INTS, VALS> pieces;
 
     /* SCALED: store the entries of A D^-1 instead. Participants: all threads of the block. The caller synchronises the
        block before the rows are used. */
@@ -153,6 +164,35 @@ template <typename T, typename VALS, typename INTS> struct cluster_rows {
             col[k] = (owner << OWNER_SHIFT) + (c - owner * share);
             val[k] = SCALED ? value * dinv[c] : value;
         }
+        __syncthreads(); /* all threads of the block: `begin` is complete */
+        if (threadIdx.x < WARP) list_pieces();
+    }
+
+    __device__ int length(int i) const { return begin[i + 1] - begin[i]; }
+
+    /* List the pieces of the long rows. Participants: the first warp. */
+    __device__ void list_pieces() const
+    {
+        int lane = (int)threadIdx.x, n = 0, last = -1;
+        for (int base = 0; base < rows; base += WARP) {
+            bool is_long = base + lane < rows && length(base + lane) > LONG_ENTRIES * lanes;
+            for (unsigned left = __ballot_sync(FULL_MASK, is_long); left; left &= left - 1) {
+                int row = base + __ffs((int)left) - 1, more = (length(row) + PIECE - 1) / PIECE;
+                if (n + more > PIECES) {
+                    base = rows; /* the list is full */
+                    break;
+                }
+                if (lane < more) {
+                    pieces.row[n + lane] = row;
+                    pieces.number[n + lane] = lane;
+                }
+                n += more;
+                last = row;
+            }
+        }
+        if (lane > 0) return;
+        pieces.n[0] = n;
+        pieces.n[1] = last;
     }
 
     /* Copies between the rows of this block in global memory and in shared memory. */
@@ -166,32 +206,49 @@ template <typename T, typename VALS, typename INTS> struct cluster_rows {
     }
 
     /* A p in the rows of this block: the threads form groups of `lanes`, and a group computes row after row. The first
-       thread of the group calls use(i, element i). p: the share of each block. Participants: all threads of the
-       block. */
+       thread of the group calls use(i, element i). Warps compute the pieces of long rows. p: the share of each block.
+       Participants: all threads of the block. A cluster_sync separates two calls. */
     template <typename P, typename USE> __device__ void multiply(P p, USE use) const
     {
+        int last = pieces.n[1];
         for (int base = 0; base < rows; base += (int)blockDim.x / lanes) {
-            int i = base + (int)threadIdx.x / lanes;
-            T sum = product(i, p);
-            if (i < rows && (int)threadIdx.x % lanes == 0) use(i, sum);
+            int i = base + (int)threadIdx.x / lanes, lane = (int)threadIdx.x % lanes;
+            bool mine = i < rows && (i > last || length(i) <= LONG_ENTRIES * lanes);
+            T sum = mine ? product(begin[i] + lane, begin[i + 1], lanes, p) : (T)0;
+            for (int d = lanes / 2; d > 0; d /= 2) sum += __shfl_down_sync(FULL_MASK, sum, (unsigned)d, lanes);
+            if (mine && lane == 0) use(i, sum);
         }
+        if (last >= 0) multiply_long(p, use);
     }
 
-    /* Element i of A p, valid in the first thread of the group. Participants: all threads of the warp; i may be beyond
-       the last row. */
-    template <typename P> __device__ T product(int i, P p) const
+    /* The sums of the pieces, and the first thread of each long row adds them up. Participants: all threads of the
+       block. */
+    template <typename P, typename USE> __device__ void multiply_long(P p, USE use) const
     {
-        int lane = (int)threadIdx.x % lanes;
-        T sum = 0;
-        if (i < rows) {
-            int end = begin[i + 1];
-            UNROLL(4)
-            for (int k = begin[i] + lane; k < end; k += lanes) {
-                int where = col[k];
-                sum += (T)val[k] * (T)in_block(p, (unsigned)where >> OWNER_SHIFT)[where & ((1 << OWNER_SHIFT) - 1)];
-            }
+        int n = pieces.n[0], lane = (int)threadIdx.x % WARP;
+        for (int k = (int)threadIdx.x / WARP; k < n; k += (int)blockDim.x / WARP) {
+            int row = pieces.row[k], from = begin[row] + pieces.number[k] * PIECE;
+            T sum = product(from + lane, min(from + PIECE, (int)begin[row + 1]), WARP, p);
+            for (int d = WARP / 2; d > 0; d /= 2) sum += __shfl_down_sync(FULL_MASK, sum, d);
+            if (lane == 0) pieces.sum[k] = sum;
         }
-        for (int d = lanes / 2; d > 0; d /= 2) sum += __shfl_down_sync(FULL_MASK, sum, (unsigned)d, lanes);
+        __syncthreads(); /* all threads of the block: the sums of the pieces are complete */
+        int mine = (int)threadIdx.x;
+        if (mine >= n || pieces.number[mine] > 0) return;
+        T sum = pieces.sum[mine];
+        for (int k = mine + 1; k < n && pieces.number[k] > 0; k++) sum += pieces.sum[k];
+        use(pieces.row[mine], sum);
+    }
+
+    /* The sum of entries k, k + step, ... before `end`, each times its element of p. */
+    template <typename P> __device__ T product(int k, int end, int step, P p) const
+    {
+        T sum = 0;
+        UNROLL(4)
+        for (; k < end; k += step) {
+            int where = col[k];
+            sum += (T)val[k] * (T)in_block(p, (unsigned)where >> OWNER_SHIFT)[where & ((1 << OWNER_SHIFT) - 1)];
+        }
         return sum;
     }
 };
@@ -203,9 +260,14 @@ template <typename T> __device__ auto cluster_rows_of(int64_t n, const cluster_p
     SHARED_GIVEN_AT(T, val, at, entries);
     SHARED_GIVEN_AT(int, col, at + entries * (int)sizeof(T), entries);
     SHARED_GIVEN_AT(int, begin, at + entries * (int)(sizeof(T) + sizeof(int)), share + 1);
+    SHARED(int, piece_row, PIECES);
+    SHARED(int, piece_number, PIECES);
+    SHARED(T, piece_sum, PIECES);
+    SHARED(int, piece_count, 2);
     int64_t first = min((int64_t)blockIdx.x * share, n);
     int rows = (int)min((int64_t)share, n - first);
-    return cluster_rows<T, decltype(val), decltype(col)>{first, rows, share, plan.lanes, val, col, begin};
+    return cluster_rows<T, decltype(val), decltype(col)>{
+        first, rows, share, plan.lanes, val, col, begin, {piece_row, piece_number, piece_sum, piece_count}};
 }
 
 /* The entry of a kernel: CLUSTER_ENTRY(cg) = {.f32 = ..., .f64 = ...} */

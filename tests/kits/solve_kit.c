@@ -626,15 +626,20 @@ const struct known_end known_ends[] = {
 
 static bool make_dense(const struct problem *p, struct csr *A, struct err *e)
 {
-    int row[64], col[64], n = 0;
-    double val[64];
-    for (int i = 0; i < p->rows * p->cols; i++) {
+    int size = p->rows * p->cols, n = 0;
+    int *row = mem_new(size, sizeof *row, "rows", e), *col = mem_new(size, sizeof *col, "columns", e);
+    double *val = mem_new(size, sizeof *val, "values", e);
+    for (int i = 0; i < size; i++) {
         if (p->a[i] == 0) continue;
         row[n] = i / p->cols;
         col[n] = i % p->cols;
         val[n++] = p->a[i];
     }
-    return csr_from_triplets(A, p->rows, p->cols, n, row, col, val, NULL, NULL, e);
+    bool ok = csr_from_triplets(A, p->rows, p->cols, n, row, col, val, NULL, NULL, e);
+    mem_free(row);
+    mem_free(col);
+    mem_free(val);
+    return ok;
 }
 
 /* Convection with velocity (20, 5), discretised by upwind differences, and diffusion with coefficient 1, on an nx by ny
@@ -946,6 +951,25 @@ static void compare_launches(struct bed *bed, struct solve_options o, const char
                      v->history.residual[i], before[i], i);
 }
 
+/* A symmetric matrix, diagonally dominant, two rows of which are full, and more rows next to each other are long than a
+   block has room to list. The caller frees it. */
+static double *long_rows(int n)
+{
+    double *a = mem_zero((int64_t)n * n, sizeof *a, "a matrix", NULL);
+    assert_non_null(a);
+    for (int i = 0; i < n; i++)
+        for (int j = 0; j < i; j++) {
+            bool full = j == 3 || i == n / 2, is_long = i / 100 == 2 && (i - j) % 5 == 0;
+            if (full || is_long || i - j == 1) a[(int64_t)i * n + j] = a[(int64_t)j * n + i] = -0.1 - 0.01 * (j % 7);
+        }
+    for (int i = 0; i < n; i++) {
+        double sum = 1;
+        for (int j = 0; j < n; j++) sum += fabs(a[(int64_t)i * n + j]);
+        a[(int64_t)i * n + i] = sum;
+    }
+    return a;
+}
+
 static void check_refused_launches(const char *device, struct solve_options o, const char *says)
 {
     struct bed bed;
@@ -959,11 +983,14 @@ static void check_refused_launches(const char *device, struct solve_options o, c
 
 void check_clusters(const char *device, enum type real)
 {
-    /* short rows and long rows, which have several threads each */
-    static const struct problem problems[] = {
+    enum { LONG = 450 };
+    double *a = long_rows(LONG);
+    /* short rows, rows that have several threads each, and rows that are taken to pieces */
+    const struct problem problems[] = {
         {.generator = "poisson2d", .p = {23, 19}},
         {.generator = "fem", .p = {9, 8}},
         {.generator = "poisson2d", .p = {40, 1}},
+        {.rows = LONG, .cols = LONG, .a = a},
     };
     for (int i = 0; solvers[i]; i++) {
         bool slow = solvers[i]->diff; /* a stationary method converges slowly on a grid */
@@ -984,6 +1011,7 @@ void check_clusters(const char *device, enum type real)
         }
         check_refused_launches(device, o, o.solver->steps ? "of shared memory in each of" : "no such launch");
     }
+    mem_free(a);
 }
 
 void check_formats(const char *device, enum type real)
