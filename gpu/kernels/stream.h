@@ -15,16 +15,17 @@ struct stream_plain {
     static __device__ constexpr int slot(int i) { return i; }
 };
 
-/* Returns the sum of one row per thread; a block of n threads handles n consecutive rows. Its threads read the entries
-   of all these rows by coalesced loads, STREAM at a time, and store the products, of type T, in shared memory. Then
-   each thread sums the products of its own row. The columns are relative to `base`. Participants: all threads of the
-   block. */
-template <typename T, typename LAYOUT, typename C, typename U, typename X>
+/* Returns the sum of one row per V threads, to the first of them; a block of n threads handles n / V consecutive rows.
+   Its threads read the entries of all these rows by coalesced loads, STREAM at a time, and store the products, of type
+   T, in shared memory. Then V threads sum the products of their own row. The columns are relative to `base`.
+   Participants: all threads of the block. */
+template <typename T, typename LAYOUT, int V = 1, typename C, typename U, typename X>
 __device__ T stream_row(int64_t first, int64_t rows, GPTR(const int) ptr, GPTR(const C) col, GPTR(const U) val,
                         GPTR(const X) x, int base = 0)
 {
     SHARED(T, product, LAYOUT::slot(STREAM));
-    int64_t row = first + threadIdx.x, last = min(first + VEC_BLOCK, rows);
+    int lane = (int)threadIdx.x % V;
+    int64_t row = first + threadIdx.x / V, last = min(first + VEC_BLOCK / V, rows);
     int from = ptr[first], to = ptr[last], begin = row < rows ? ptr[row] : to, end = row < rows ? ptr[row + 1] : to;
     T sum = 0;
     for (int c = from; c < to; c += STREAM) {
@@ -34,9 +35,10 @@ __device__ T stream_row(int64_t first, int64_t rows, GPTR(const int) ptr, GPTR(c
             product[LAYOUT::slot(k - c)] = (T)once(val, k) * (T)x[base + (int)once(col, k)];
         __syncthreads(); /* all threads of the block: `product` is complete */
         AHEAD(UNROLL_AUTO)
-        for (int k = max(begin, c); k < min(end, stop); k++) sum += product[LAYOUT::slot(k - c)];
+        for (int k = max(begin, c) + lane; k < min(end, stop); k += V) sum += product[LAYOUT::slot(k - c)];
         __syncthreads(); /* all threads of the block: `product` may be overwritten */
     }
+    for (int d = V / 2; d > 0; d /= 2) sum += __shfl_down_sync(FULL_MASK, sum, d, V);
     return sum;
 }
 
