@@ -2,9 +2,12 @@
    the best time of all kernels / the time of the kernel that `advise` chooses. Without measuring, that is its first
    kernel; on a GPU, the fastest of its first MEASURED_FIRST kernels and of cuSPARSE's kernels.
 
-   Usage: bench_model [saved FILE]... [works FILE] [f32] [generated|real|all] [NAME...]
-   The times are measured here, on a GPU, or read from files that `warpspy --json` wrote for `bench`; each line is
-   assigned to the matrix of the same shape. NAME selects matrices of kits/problems.h and of the collection. Every third
+   Usage: bench_model [saved FILE]... [gpu PROFILE] [works FILE] [f32] [generated|real|all] [NAME...]
+          bench_model times FILE [f32] [generated|real|all] [NAME...]
+   The times are measured here, on a GPU, or read from files that `warpspy --json` wrote for `bench`, or `times`; each
+   line is assigned to the matrix of the same shape. Predictions are for the GPU that measures, or for PROFILE, or for
+   an H200. `times` only measures, and also saves the profile of its GPU as FILE.gpu: predictions take much longer than
+   measurements, and need no GPU. NAME selects matrices of kits/problems.h and of the collection. Every third
    matrix is held out: the constants of model.c and black_box.c are not fitted to it, and its errors are also shown
    separately. `works` writes the work of every kernel, from which fit_model.py fits the constants. Exit status 1: the
    advice with measuring is worth less than MEAN on average or less than LEAST on a matrix. */
@@ -20,6 +23,7 @@
 #include "machine/kernel.h"
 #include "matrix/csr.h"
 #include "microscope/black_box.h"
+#include "microscope/gpu_profile.h"
 #include "microscope/modeled.h"
 #include "session/advice.h"
 #include "session/matrix.h"
@@ -65,7 +69,9 @@ struct bench {
     } pair[PAIRS_MOST];
     int npairs;
     struct worth all, held_out;
-    FILE *works;
+    FILE *works, *times;     /* NULL: not written */
+    char profile[4096];      /* the file that receives the profile of the GPU, if times are written */
+    struct machine on;       /* predictions are for this GPU */
     const char *const *only; /* names of matrices, terminated by NULL; empty: all */
 };
 
@@ -132,6 +138,19 @@ static void measure_all(struct bench *b)
             .rows = A->rows, .cols = A->cols, .nnz = A->nnz, .bytes = r.bytes, .us = r.us, .single = b->real == T_F32};
         snprintf(t->kernel, sizeof t->kernel, "%s", kernels[i]->name);
     }
+}
+
+static void write_times(const struct bench *b)
+{
+    for (int i = 0; i < b->nsaved; i++) {
+        const struct timing *t = &b->saved[i];
+        fprintf(b->times,
+                "{\"rows\":%lld,\"cols\":%lld,\"nnz\":%lld,\"kernel\":\"%s\",\"precision\":\"%s\",\"bytes\":%lld,"
+                "\"time_us\":%.6g}\n",
+                (long long)t->rows, (long long)t->cols, (long long)t->nnz, t->kernel,
+                type_name(t->single ? T_F32 : T_F64), (long long)t->bytes, t->us);
+    }
+    fflush(b->times);
 }
 
 /* The shortest time in us; infinite if the kernel was not measured, or only with other parameters. bytes 0: with any
@@ -294,12 +313,11 @@ static void judge(struct bench *b, const char *name, const struct choices *all, 
 
 static bool advise_and_judge(struct bench *b, const char *name, struct err *e)
 {
-    struct machine g = machine_of(b->gpu);
     struct advice a = {0};
     struct choices all = {0};
     bool held_out = is_held_out(&b->m->csr);
     double start = now_us();
-    bool ok = advice_of(&b->s, b->m, NULL, b->real, &g, &a, e) && choices_of(&b->s, b->m, &a, 0, &all, e) &&
+    bool ok = advice_of(&b->s, b->m, NULL, b->real, &b->on, &a, e) && choices_of(&b->s, b->m, &a, 0, &all, e) &&
               choices_fit(&all, &b->s, b->m, b->real, e);
     double took = now_us() - start;
     if (ok && b->gpu) measure_all(b);
@@ -308,6 +326,19 @@ static bool advise_and_judge(struct bench *b, const char *name, struct err *e)
     choices_free(&all);
     advice_free(&a);
     return ok;
+}
+
+/* Measure the matrix, and write the times. */
+static bool only_measure(struct bench *b, const char *name)
+{
+    double start = now_us();
+    b->nsaved = 0;
+    measure_all(b);
+    write_times(b);
+    printf("%-22.22s %9lld: %d kernels measured in %.1f s\n", name, (long long)b->m->csr.nnz, b->nsaved,
+           (now_us() - start) / 1e6);
+    fflush(stdout);
+    return b->nsaved > 0;
 }
 
 /* Takes ownership of A. */
@@ -320,7 +351,7 @@ static bool one_matrix(struct bench *b, const char *name, struct csr *A)
     if (!known) return csr_free(A), true;
     bool ok = session_add(&b->s, name, A, &info, &e);
     b->m = ok ? session_matrix(&b->s, NULL, &e) : NULL;
-    ok = b->m && advise_and_judge(b, name, &e);
+    ok = b->m && (b->times ? only_measure(b, name) : advise_and_judge(b, name, &e));
     if (!ok) printf("# %s: %s\n", name, e.text);
     if (b->m) session_drop(&b->s, b->m);
     return ok;
@@ -429,10 +460,17 @@ static void drop_words(int *argc, char **argv, int i, int count)
     *argc -= 1 + count;
 }
 
+static bool open_times(struct bench *b, const char *path)
+{
+    snprintf(b->profile, sizeof b->profile, "%s.gpu", path);
+    return (b->times = fopen(path, "w")) != NULL;
+}
+
 /* Take the options out of argv; the names of matrices remain. */
-static bool read_options(struct bench *b, int argc, char **argv, const char **group)
+static bool read_options(struct bench *b, int argc, char **argv, const char **group, struct err *e)
 {
     static const char *const groups[] = {"generated", "real", "all"};
+    static const char *const with_value[] = {"saved", "works", "times", "gpu"};
     for (int i = 1; i < argc;) {
         bool given = i + 1 < argc;
         const char *named = NULL;
@@ -442,7 +480,10 @@ static bool read_options(struct bench *b, int argc, char **argv, const char **gr
         if (!strcmp(argv[i], "f32")) b->real = T_F32;
         if (given && !strcmp(argv[i], "saved") && !read_saved(b, argv[i + 1])) return false;
         if (given && !strcmp(argv[i], "works") && !(b->works = fopen(argv[i + 1], "w"))) return false;
-        bool option = given && (!strcmp(argv[i], "saved") || !strcmp(argv[i], "works"));
+        if (given && !strcmp(argv[i], "times") && !open_times(b, argv[i + 1])) return false;
+        if (given && !strcmp(argv[i], "gpu") && !profile_load(argv[i + 1], &b->on, e)) return false;
+        bool option = false;
+        for (int k = 0; k < COUNT(with_value); k++) option |= given && !strcmp(argv[i], with_value[k]);
         if (option || named || !strcmp(argv[i], "f32"))
             drop_words(&argc, argv, i, option);
         else
@@ -457,11 +498,14 @@ int main(int argc, char **argv)
     static struct bench b = {.real = T_F64};
     const char *group = "all";
     struct err e = {0};
-    bool ok = session_new(&b.s, stderr, stderr, OUT_TEXT, &e) && read_options(&b, argc, argv, &group);
-    if (ok && !b.nsaved && !b.works && device_count(DEV_CUDA) == 0)
+    b.on = machine_of(NULL);
+    bool ok = session_new(&b.s, stderr, stderr, OUT_TEXT, &e) && read_options(&b, argc, argv, &group, &e);
+    if (ok && !b.nsaved && (!b.works || b.times) && device_count(DEV_CUDA) == 0)
         return printf("# the model against measured times: skipped, there is no GPU\n"), 0;
     if (ok && !b.nsaved && device_count(DEV_CUDA)) b.gpu = device_open("cuda:0", &e);
     ok = ok && (!b.gpu || device_ceilings(b.gpu, NULL, &e));
+    if (ok && b.gpu) b.on = machine_of(b.gpu);
+    ok = ok && (!b.times || profile_save(b.profile, &b.on, true, &e));
     if (e.code) printf("# %s\n", e.text);
     printf("%-22s %9s * %-20s %8s %4s  %-20s %8s %5s  %-20s %8s %5s %6s\n", "matrix, * held out", "nonzeros", "best",
            "us", "rank", "as predicted", "us", "worth", "after measuring", "us", "worth", "took s");
@@ -471,6 +515,7 @@ int main(int argc, char **argv)
     print_worth("all", &b.all);
     print_worth("held out", &b.held_out);
     if (b.works) fclose(b.works);
+    if (b.times) fclose(b.times);
     session_free(&b.s);
     devices_close();
     free(b.saved);
