@@ -25,15 +25,20 @@ LAUNCH_KEYS = ["blocks", "threads", "shared", "registers", "steps", "lines", "l2
                "atomics", "deep", "hot", "footprint", "gathered"]
 
 # Where the fit begins: the constants of model.c.
-START = dict(zip(WAITS, (16.4, 24.3, 109, 109, 0.0771, 0.0693, 104, 2120)))
-START.update(again_us=2.2, first_us=-0.798, launch_share=0.729, memory_ns=88.2, block_ns=1.1, tail=0.678, l2_share=1.45,
-             l2_line=1.29, l2_own=1.64, dram_share=1.06, lookups=2.5, steps=0.741, atomics=256, hot_ns=1.68,
-             hot_int_ns=0.59, together=1.2, single=0.931)
+START = dict(zip(WAITS, (18.5, 19.4, 98.3, 98.3, 0.0534, 0.0508, 437, 3.85e3)))
+START.update(again_us=2.2, first_us=-0.798, launch_share=0.729, memory_ns=95.8, block_ns=0.768, tail=0.751, l2_share=1.05,
+             l2_line=0.546, l2_own=1.23, dram_share=0.972, lookups=1.5, steps=0.803, atomics=262, hot_ns=2.16,
+             hot_int_ns=0.689, together=1.26, single=0.958)
 # Measured apart, and not fitted: what L2 keeps, and additions of a warp at one address (see model.c).
 FULL_FIRST, FULL_LAST, RANDOM, STAYS, UNEVEN = 0.7, 0.92, 0.56, 0.28, 0.3
 DEEP, HIDDEN, REFERENCE_CACHE_GBS = 106, 3, 8525
-# The least weight of an error; otherwise, best time of the matrix / time of the kernel.
-SLOW = 0.5
+# Weights of errors: (best time of the matrix / time of the kernel) ** POWER, at least SLOW, or HOPELESS if the kernel
+# takes more than ten times as long. The advice depends on the fast kernels, the mean error on all of them.
+POWER, SLOW, HOPELESS = 1.5, 0.3, 0.1
+# How strongly constants are pulled to START. GPUs of one kind do not tell what depends on the launch from what does not,
+# nor do matrices with few atomics tell what those cost.
+PULL = 0.02
+PULLS = {"launch_share": 20, "first_us": 20, "again_us": 2, "atomics": 0.2, "hot_ns": 0.2, "hot_int_ns": 0.2}
 # What each kernel has of its own: factors (as logarithms), and a time in us.
 OF_KERNEL = ["chain", "rates", "single", "us"]
 # How strongly each is pulled to its old value if only the factors are fitted: `rates` needs large matrices.
@@ -146,7 +151,8 @@ def predict(pairs, c, own):
 
 
 def weights(pairs):
-    return np.clip(pairs.best / pairs.us, SLOW, 1)[~pairs.held_out]
+    share = (pairs.best / pairs.us)[~pairs.held_out]
+    return np.where(share < 0.1, HOPELESS, np.maximum(share ** POWER, SLOW))
 
 
 def errors_of(pairs, c, own):
@@ -154,9 +160,10 @@ def errors_of(pairs, c, own):
 
 
 def fit(pairs):
-    """Least squares of the logarithms; kernels near the best of their matrix count more. Weak pulls, of all constants
-    to the start and of all kernels to each other, keep what nothing determines."""
+    """Least squares of the logarithms; kernels near the best of their matrix count more. Pulls, of all constants to the
+    start and of all kernels to each other, keep what nothing determines."""
     keys = list(START)
+    pulls = np.array([PULLS.get(key, PULL) for key in keys])
     start = np.array([math.log(abs(START[key])) for key in keys])
     pull = 0.0005 * math.sqrt(len(pairs.us))
 
@@ -166,7 +173,7 @@ def fit(pairs):
 
     def errors(x):
         error = errors_of(pairs, *split(x))
-        return np.concatenate([error, 0.02 * (x[:len(keys)] - start), pull * x[len(keys):]])
+        return np.concatenate([error, pulls * (x[:len(keys)] - start), pull * x[len(keys):]])
 
     begin = np.concatenate([start, np.zeros(len(pairs.kernels) * len(OF_KERNEL))])
     return split(least_squares(errors, begin, loss="soft_l1", f_scale=0.1, max_nfev=200).x)
