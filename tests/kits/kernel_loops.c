@@ -9,6 +9,7 @@
 #include "matrix/gen.h"
 #include "matrix/random.h"
 #include "machine/device.h"
+#include "base/clock.h"
 #include "base/err.h"
 #include "formats/fmt_dia_adaptive.h"
 #include "formats/format.h"
@@ -527,8 +528,10 @@ void check_narrow(struct device *d, int64_t slots)
 /* ---- deterministic results ---- */
 
 static void (*between)(int round);
-static int rounds; /* launches of each kernel */
-enum { FEW = 3 };
+/* Launches of each kernel: `rounds`, or FEW if more take longer than LONG_US, since each is compared with a reference.
+ */
+static int rounds;
+enum { FEW = 3, LONG_US = 250000 };
 
 static void hold_to_itself(struct subject *s, const struct kernel *k)
 {
@@ -537,7 +540,8 @@ static void hold_to_itself(struct subject *s, const struct kernel *k)
     size_t bytes = (size_t)n * sizeof(double);
     double *first = mem_new(n, sizeof *first, "a result", NULL);
     double *next = mem_new(n, sizeof *next, "another", NULL);
-    for (int round = 0; round < rounds; round++) {
+    double start = now_us();
+    for (int round = 0; round < rounds && (round < FEW || now_us() - start < LONG_US); round++) {
         if (between) between(round);
         answer(s, k, 0, 5, round ? next : first);
         if (round && memcmp(first, next, bytes))
