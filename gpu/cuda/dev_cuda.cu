@@ -21,7 +21,7 @@ enum {
     BATCH = 64,               /* launches that are timed together */
     HOLD_NS = 8000,           /* time to queue one launch on a host that is not busy */
     HOLD_MOST = 16 * HOLD_NS, /* time to queue one launch on a busy host, at most */
-    SHARED = 4                /* blocks of shared memory that are kept */
+    SHARED = 4                /* blocks of host memory that are kept (struct shared) */
 };
 
 /* A block of host memory that launches can write to. To allocate and free one takes 0.7 ms, longer than a small solve,

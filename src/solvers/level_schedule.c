@@ -255,17 +255,18 @@ static int64_t up_to(int64_t n, int64_t step)
 
 static const int lane_counts[] = {1, 4, 8, 32};
 
-int64_t level_steps(int64_t rows, int64_t longest, int lanes)
+/* level_steps with this number of threads per row. */
+static int64_t steps_with(int64_t rows, int64_t longest, int lanes)
 {
     int64_t late = longest > LEVEL_EARLY * lanes ? longest - LEVEL_EARLY * lanes : 0;
     return up_to(rows * lanes, LEVEL_THREADS) * (1 + up_to(late, LEVEL_LATE * lanes));
 }
 
-int64_t level_steps_least(int64_t rows, int64_t longest)
+int64_t level_steps(int64_t rows, int64_t longest)
 {
     int64_t least = INT64_MAX;
     for (int i = 0; i < COUNT(lane_counts); i++) {
-        int64_t steps = level_steps(rows, longest, lane_counts[i]);
+        int64_t steps = steps_with(rows, longest, lane_counts[i]);
         if (steps < least) least = steps;
     }
     return least;
@@ -273,7 +274,7 @@ int64_t level_steps_least(int64_t rows, int64_t longest)
 
 bool level_is_narrow(int64_t rows, int64_t longest)
 {
-    return rows <= narrow_rows && level_steps_least(rows, longest) <= LEVEL_STEPS;
+    return rows <= narrow_rows && level_steps(rows, longest) <= LEVEL_STEPS;
 }
 
 static bool narrow(const struct layout *l, int level)
@@ -296,7 +297,7 @@ static int lanes_of_narrow(const struct layout *l, int from, int to)
     int best = 0;
     for (int level = from; level < to; level++) {
         int64_t rows = rows_in(l, level, level + 1), longest = longest_in(l, level);
-        for (int i = 0; i < COUNT(lane_counts); i++) steps[i] += level_steps(rows, longest, lane_counts[i]);
+        for (int i = 0; i < COUNT(lane_counts); i++) steps[i] += steps_with(rows, longest, lane_counts[i]);
     }
     for (int i = 1; i < COUNT(lane_counts); i++)
         if (steps[i] < steps[best]) best = i;

@@ -47,9 +47,8 @@ struct entries {
 int levels_of(const struct entries *t, int64_t n, bool down, int *level_of);
 
 /* How many times one block waits for memory to solve a level of `rows` rows, the longest of which has `longest`
-   entries, with `lanes` threads per row. level_steps_least: with the best number of threads. */
-int64_t level_steps(int64_t rows, int64_t longest, int lanes);
-int64_t level_steps_least(int64_t rows, int64_t longest);
+   entries, with the best number of threads per row. */
+int64_t level_steps(int64_t rows, int64_t longest);
 /* Does one block finish such a level sooner than a separate launch? */
 bool level_is_narrow(int64_t rows, int64_t longest);
 

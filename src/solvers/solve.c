@@ -19,10 +19,10 @@
 #include <stdio.h>
 #include <string.h>
 
-/* The batch of a slice is at most GROWTH times the batch of the previous slice, or GROWTH_LATE times, if that one took
-   at least LATE_US: the iterations that are still queued when the solve ends have launches, too, which do nothing. If a
-   launch does many iterations, it ends with the solve; the first batch is then CLUSTER_FIRST iterations, which take
-   less than a millisecond. */
+/* The batch of a slice is at most GROWTH times the batch of the previous slice. On a GPU, it is at most GROWTH_LATE
+   times a batch of at least LATE_US: the iterations that are still queued when the solve ends have launches, too, which
+   do nothing. If a launch does many iterations, it ends with the solve; the first batch is then CLUSTER_FIRST
+   iterations, which take less than a millisecond. */
 enum { GROWTH = 8, GROWTH_LATE = 2, LATE_US = 400, CLUSTER_FIRST = 128 };
 
 double csr_bytes(const struct csr *A, size_t real)
@@ -290,9 +290,9 @@ bool solve_begin_engine(struct solve **out, const struct solve_matrix *A, const 
 /* The number of iterations that take about `us` at the measured rate, but at most a few times the last batch. */
 static int64_t batch_of(const struct solve *v, double us)
 {
-    int64_t first = cluster_used(v) && v->dev->ops->idle ? CLUSTER_FIRST : 1, last = v->schedule.batch;
-    bool late = !cluster_used(v) && (double)last * v->time.rate_us >= LATE_US;
-    int64_t most = last ? (late ? GROWTH_LATE : GROWTH) * last : first;
+    bool queues = v->dev->ops->idle, late = (double)v->schedule.batch * v->time.rate_us >= LATE_US;
+    int64_t first = queues && cluster_used(v) ? CLUSTER_FIRST : 1, last = v->schedule.batch;
+    int64_t most = last ? (queues && late && !cluster_used(v) ? GROWTH_LATE : GROWTH) * last : first;
     int64_t left = v->set.maxit - last_queued(v);
     double fit = v->time.rate_us > 0 ? us / v->time.rate_us : us > 0 ? (double)first : 1;
     int64_t n = fit < 1 ? 1 : fit > (double)most ? most : (int64_t)fit;

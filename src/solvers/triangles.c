@@ -151,7 +151,7 @@ static double us_of_levels(const struct level *level, int n)
             us += WIDE_US;
         else
             us += (runs ? 0 : RUN_US) + WORK_US * ((double)level[k].rows + (double)level[k].entries) +
-                  STEP_US * (double)level_steps_least(level[k].rows, level[k].longest);
+                  STEP_US * (double)level_steps(level[k].rows, level[k].longest);
         runs = narrow;
     }
     return us;
