@@ -133,8 +133,8 @@ static void out_ritz(struct out *o, const struct solve *v)
     out_num(o, "ritz_min", NULL, r.low, NULL);
     out_num(o, "ritz_max", NULL, r.high, NULL);
     out_num(o, "condition", NULL, condition, NULL);
-    snprintf(text, sizeof text, "%.4g to %.4g of %s, condition at least %.4g", r.low, r.high,
-             v->pre.method ? "M^-1 A" : "A", condition);
+    snprintf(text, sizeof text, "%.4g to %.4g of %s, condition at least %.4g", r.low, r.high, ritz_matrix(v),
+             condition);
     if (r.rows && out_mode(o) == OUT_TEXT) out_str(o, NULL, "Ritz values", text);
 }
 

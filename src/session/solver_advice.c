@@ -168,6 +168,7 @@ static bool run_trial(struct advising *v, struct trial *t, double cap_us, struct
     ok = ok && iterate(v, solve, start, cap_us, why);
     t->spent_us = steady_us() - start;
     if (ok) note_solve(t, solve);
+    t->unprepared = ok && t->state == TRIAL_OPEN && t->iterations < trial_least_iterations;
     solve_free(solve);
     limit_end(v);
     return ok;
@@ -202,7 +203,8 @@ static bool try_solver(struct advising *v, struct trial *t, double cap_us, struc
     v->warm |= ok;
     if (ok || v->a->stopped) return true;
     if (!v->trial_late) return note_error(t, &why, e);
-    t->state = TRIAL_OPEN; /* the set-up took too long */
+    t->state = TRIAL_OPEN;
+    t->unprepared = true;
     return true;
 }
 
@@ -366,6 +368,16 @@ static int by_expected(const void *p, const void *q)
     return (a > b) - (a < b);
 }
 
+/* Is the candidate the first one with this preconditioner whose set-up left no time to judge it? It may take few
+   iterations. */
+static bool is_spared(const struct solver_advice *a, int i)
+{
+    if (!a->at[i].unprepared) return false;
+    for (int k = 0; k < i; k++)
+        if (a->at[k].unprepared && a->at[k].pre == a->at[i].pre) return false;
+    return true;
+}
+
 /* Drop the candidates in the worse half by their estimates. */
 static bool drop_worse(struct solver_advice *a, struct err *e)
 {
@@ -378,7 +390,7 @@ static bool drop_worse(struct solver_advice *a, struct err *e)
     if (keep < KEPT_LEAST) keep = KEPT_LEAST;
     for (int i = 0; i < a->n && keep < n; i++) {
         struct trial *t = &a->at[i];
-        if (is_open(t) && t->state == TRIAL_OPEN && t->expected_us > us[keep - 1]) t->drops = true;
+        if (is_open(t) && t->state == TRIAL_OPEN && t->expected_us > us[keep - 1] && !is_spared(a, i)) t->drops = true;
     }
     mem_free(us);
     return true;
@@ -622,11 +634,18 @@ static struct effort effort_of(const struct trial *t)
     return c;
 }
 
+bool trial_is_guess(const struct trial *t)
+{
+    enum { SHARE = 8 };
+    return t->solver && t->state == TRIAL_OPEN && SHARE * (double)t->iterations < t->expected_iterations;
+}
+
 /* The best candidate of the other sort: iterative if the taken one is direct, and vice versa. */
 static const struct trial *rival(const struct solver_advice *a)
 {
     for (int i = 1; i < a->n; i++)
-        if (!a->at[i].solver != !a->at[0].solver && !a->at[i].accurate && isfinite(a->at[i].expected_us))
+        if (!a->at[i].solver != !a->at[0].solver && !a->at[i].accurate && isfinite(a->at[i].expected_us) &&
+            !trial_is_guess(&a->at[i]))
             return &a->at[i];
     return NULL;
 }
@@ -653,7 +672,7 @@ static void explain(struct solver_advice *a)
         text_append(out, size, "; %s %s", trial_name(other).text, effort_of(other).text);
     else
         text_append(out, size, t->solver ? "" : "; no iterative method %s",
-                    a->late ? "shows that it is faster" : "converged");
+                    count_open(a) ? "showed that it is faster" : "converged");
 }
 
 /* ---- */

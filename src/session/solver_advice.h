@@ -40,9 +40,13 @@ struct trial {
     double planned_nnz, planned_flops; /* direct: of the factors; NaN: not known */
     bool accurate;                     /* direct: x is as good as fp64 allows, but its residual exceeds tol */
     bool least_squares;                /* and x solves the least-squares problem */
+    bool unprepared;                   /* the set-up left too little of the last trial to judge the method */
     bool drops;                        /* no longer a candidate */
     char why[400];                     /* the reason of TRIAL_ENDED and TRIAL_REFUSED; direct: the result */
 };
+
+/* Has the trial done less than an eighth of the iterations that it is expected to need? */
+bool trial_is_guess(const struct trial *t);
 
 struct solver_question {
     struct matrix *matrix;

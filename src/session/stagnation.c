@@ -521,7 +521,7 @@ static bool find_ritz(struct inquiry *q, const char *cause, struct err *e)
         return true;
     }
     snprintf(x->text, sizeof x->text, "the %s of the solve lie from %.4g to %.4g: the condition of %s is at least %.3g",
-             how_many(r.rows, "Ritz value").text, r.low, r.high, q->v->pre.method ? "M^-1 A" : "A", r.high / r.low);
+             how_many(r.rows, "Ritz value").text, r.low, r.high, ritz_matrix(q->v), r.high / r.low);
     return true;
 }
 

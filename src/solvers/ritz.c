@@ -123,6 +123,12 @@ void ritz_of(struct ritz *r, const struct solve *v, int64_t budget)
     ritz_grow(r, has ? v->history.alpha + from : NULL, has ? v->history.beta + from : NULL, has ? k : 0, budget);
 }
 
+const char *ritz_matrix(const struct solve *v)
+{
+    if (v->pre.method) return v->negated ? "-M^-1 A" : "M^-1 A";
+    return v->negated ? "-A" : "A";
+}
+
 /* ---- Hessenberg matrices ---- */
 
 /* maximum number of QR steps per eigenvalue; every ODD-th step uses exceptional shifts */

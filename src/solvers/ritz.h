@@ -42,6 +42,8 @@ void ritz_grow(struct ritz *r, const double *alpha, const double *beta, int64_t 
    Ritz values of A. */
 struct solve;
 void ritz_of(struct ritz *r, const struct solve *v, int64_t budget);
+/* The matrix whose Ritz values those are, such as "M^-1 A"; cg may solve -A x = -b. */
+const char *ritz_matrix(const struct solve *v);
 
 /* The eigenvalues of the k x k upper Hessenberg matrix whose column j begins at H[j * ld], in any order: re[k], im[k].
    Takes about 10 k^3 operations. Fails if memory runs out, an element of H is not finite, or QR does not converge. */

@@ -125,7 +125,7 @@ bool live_take(struct solve *v, int64_t known, struct err *e)
         volatile double *slot = v->live.record + LIVE_RING + k % RECORDS * LIVE_SLOT;
         if (k == 0) v->history.stamp0 = slot[LIVE_STAMP];
         v->history.residual[k] = sqrt(slot[LIVE_RR]) / v->b_norm;
-        v->history.alpha[k] = slot[LIVE_ALPHA];
+        v->history.alpha[k] = v->negated ? -slot[LIVE_ALPHA] : slot[LIVE_ALPHA]; /* of the system that cg solves */
         v->history.beta[k] = slot[LIVE_BETA];
         v->history.stamp[k] = slot[LIVE_STAMP] - v->history.stamp0;
     }

@@ -15,6 +15,7 @@
 #include "base/loop.h"
 #include "base/mem.h"
 #include "solvers/precond.h"
+#include "solvers/ritz.h"
 #include "session/session_solve.h"
 #include "solvers/solve.h"
 #include "solvers/solver.h"
@@ -61,6 +62,7 @@ static void check_negated(const struct precond *pre, const char *solver, const c
     struct bed bed;
     struct solve_options o = {.solver = solver_find(solver), .real = T_F64, .tol = 1e-10, .maxit = 500, .pre = pre};
     int64_t iterations[2];
+    struct ritz r[2] = {{0}};
     for (int negated = 0; negated < 2; negated++) {
         bed_make(&bed, &(struct problem){.generator = "poisson2d", .p = {20, 19}});
         struct csr *A = &bed.s.current->csr;
@@ -69,9 +71,13 @@ static void check_negated(const struct precond *pre, const char *solver, const c
         if (bed.s.solve->reason != CONVERGED)
             fail_msg("%s with %s on %s: %s", solver, pre->name, device, bed.s.solve->why);
         iterations[negated] = bed.s.solve->iterations;
+        ritz_of(&r[negated], bed.s.solve, 0);
         bed_free(&bed);
     }
     assert_int_equal(iterations[0], iterations[1]);
+    assert_int_equal(r[0].rows, r[1].rows);
+    if (!r[0].rows) return;
+    assert_true(fabs(r[1].low / r[0].low - 1) < 1e-6 && fabs(r[1].high / r[0].high - 1) < 1e-6);
 }
 
 static void test_negative_definite(void **state)
