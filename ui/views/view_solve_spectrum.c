@@ -62,9 +62,11 @@ static char *show_complex(double re, double im, char *out, size_t size)
     return out;
 }
 
-static void items_spectrum(struct canvas *c, struct solve_pen *at, const char *name, const struct spectrum *s)
+/* matrix: whose Ritz values they are */
+static void items_spectrum(struct canvas *c, struct solve_pen *at, const char *matrix, const struct spectrum *s)
 {
-    char low[48], high[48], text[120];
+    char low[48], high[48], text[120], name[40];
+    snprintf(name, sizeof name, "Ritz values of %s", matrix);
     snprintf(text, sizeof text, "%s to %s", show_complex(s->re[0], s->im[0], low, sizeof low),
              show_complex(s->re[1], s->im[1], high, sizeof high));
     solve_view_item(c, at, name, text);
@@ -81,12 +83,12 @@ void solve_view_spectrum(struct canvas *c, struct solve_pen *at, struct solve *v
         ritz_of(&own->ritz, v, st->full ? GLANCE : 0);
         const struct ritz *r = &own->ritz;
         struct spectrum s = {.re = {r->low, r->high}, .condition = r->high / r->low};
-        if (r->rows) items_spectrum(c, at, v->pre.method ? "Ritz values of M^-1 A" : "Ritz values of A", &s);
+        if (r->rows) items_spectrum(c, at, ritz_matrix(v), &s);
     }
     if (!v->solver->arnoldi) return;
     look_at_hessenberg(v, &own->spectrum);
     /* values read before the last restart are those of a different operator */
     bool of_this = seen->columns && seen->iterations > v->base && seen->iterations <= v->iterations &&
                    v->history.residual[seen->iterations] == seen->residual;
-    if (of_this) items_spectrum(c, at, v->pre.method ? "Ritz values of A M^-1" : "Ritz values of A", seen);
+    if (of_this) items_spectrum(c, at, v->pre.method ? "A M^-1" : "A", seen);
 }
