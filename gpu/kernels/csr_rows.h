@@ -16,6 +16,13 @@ template <int V> __device__ unsigned vector_mask()
     return V == WARP ? FULL_MASK : ((1u << (V % WARP)) - 1) << (threadIdx.x % WARP / V * V);
 }
 
+/* The sum over the V lanes of a vector, valid in lane 0. Participants: all lanes of the vector. */
+template <int V, typename T> __device__ T vector_joined(T sum)
+{
+    for (int d = V / 2; d > 0; d /= 2) sum += __shfl_down_sync(vector_mask<V>(), sum, d, V);
+    return sum;
+}
+
 /* The sum of val * x over the entries [begin, end), computed by the V lanes of a vector; lane 0 returns it. x is an
    array or a texture. Participants: all lanes of the vector. */
 template <typename T, int V, typename U, typename X>
@@ -29,8 +36,7 @@ __device__ T vector_sum(int lane, int begin, int end, GPTR(const int) col, GPTR(
         if (k >= begin) sum += (T)val[k] * texel<T>(x, col[k]);
         reconverge();
     }
-    for (int d = V / 2; d > 0; d /= 2) sum += __shfl_down_sync(vector_mask<V>(), sum, d, V);
-    return sum;
+    return vector_joined<V>(sum);
 }
 
 /* 0 .. 4 for vectors of 2, 4, 8, 16, 32 threads. As in CUSP, the mean row length is rounded down, and the vector is the

@@ -151,7 +151,7 @@ __global__ void amg_vector(int64_t rows, double slope, GPTR(const double) s, GPT
         q += val[k] * x[base + (int)col[k]];
         reconverge();
     }
-    for (int d = V / 2; d > 0; d /= 2) q += __shfl_down_sync(vector_mask<V>(), q, d, V);
+    q = vector_joined<V>(q);
     if (lane == 0) step.row(row, q);
 }
 

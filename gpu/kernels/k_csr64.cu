@@ -21,7 +21,7 @@ __global__ void csr64_vector(int64_t rows, GPTR(const int64_t) ptr, GPTR(const i
     T sum = 0;
     UNROLL(1)
     for (int64_t k = ptr[row] + lane; k < end; k += V) sum += val[k] * x[col[k]];
-    for (int d = V / 2; d > 0; d /= 2) sum += __shfl_down_sync(vector_mask<V>(), sum, d, V);
+    sum = vector_joined<V>(sum);
     if (lane == 0) store(y, row, alpha, sum, beta);
 }
 

@@ -34,7 +34,7 @@ __global__ void sweep_rows(int from, int to, GPTR(const double) s, GPTR(unsigned
             T sum = 0;
 #pragma unroll 4
             for (int j = ptr[k] + lane; j < last; j += V) sum += val[j] * x[col[j]];
-            for (int d = V / 2; d > 0; d /= 2) sum += __shfl_down_sync(vector_mask<V>(), sum, d, V);
+            sum = vector_joined<V>(sum);
             if (lane != 0) continue;
             T change = omega * dinv[k] * (b[i] - sum);
             x[i] += change;

@@ -42,13 +42,6 @@ __global__ void tri_scatter(int n, GPTR(const double) s, GPTR(const int) row, GP
     if (s[S_DONE] == 0 && k < n) z[row[k]] = y[k];
 }
 
-/* The sum of the V lanes of a row; lane 0 has it. */
-template <int V, typename T> __device__ T tri_joined(T sum)
-{
-    for (int d = V / 2; d > 0; d /= 2) sum += __shfl_down_sync(vector_mask<V>(), sum, d, V);
-    return sum;
-}
-
 /* One level, by many blocks. V lanes per row read neighbouring entries. */
 template <typename T, int V> __global__ void tri_wide(int from, int end, GPTR(const double) s, tri<T> t)
 {
@@ -59,7 +52,7 @@ template <typename T, int V> __global__ void tri_wide(int from, int end, GPTR(co
     T sum = lane == 0 ? t.y[k] : (T)0;
 #pragma unroll 4
     for (int j = t.ptr[k] + lane; j < last; j += V) sum -= t.val[j] * t.y[t.col[j]];
-    sum = tri_joined<V>(sum);
+    sum = vector_joined<V>(sum);
     if (lane == 0) t.y[k] = t.scaled ? sum * t.dinv[k] : sum;
 }
 
@@ -145,7 +138,7 @@ __device__ void tri_finish(const tri<T> &t, R ring, int low, int k, const tri_ro
 #pragma unroll 4
     for (int j = row.lead.begin + LEVEL_EARLY * V + lane; j < row.lead.end; j += V)
         sum -= t.val[j] * tri_result(t, ring, low, t.col[j]);
-    sum = tri_joined<V>(sum);
+    sum = vector_joined<V>(sum);
     if (lane != 0) return;
     sum *= row.inverse;
     ring[k & (tri_ring<T> - 1)] = sum;
