@@ -959,7 +959,7 @@ static double *long_rows(int n)
     assert_non_null(a);
     for (int i = 0; i < n; i++)
         for (int j = 0; j < i; j++) {
-            bool full = j == 3 || i == n / 2, is_long = i / 100 == 2 && (i - j) % 5 == 0;
+            bool full = j == 3 || i == n / 2, is_long = i >= 220 && i < 280 && (i - j) % 4 == 0;
             if (full || is_long || i - j == 1) a[(int64_t)i * n + j] = a[(int64_t)j * n + i] = -0.1 - 0.01 * (j % 7);
         }
     for (int i = 0; i < n; i++) {
