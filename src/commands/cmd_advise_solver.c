@@ -77,9 +77,14 @@ static const char *verdict(const struct solver_advice *a, int i, char *out, size
     if (t->state == TRIAL_OPEN && t->iterations < trial_least_iterations) return "too few iterations to judge";
     if (isfinite(t->expected_iterations) && !isfinite(t->expected_us)) return "needs more than maxit";
     if (!isfinite(t->expected_us)) return "no sign of convergence";
-    const char *about = t->state == TRIAL_CONVERGED ? "" : trial_is_guess(t) ? "perhaps " : "about ";
-    snprintf(out, size, times < 9.95 ? "%s%.2g times as long" : "%s%.0f times as long", about, times);
-    return times > 0.95 && times < 1.05 ? (trial_is_guess(t) ? "perhaps as long" : "about as long") : out;
+    const char *about = trial_is_guess(t) ? "perhaps " : "about ";
+    if (times > 0.95 && times < 1.05) {
+        snprintf(out, size, "%sas long", about);
+        return out;
+    }
+    snprintf(out, size, times < 9.95 ? "%s%.2g times as long" : "%s%.0f times as long",
+             t->state == TRIAL_CONVERGED ? "" : about, times);
+    return out;
 }
 
 static void out_trial(struct out *o, const struct solver_advice *a, const struct matrix *m, int i)

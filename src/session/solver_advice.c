@@ -168,7 +168,6 @@ static bool run_trial(struct advising *v, struct trial *t, double cap_us, struct
     ok = ok && iterate(v, solve, start, cap_us, why);
     t->spent_us = steady_us() - start;
     if (ok) note_solve(t, solve);
-    t->unprepared = ok && t->state == TRIAL_OPEN && t->iterations < trial_least_iterations;
     solve_free(solve);
     limit_end(v);
     return ok;
@@ -203,8 +202,7 @@ static bool try_solver(struct advising *v, struct trial *t, double cap_us, struc
     v->warm |= ok;
     if (ok || v->a->stopped) return true;
     if (!v->trial_late) return note_error(t, &why, e);
-    t->state = TRIAL_OPEN;
-    t->unprepared = true;
+    t->state = TRIAL_OPEN; /* the set-up took too long */
     return true;
 }
 
@@ -368,13 +366,18 @@ static int by_expected(const void *p, const void *q)
     return (a > b) - (a < b);
 }
 
-/* Is the candidate the first one with this preconditioner whose set-up left no time to judge it? It may take few
-   iterations. */
+/* Was the trial too short to judge the solver, because the set-up or an iteration takes long? */
+static bool is_unjudged(const struct trial *t)
+{
+    return t->solver && t->state == TRIAL_OPEN && t->iterations < trial_least_iterations;
+}
+
+/* Is it the first unjudged candidate with its preconditioner? It may take few iterations. */
 static bool is_spared(const struct solver_advice *a, int i)
 {
-    if (!a->at[i].unprepared) return false;
+    if (!is_unjudged(&a->at[i])) return false;
     for (int k = 0; k < i; k++)
-        if (a->at[k].unprepared && a->at[k].pre == a->at[i].pre) return false;
+        if (is_unjudged(&a->at[k]) && a->at[k].pre == a->at[i].pre) return false;
     return true;
 }
 

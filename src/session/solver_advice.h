@@ -40,7 +40,6 @@ struct trial {
     double planned_nnz, planned_flops; /* direct: of the factors; NaN: not known */
     bool accurate;                     /* direct: x is as good as fp64 allows, but its residual exceeds tol */
     bool least_squares;                /* and x solves the least-squares problem */
-    bool unprepared;                   /* the set-up left too little of the last trial to judge the method */
     bool drops;                        /* no longer a candidate */
     char why[400];                     /* the reason of TRIAL_ENDED and TRIAL_REFUSED; direct: the result */
 };
