@@ -279,7 +279,8 @@ bool level_is_narrow(int64_t rows, int64_t longest)
 
 static bool narrow(const struct layout *l, int level)
 {
-    return level_is_narrow(rows_in(l, level, level + 1), longest_in(l, level));
+    int64_t rows = rows_in(l, level, level + 1);
+    return rows <= LEVEL_NARROW && level_is_narrow(rows, longest_in(l, level)); /* no wide level is searched */
 }
 
 /* Many blocks: as many threads per row as the average row keeps busy. */
