@@ -69,7 +69,8 @@ static void out_spread(struct out *o, const struct paper_value *v)
 {
     char text[24] = "-";
     bool known = isfinite(v->spread) && isfinite(v->value);
-    if (known) snprintf(text, sizeof text, v->spread > 0 ? "%.2g%%" : "exact", 100 * v->spread);
+    bool measured = strstr(v->how, "measured") != NULL;
+    if (known) snprintf(text, sizeof text, measured ? "%.2g%%" : "exact", 100 * v->spread);
     out_num(o, "spread", NULL, known ? v->spread : NAN, NULL);
     out_str(o, NULL, "+-", text);
 }

@@ -78,7 +78,7 @@ static struct paper_value counted(double value)
 /* `scale` times a time. */
 static struct paper_value timed(const struct paper_time *t, double scale)
 {
-    struct paper_value v = {scale * t->us, t->spread > 0 ? t->spread / t->us : NAN, "measured", "", ""};
+    struct paper_value v = {scale * t->us, t->spread / t->us, "measured", "", ""};
     snprintf(v.device, sizeof v.device, "%s", t->on ? t->on->name : "");
     return v;
 }
@@ -87,7 +87,7 @@ static struct paper_value timed(const struct paper_time *t, double scale)
 static struct paper_value of_run(const struct taken *t, double value)
 {
     const struct run *r = &t->run;
-    struct paper_value v = {value, r->reps > 1 && r->spread_us > 0 ? r->spread_us / r->us : NAN, "measured", "", ""};
+    struct paper_value v = {value, r->reps > 1 ? r->spread_us / r->us : NAN, "measured", "", ""};
     snprintf(v.kernel, sizeof v.kernel, "%s", r->kernel->name);
     snprintf(v.device, sizeof v.device, "%s", t->predicted ? t->of : r->dev->name);
     if (t->predicted) snprintf(v.how, sizeof v.how, "predicted");

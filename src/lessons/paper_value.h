@@ -13,7 +13,7 @@ struct session;
 /* One number, and where it comes from. The texts of a ratio or a mean join the texts of its parts by " / ". */
 struct paper_value {
     double value;     /* NaN: none */
-    double spread;    /* half the interquartile range, as a share of the value; 0: exact; NaN: not known */
+    double spread;    /* half the interquartile range, as a share of the value; 0 if counted; NaN: not known */
     char how[48];     /* "counted", "measured" or "predicted" */
     char device[160]; /* the device that measured it, or the GPU that it was predicted for; empty: counted */
     char kernel[128]; /* the kernel that it is a time of; empty: none */
