@@ -163,9 +163,8 @@ bool card_for_solvers(struct card *c, const struct csr *A, double limit_us, stru
 void card_free(struct card *c);
 /* time for the costly lines of a large matrix, in microseconds; tests change it */
 extern double card_limit_us;
-/* The verdict on a card that card_make filled in with all lines; `name` is the matrix's name in commands;
-   `negated` is a free name, which the verdict may suggest for -A. The verdict needs no further computation. */
-void card_judge(const struct card *c, const char *name, const char *negated, struct card_verdict *out);
+/* The verdict on a card that card_make filled in with all lines. The verdict needs no further computation. */
+void card_judge(const struct card *c, struct card_verdict *out);
 /* "symmetric positive definite", "not symmetric", ...: what the card of a square matrix knows about symmetry. */
 const char *card_symmetry_text(const struct card *c);
 extern const struct registry card_registry;

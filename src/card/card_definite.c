@@ -204,7 +204,7 @@ static bool with_negative_diagonal(struct card *c, struct card_row *r, struct er
     card_set(r, "negative_definite", definite);
     card_say(r, definite ? "negative definite, because -A is positive definite"
                          : "not positive definite: a_ii < 0 in all rows");
-    card_advise(r, definite ? "cg on -A" : "not cg, not ic0");
+    card_advise(r, definite ? "cg, ic0" : "not cg, not ic0");
     return true;
 }
 

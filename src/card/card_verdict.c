@@ -52,7 +52,7 @@ static const char *solver_for_symmetric(const struct card *c)
                                               "cg if positive definite, which is not proved; otherwise minres",
                                           [CARD_POSITIVE] = "cg, with precond ic0 or jacobi",
                                           [CARD_INDEFINITE] = "minres; not cg, because A is not positive definite",
-                                          [CARD_NEGATIVE] = "cg on -A and -b"};
+                                          [CARD_NEGATIVE] = "cg, which solves -A x = -b, with precond ic0 or jacobi"};
     return by_sign[c->sign];
 }
 
@@ -76,11 +76,9 @@ static const char *solver_for(const struct card *c)
     return solver_for_unsymmetric(c);
 }
 
-static void judge_solver(const struct card *c, const char *name, const char *negated, struct card_verdict *v)
+static void judge_solver(const struct card *c, struct card_verdict *v)
 {
     text_append(v->solve, sizeof v->solve, "%s", solver_for(c));
-    if (c->sign == CARD_NEGATIVE)
-        text_append(v->solve, sizeof v->solve, ": `let %s = -%.20s`, then `solve cg %s`", negated, name, negated);
 }
 
 /* ---- what stores it ---- */
@@ -161,11 +159,11 @@ static void judge_problems(const struct card *c, struct card_verdict *v)
     if (c->values.zeros && !c->singular) add_problem(v, "%s: `prune`", how_many(c->values.zeros, "stored zero").text);
 }
 
-void card_judge(const struct card *c, const char *name, const char *negated, struct card_verdict *out)
+void card_judge(const struct card *c, struct card_verdict *out)
 {
     *out = (struct card_verdict){0};
     judge_kind(c, out);
-    judge_solver(c, name, negated, out);
+    judge_solver(c, out);
     judge_format(c, out);
     judge_problems(c, out);
 }

@@ -46,23 +46,13 @@ static bool has_verdict(const struct csr *A, const char *only)
     return !only && A->rows && A->cols;
 }
 
-/* Make the verdict. A command that the verdict suggests for -A uses a name that no matrix has. */
-static void judge(struct session *s, const struct matrix *m, const struct card *c, struct card_verdict *v)
-{
-    char negated[32] = "N";
-    struct err unseen = {0};
-    for (int i = 2; session_matrix(s, negated, &unseen); i++) snprintf(negated, sizeof negated, "N%d", i);
-    card_judge(c, m->name, negated, v);
-}
-
 /* The keys are null if there is no verdict. */
-static void out_verdict_keys(struct session *s, const struct matrix *m, const struct card *c, bool judged)
+static void out_verdict_keys(struct out *o, const struct card *c, bool judged)
 {
-    struct out *o = s->out;
     struct card_verdict v = {0};
     const char *problem[CARD_PROBLEMS];
     int n = 0;
-    if (judged) judge(s, m, c, &v);
+    if (judged) card_judge(c, &v);
     out_str(o, "kind", NULL, judged ? v.kind : NULL);
     out_str(o, "solve_with", NULL, judged ? v.solve : NULL);
     out_str(o, "store_as", NULL, judged ? v.store : NULL);
@@ -89,7 +79,7 @@ static bool out_keys(struct session *s, const struct matrix *m, const struct car
         out_int(o, "cols", NULL, m->csr.cols);
         out_int(o, "nnz", NULL, m->csr.nnz);
         out_bool(o, "stopped", NULL, c->stopped);
-        out_verdict_keys(s, m, c, has_verdict(&m->csr, only));
+        out_verdict_keys(o, c, has_verdict(&m->csr, only));
         for (int i = 0; i < c->n; i++) {
             const struct card_row *r = &c->row[i];
             for (int k = 0; r->line->keys[k].name; k++) out_key(o, r, k);
@@ -128,11 +118,10 @@ static void out_late(struct out *o, const struct card *c)
     if (n) out_text(o, "%-10s %s; `check all`", "too slow", names);
 }
 
-static void out_verdict(struct session *s, const struct matrix *m, const struct card *c)
+static void out_verdict(struct out *o, const struct card *c)
 {
-    struct out *o = s->out;
     struct card_verdict v;
-    judge(s, m, c, &v);
+    card_judge(c, &v);
     out_text(o, "%-10s %s", "kind", v.kind);
     out_text(o, "%-10s %s", "solvers", v.solve);
     out_text(o, "%-10s %s", "store as", v.store);
@@ -147,7 +136,7 @@ static void out_lines(struct session *s, const struct matrix *m, const struct ca
     const struct csr *A = &m->csr;
     out_text(o, "%s: %s x %s, %s, %s; rows counted from 0", m->name, card_count(A->rows).text, card_count(A->cols).text,
              how_many(A->nnz, "nonzero").text, A->imag ? "complex" : "real");
-    if (has_verdict(A, only)) out_verdict(s, m, c);
+    if (has_verdict(A, only)) out_verdict(o, c);
     for (int i = 0; i < c->n; i++) {
         const struct card_row *r = &c->row[i];
         if (is_shown(r, only))
