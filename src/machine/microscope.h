@@ -60,6 +60,11 @@ struct scope_array {
     uint64_t base; /* address of element 0; for shared memory, its offset */
 };
 
+/* The sectors of the array, or one fewer, depending on where in a sector the array begins. */
+static inline int64_t scope_sectors(const struct scope_array *a)
+{
+    return a->n * a->size / SECTOR + 1;
+}
 /* The words of 64 bits that have one bit for each sector of the array, wherever in a sector the array begins. */
 static inline int64_t scope_sector_words(const struct scope_array *a)
 {

@@ -108,9 +108,11 @@ static void without_share(struct workload *w, double less)
         k->lines *= 1 - less;
         k->l2_loads *= 1 - less;
         k->l2_lines *= 1 - less;
+        k->lost *= 1 - less;
         k->footprint *= 1 - less;
     }
     w->footprint *= 1 - less;
+    w->in_lines *= 1 - less;
 }
 
 static double padding_share(const struct sums *s)
@@ -190,6 +192,7 @@ static void no_scatter(const struct sums *s, struct workload *w)
         double most = k->sectors > 0 ? fmin(1, k->footprint / SECTOR / k->sectors)
                                      : 1; /* the fraction of the sectors that must be fetched in any case */
         k->lines *= 1 - less;
+        k->lost *= 1 - less;
         k->l2_loads -= fmax(0, k->l2_loads - k->gathered) * less * (1 - most);
         k->l2_lines -= fmax(0, k->l2_lines - k->gathered_lines) * less * (1 - most);
         k->wait[WAIT_FIRST] += less * indices * k->wait[WAIT_L1];
@@ -229,8 +232,9 @@ static void no_gather(const struct sums *s, struct workload *w)
 static void no_atomics(const struct sums *s, struct workload *w)
 {
     for (int l = 0; l < w->n; l++) {
-        w->launch[l].hot = w->launch[l].deep = 0;
-        if (s->k->kernel->shares) w->launch[l].atomics = 0;
+        w->launch[l].hot = 0;
+        w->launch[l].atomic_sectors *= 1 - share((double)s->atomics.contended, (double)s->atomics.lanes);
+        if (s->k->kernel->shares) w->launch[l].atomic_sectors = 0;
     }
 }
 
@@ -264,9 +268,11 @@ static void half_bytes(const struct sums *s, struct workload *w)
         struct work *k = &w->launch[l];
         k->l2_loads -= fmax(0, k->l2_loads - k->gathered) / 2;
         k->l2_lines -= fmax(0, k->l2_lines - k->gathered_lines) / 2;
+        k->lost /= 2;
         k->footprint -= fmax(0, k->footprint - vectors) / 2;
     }
     w->footprint -= fmax(0, w->footprint - vectors) / 2;
+    w->in_lines -= fmax(0, w->in_lines - vectors) / 2;
 }
 
 /* ---- text and remedy of each cause ---- */
@@ -382,7 +388,7 @@ static void say_gather(const struct sums *s, struct finding *f)
 static void say_atomics(const struct sums *s, struct finding *f)
 {
     double hot = 0, all = (double)s->atomics.lanes;
-    for (int l = 0; l < s->k->work.n; l++) hot = fmax(hot, s->k->work.launch[l].hot);
+    for (int l = 0; l < s->k->work.n; l++) hot = fmax(hot, s->k->work.launch[l].hottest);
     if (!s->k->kernel->shares) { /* each atomic adds one or more entries to the y of its row */
         all = fmin(all, (double)s->k->plan.slots);
         hot = fmin(hot, (double)csr_most_entries(s->A, SECTOR / (int64_t)type_size(s->k->real)));

@@ -30,6 +30,7 @@ static const struct {
     double block_ns;     /* time to start and end a block */
     double start_ns;     /* between the starts of two blocks of a launch, on all multiprocessors */
     double tail;         /* time of the last wave of blocks / time of an average block */
+    double alone;        /* the waits of the longest block, while others have ended, / those while they run */
     double l2_share;     /* bandwidth of sectors, without the lookup of their lines / the ceiling for cache reads */
     double l2_line;      /* the lookup of a line takes as long as this number of sectors */
     double l2_own;       /* what a multiprocessor alone can take of L2's bandwidth, in shares of an equal division */
@@ -42,39 +43,36 @@ static const struct {
     double uneven;  /* how much more data than its share a part of L2 gets */
     double lookups; /* lines that an L1 looks up per ns */
     double steps;   /* requests that a multiprocessor issues per ns, with about 6 arithmetic instructions per request */
-    double atomics; /* atomics per ns, in all of L2 */
-    double deep;    /* additions per ns by lanes of one warp at one address */
-    double hidden;  /* additions of a request at one address that take no time */
+    double atomics; /* sectors that all of L2 updates per ns */
     double hot_ns, hot_int_ns; /* ns per floating-point addition, and per integer addition, in a contended sector */
     double together;           /* p of the p-norm that combines concurrent times: 1 is the sum, infinity the longest */
 } H = {
     .again_us = 2.2,
     .first_us = -0.798,
     .launch_share = 0.729,
-    .wait = {18.5, 19.4, 98.3, 98.3, 0.0534, 0.0508, 437, 3.85e+03},
-    .memory_ns = 95.8,
-    .single = 0.958,
-    .block_ns = 0.768,
+    .wait = {5.8, 20.3, 97.8, 97.8, 3.27, 2.59, 316, 2.21e+03},
+    .memory_ns = 107,
+    .single = 0.954,
+    .block_ns = 3.61,
     .start_ns = 0.6,
-    .tail = 0.751,
-    .l2_share = 1.05,
-    .l2_line = 0.546,
-    .l2_own = 1.23,
-    .dram_share = 0.972,
+    .tail = 1.75,
+    .alone = 1.51,
+    .l2_share = 1.13,
+    .l2_line = 0.42,
+    .l2_own = 1.27,
+    .dram_share = 1.05,
     .x_share = 0.5,
     .full_first = 0.7,
     .full_last = 0.92,
     .random = 0.56,
     .stays = 0.28,
     .uneven = 0.3,
-    .lookups = 1.5,
-    .steps = 0.803,
-    .atomics = 262,
-    .deep = 106,
-    .hidden = 3,
-    .hot_ns = 2.16,
-    .hot_int_ns = 0.689,
-    .together = 1.26,
+    .lookups = 2.05,
+    .steps = 0.634,
+    .atomics = 60.1,
+    .hot_ns = 1.05,
+    .hot_int_ns = 0.701,
+    .together = 1.33,
 };
 
 /* What the constants leave out differs from kernel to kernel: the instructions between two requests, and how many loads
@@ -82,26 +80,28 @@ static const struct {
 static const struct kernel_fit {
     const char *kernel;
     double chain;  /* the waits of a warp, and the instructions, as a factor */
-    double rates;  /* the time of traffic, lookups, instructions and atomics, as a factor */
+    double alone;  /* the additional factor for the waits of the longest block */
+    double rates;  /* the time of L2 traffic, lookups, instructions and atomics, as a factor */
     double single; /* the additional factor for waits in fp32 */
     double us;     /* added to the launch */
 } fits[] = {
-#define KERNEL_FIT(kernel, chain, rates, single, us) {kernel, chain, rates, single, us},
+#define KERNEL_FIT(kernel, chain, alone, rates, single, us) {kernel, chain, alone, rates, single, us},
 #include "model_fits.def"
 #undef KERNEL_FIT
 };
 
 /* The factors for a workload. */
 struct factors {
-    double chain, rates, us;
+    double chain, alone, rates, us;
 };
 
 static struct factors factors_of(const struct workload *w)
 {
-    struct factors f = {w->single ? H.single : 1, 1, 0};
+    struct factors f = {.chain = w->single ? H.single : 1, .alone = H.alone, .rates = 1};
     for (int i = 0; i < COUNT(fits) && !w->plain; i++)
         if (!strcmp(fits[i].kernel, w->kernel->name)) {
             f.chain *= fits[i].chain * (w->single ? fits[i].single : 1);
+            f.alone *= fits[i].alone;
             f.rates = fits[i].rates;
             f.us = fits[i].us;
         }
@@ -193,15 +193,10 @@ static double atomic_ratio(const struct machine *g)
     return g->c.cache_gbs / machine_reference().c.cache_gbs;
 }
 
-/* The time in us of all atomics. The lanes of a request are added one after another if they have the same address; the
-   first few of them take no longer than the request takes to leave its multiprocessor. The parts of L2 do not get equal
-   shares of the sectors that run at the same time, so that at the end, one part still adds what the others have done:
-   about as much as all threads that run at the same time. */
+/* The time in us of all atomics. L2 updates a sector for all lanes with different addresses in it at once. */
 static double atomics_us(const struct work *w, const struct machine *g, const struct factors *f)
 {
-    double together = fmin(w->atomics, g->sms * model_resident(g, w) * (double)w->threads);
-    double deep = most(0, w->deep - H.hidden * w->atomics / LANES), uneven = deep > 0 ? 1 + together / w->atomics : 1;
-    return (f->rates * w->atomics / H.atomics + uneven * deep / H.deep) / atomic_ratio(g) / 1000;
+    return f->rates * w->atomic_sectors / (H.atomics * atomic_ratio(g)) / 1000;
 }
 
 static double chains(const struct work *w, const struct machine *g, const struct factors *f, double missed, bool shares)
@@ -226,17 +221,23 @@ static double missed_at(double times)
     return 1 - hit;
 }
 
+double model_lost(const struct machine *g, double bytes)
+{
+    double size = bytes / (1e6 * g->is.l2_mb);
+    return fmin(1, most(0, (size - H.full_first) / (H.full_last - H.full_first)));
+}
+
 /* L2 keeps what was read last. Data that are read in the same order again and again are then either kept or, if they
    are larger than L2, always evicted just before they are read again. The parts of L2 do not get equal shares, so that
    some parts are full before the others. Sectors that a kernel marks as read once are replaced first: they replace one
    another, and a part of them stays. */
 static double share_missed(const struct workload *w, const struct machine *g)
 {
-    double size = w->footprint / (1e6 * g->is.l2_mb), last = (size - H.full_first) / (H.full_last - H.full_first);
+    double size = w->in_lines / (1e6 * g->is.l2_mb);
     double once = missed_at(size / H.random) * 0.5 + missed_at(size / H.random * (1 + H.uneven)) * 0.25 +
                   missed_at(size / H.random / (1 + H.uneven)) * 0.25;
     once = most(0, fmin(once, 1 - H.stays / size));
-    return w->once * once + (1 - w->once) * fmin(1, most(0, last));
+    return w->once * once + (1 - w->once) * model_lost(g, w->in_lines);
 }
 
 double model_x_sectors(const struct machine *g)
@@ -263,10 +264,17 @@ static double again_in(const struct workload *w, int l)
     return gathered > 0 ? w->again * of / gathered : 0;
 }
 
+/* Does one block of the launch take much longer than the others? */
+static bool is_alone(const struct work *w, const struct machine *g, const struct factors *f, double missed)
+{
+    return f->alone * life(g, f, w->longest, missed) > 2 * life(g, f, w->wait, missed) / (double)w->blocks;
+}
+
 struct sm_costs model_sm_costs(const struct workload *w, const struct machine *g)
 {
     struct factors f = factors_of(w);
     double missed = share_missed(w, g), clock = clock_ratio(g);
+    if (is_alone(workload_busiest(w), g, &f, missed)) f.chain *= f.alone;
     struct sm_costs c = {.issue = f.chain / (H.steps * clock),
                          .block = H.block_ns / clock,
                          .l2_sector = SECTOR * g->sms / (H.l2_share * g->c.cache_gbs),
@@ -276,19 +284,17 @@ struct sm_costs model_sm_costs(const struct workload *w, const struct machine *g
     return c;
 }
 
-/* The time in us of `moved` bytes from memory, which use as much bandwidth as `bytes` that are read in a row. The fit
-   would make some kernels faster than the memory can be. */
-static double memory_us(const struct machine *g, const struct factors *f, double moved, double bytes)
+/* The time in us of `moved` bytes from memory, which use as much bandwidth as `bytes` that are read in a row. */
+static double memory_us(const struct machine *g, double moved, double bytes)
 {
-    return most(f->rates * bytes / model_stream_gbs(g), moved / g->is.memory_gbs) / 1000;
+    return most(bytes / model_stream_gbs(g), moved / g->is.memory_gbs) / 1000;
 }
 
 static void bounds_of(const struct work *w, const struct machine *g, const struct factors *f, double missed,
                       bool shares, double *us)
 {
-    double longest = life(g, f, w->longest, missed), mean = life(g, f, w->wait, missed) / (double)w->blocks;
-    double clock = clock_ratio(g);
-    bool alone = longest > 2 * mean; /* one block takes much longer than the other blocks */
+    double longest = f->alone * life(g, f, w->longest, missed), clock = clock_ratio(g);
+    bool alone = is_alone(w, g, f, missed);
     us[BOUND_LATENCY] = most(chains(w, g, f, missed, shares), alone ? 0 : longest);
     us[BOUND_LONGEST] = alone ? longest : 0;
     us[BOUND_L2] = f->rates * l2_us(w, g);
@@ -322,9 +328,9 @@ void model_terms(const struct workload *w, const struct machine *g, struct terms
     *out = (struct terms){.n = w->n};
     for (int l = 0; l < w->n; l++) {
         if (w->launch[l].blocks == 0) continue;
-        double bytes = missed * w->launch[l].footprint, again = again_in(w, l);
+        double bytes = missed * w->launch[l].footprint, again = again_in(w, l) + missed * w->launch[l].lost;
         bounds_of(&w->launch[l], g, &f, missed, w->kernel->shares, out->us[l]);
-        out->us[l][BOUND_DRAM] = memory_us(g, &f, bytes + again * SECTOR, bytes + again * alone_bytes(g));
+        out->us[l][BOUND_DRAM] = memory_us(g, bytes + again * SECTOR, bytes + again * alone_bytes(g));
         out->us[l][BOUND_FLOPS] = flops_us(w, &w->launch[l], g);
         out->launch_us += H.again_us;
         out->dram_bytes += bytes + again * SECTOR;

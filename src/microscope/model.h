@@ -46,8 +46,9 @@ struct work {
     double l2_lines;       /* 128-byte lines of these sectors, counted for each request */
     double atomics;        /* atomics of lanes */
     double atomic_sectors; /* sectors that L2 updates, one at a time */
-    double deep;           /* the largest number of lanes at one address, summed over atomic requests */
-    double hot;            /* atomics in the sector with the most atomics */
+    double hot;            /* atomics that others wait for, one after another, because they go to one sector */
+    double hottest;        /* atomics in the sector with the most atomics, of blocks that run at the same time */
+    double lost;           /* sectors of the matrix that L2 delivers again, after it has replaced them */
     double gathered;       /* sectors of x that L2 delivers */
     double gathered_lines; /* 128-byte lines of these sectors, counted for each request */
     double wavefronts;     /* shared-memory wavefronts */
@@ -65,6 +66,7 @@ struct workload {
     int n;
     struct work launch[SCOPE_LAUNCHES];
     double footprint; /* bytes of distinct sectors of all launches */
+    double in_lines;  /* bytes of the lines of these sectors: L2 keeps whole lines, of which it loads some sectors */
     double once;      /* the share of them that the kernel marks as read once, for L2 to replace them first */
     double again;     /* sectors of x that L2 reads from memory again, beyond the first time */
     bool sampled;
@@ -118,6 +120,8 @@ struct terms {
     double launch_us, us[SCOPE_LAUNCHES][BOUNDS];
     double dram_bytes, l2_bytes;
 };
+/* The share of sectors that L2 has replaced once it has loaded this many bytes of other lines. */
+double model_lost(const struct machine *g, double bytes);
 /* The sectors of x that L2 keeps. */
 double model_x_sectors(const struct machine *g);
 /* The bandwidth in GB/s at which launches read long arrays from memory. */

@@ -11,8 +11,8 @@ static void slowest(const struct warp_state *s, int nwarps, int span, double *wa
     double most = -1;
     int at = 0;
     for (int k = 0; k < nwarps; k++)
-        if (model_cost(s[k].wait[span]) > most) most = model_cost(s[k].wait[span]), at = k;
-    for (int k = 0; nwarps && k < WAITS; k++) wait[k] += s[at].wait[span][k];
+        if (span < s[k].spans && model_cost(s[k].wait[span]) > most) most = model_cost(s[k].wait[span]), at = k;
+    for (int k = 0; most >= 0 && k < WAITS; k++) wait[k] += s[at].wait[span][k];
 }
 
 static void add_block(struct watching *v, const struct block_log *b, const struct warp_state *s)
@@ -21,7 +21,9 @@ static void add_block(struct watching *v, const struct block_log *b, const struc
     double wait[WAITS] = {0};
     bool shares = v->out->kernel->shares;
     int64_t warps = (v->scope->launch[v->launch].threads + LANES - 1) / LANES;
-    for (int span = 0; span < SPANS_MOST && !shares; span++) slowest(s, b->nwarps, span, wait);
+    int spans = 0;
+    for (int k = 0; k < b->nwarps; k++) spans = s[k].spans > spans ? s[k].spans : spans;
+    for (int span = 0; span < spans && !shares; span++) slowest(s, b->nwarps, span, wait);
     for (int k = 0; k < b->nwarps && shares; k++)
         for (int q = 0; q < WAITS; q++) wait[q] += s[k].wait[0][q] / (double)warps;
     for (int k = 0; k < WAITS; k++) w->wait[k] += b->weight * wait[k];
@@ -36,23 +38,43 @@ static void add_block(struct watching *v, const struct block_log *b, const struc
     w->longest_row = b->row;
 }
 
-/* Set the batches of the requests from .. end-1 of a loop that is unrolled completely: its iterations, as many as its
-   sites have requests, are divided into equal batches of at most UNROLLED_WHOLE. */
-static void set_batches(struct asked *r, int64_t from, int64_t end)
+/* The registers that hold what a request loads. */
+static double registers_for(const struct watching *v, const struct asked *r)
 {
-    int count[SCOPE_SITES] = {0};
-    for (int64_t k = from; k < end; k++) count[r[k].site]++;
-    for (int64_t k = from; k < end; k++)
-        r[k].unroll = count[r[k].site] / ceil(count[r[k].site] / (double)UNROLLED_WHOLE);
+    const struct access_site *p = &v->scope->site[r->site];
+    bool load = p->kind == ACCESS_LOAD || p->kind == ACCESS_TEXTURE;
+    return load ? ceil((double)(p->elements * v->scope->array[p->array].size) / 4) : 0;
 }
 
-static void set_unrolls(struct warp_log *g)
+/* Set the batches of the requests from `from` on, which are in loops that are unrolled completely. The iterations of
+   such a loop, as many as its sites have requests, are divided into equal batches of at most UNROLLED_WHOLE, and as
+   many as the registers hold. If several such loops follow one another, the requests end where the first of them begins
+   again, in the next iteration of a loop around them. Returns the end. */
+static int64_t set_batches(const struct watching *v, const struct warp_log *g, int64_t from)
 {
-    for (int64_t k = 0, end; k < g->n; k = end) {
-        for (end = k; end < g->n && g->r[end].unroll == 0;) end++;
-        if (end > k) set_batches(g->r, k, end);
-        if (end == k) end++;
+    int count[SCOPE_SITES] = {0};
+    bool ended[SCOPE_SITES] = {false}, repeats = false; /* the loop of the site has ended; a site of the loop repeats */
+    double loaded = 0, room = v->registers > OTHER_REGISTERS ? (double)(v->registers - OTHER_REGISTERS) : INFINITY;
+    int64_t end = from;
+    for (; end < g->n && g->r[end].unroll == 0 && !ended[g->r[end].site]; end++) {
+        int site = g->r[end].site;
+        if (!count[site] && repeats) {
+            for (int k = 0; k < SCOPE_SITES; k++) ended[k] = count[k] > 0;
+            repeats = false;
+        }
+        repeats |= count[site]++ > 0;
+        loaded += registers_for(v, &g->r[end]);
     }
+    for (int64_t k = from; k < end; k++) {
+        double n = count[g->r[k].site];
+        g->r[k].unroll = fmax(1, n / ceil(fmax(n / UNROLLED_WHOLE, loaded / room)));
+    }
+    return end;
+}
+
+static void set_unrolls(const struct watching *v, const struct warp_log *g)
+{
+    for (int64_t k = 0; k < g->n;) k = g->r[k].unroll == 0 ? set_batches(v, g, k) : k + 1;
 }
 
 /* Replay the requests of a warp up to its next wait, where other warps take over. */
@@ -95,18 +117,42 @@ static bool is_recorded(const struct watching *v, const struct queue *q)
     return v->tape && q == &v->queue[l->seen < l->blocks ? 0 : v->tape->sm];
 }
 
+static int spans_of(const struct watching *v, const struct warp_log *g)
+{
+    int n = 1;
+    for (int64_t k = 0; k < g->n && n < SPANS_MOST; k++) n += v->scope->site[g->r[k].site].kind == ACCESS_BARRIER;
+    return n;
+}
+
+/* The warps of the blocks of q before their first request; *waits receives the memory of their waits. */
+static struct warp_state *warps_new(struct watching *v, const struct queue *q, double (**waits)[WAITS])
+{
+    int nwarps = 0, k = 0;
+    int64_t spans = 0;
+    for (int b = 0; b < q->n; b++) nwarps += q->block[b].nwarps;
+    struct warp_state *state = mem_zero(nwarps, sizeof *state, "the warps of blocks", &v->err);
+    for (int b = 0; state && b < q->n; b++)
+        for (int i = 0; i < q->block[b].nwarps; i++, k++) {
+            state[k] = (struct warp_state){.pending = -1, .values = -1, .unroll = 1, .weight = q->block[b].weight};
+            spans += state[k].spans = spans_of(v, &q->block[b].warp[i]);
+        }
+    *waits = state ? mem_zero(spans, sizeof **waits, "the warps of blocks", &v->err) : NULL;
+    if (!*waits) return mem_free(state), NULL;
+    spans = 0;
+    for (k = 0; k < nwarps; spans += state[k++].spans) state[k].wait = *waits + spans;
+    return state;
+}
+
 /* Evaluate the blocks that share a multiprocessor. */
 static void queue_run(struct watching *v, struct queue *q)
 {
     int nwarps = 0, k = 0;
+    double(*waits)[WAITS] = NULL;
     for (int b = 0; b < q->n; b++) nwarps += q->block[b].nwarps;
     if (!q->cache)
         q->cache = mem_zero(1, sizeof(struct cache) + (size_t)v->lines * sizeof(struct line), "a cache", &v->err);
-    struct warp_state *state = q->cache ? mem_zero(nwarps, sizeof *state, "the warps of blocks", &v->err) : NULL;
-    for (int b = 0; state && b < q->n; b++)
-        for (int i = 0; i < q->block[b].nwarps; i++, k++)
-            state[k] = (struct warp_state){.pending = -1, .values = -1, .unroll = 1, .weight = q->block[b].weight};
-    k = 0;
+    struct warp_state *state = q->cache ? warps_new(v, q, &waits) : NULL;
+    v->run_filled = v->filled;
     if (state && is_recorded(v, q)) tape_begin(v, q, state);
     while (state && one_turn(v, q, state)) {
     }
@@ -117,6 +163,7 @@ static void queue_run(struct watching *v, struct queue *q)
         block_log_free(&q->block[b]);
     }
     q->n = 0;
+    mem_free(waits);
     mem_free(state);
 }
 
@@ -137,7 +184,7 @@ void model_block_end(void *user, const struct scope *s, int launch, int64_t bloc
     if (kept) {
         memcpy(kept, v->warp, (size_t)v->nwarps * sizeof *kept);
         memset(v->warp, 0, (size_t)v->nwarps * sizeof *kept);
-        for (int k = 0; k < v->nwarps; k++) set_unrolls(&kept[k]);
+        for (int k = 0; k < v->nwarps; k++) set_unrolls(v, &kept[k]);
         q->block[q->n++] = (struct block_log){block, v->row, v->row_length, s->weight, v->nwarps, kept};
         if (q->n == v->at_once) queue_run(v, q);
     }

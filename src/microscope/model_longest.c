@@ -1,5 +1,7 @@
 /* Finds and traces the warp of the longest row, which a sample of blocks may have missed. */
 #include "matrix/csr.h"
+#include "formats/format.h"
+#include "machine/mat.h"
 #include "machine/kernel.h"
 #include "base/mem.h"
 #include "model_watch.h"
@@ -27,29 +29,75 @@ static bool block_of_row(const struct stores *t, int64_t row, int64_t *block)
     return fabs(second - t->block[1]) < 0.5;
 }
 
-/* The rows that a warp works on, and how many entries of each row the warp has loaded by the end of the kept trace. */
-struct unfinished {
-    int n;
-    int64_t row[LANES];
-    double loaded[LANES];
-};
+/* ---- rows, or the columns of a format that stores columns ---- */
 
-static void count_entry(struct unfinished *t, struct place p, bool add_rows)
+static const int *column_pointers(const struct stored *S)
 {
-    int k = 0;
-    if (p.kind != SLOT_ENTRY || p.row < 0) return;
-    while (k < t->n && t->row[k] != p.row) k++;
-    if (k == t->n && !add_rows) return;
-    if (k == t->n) t->row[t->n] = p.row, t->loaded[t->n++] = 0;
-    t->loaded[k]++;
+    for (int k = 0; k < S->narrays; k++)
+        if (S->a[k].role == ROLE_POINTERS && S->a[k].n == S->cols + 1 && S->format->where(S, k, 0).col >= 0)
+            return S->a[k].data;
+    return NULL;
 }
 
-static void count_loaded(struct unfinished *t, const struct scope *s, const struct request *r, bool add_rows)
+/* The number of entries of a row, or of a column if there are pointers to columns. */
+static int64_t line_length(const struct csr *A, const int *columns, int64_t i)
+{
+    return columns ? columns[i + 1] - columns[i] : csr_row_length(A, i);
+}
+
+void model_find_longest(struct watching *v)
+{
+    v->columns = column_pointers(v->M->of);
+    for (int64_t i = 0, longest = 0; i < (v->columns ? v->A->cols : v->A->rows); i++)
+        if (line_length(v->A, v->columns, i) > longest) longest = line_length(v->A, v->columns, v->longest_line = i);
+}
+
+/* ---- traces that were cut ---- */
+
+/* The rows (or columns) that a warp works on, and the first and the last entry of each that the warp has loaded by the
+   end of the kept trace. */
+struct unfinished {
+    const struct csr *A;
+    const int *columns;
+    int n;
+    int64_t line[LANES], first[LANES], last[LANES];
+};
+
+static int64_t entry_in_row(const struct csr *A, int64_t row, int64_t col)
+{
+    int64_t low = csr_start(A, row), high = csr_start(A, row + 1);
+    while (low < high) {
+        int64_t middle = low + (high - low) / 2;
+        if (A->col[middle] < col)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low - csr_start(A, row);
+}
+
+/* at: the index of the entry in its array. */
+static void note_entry(struct unfinished *t, struct place p, int64_t at, bool add_lines)
+{
+    int64_t line = t->columns ? p.col : p.row, entry;
+    int k = 0;
+    if (p.kind != SLOT_ENTRY || line < 0) return;
+    while (k < t->n && t->line[k] != line) k++;
+    if (k == t->n && !add_lines) return;
+    entry = t->columns ? at - t->columns[line] : entry_in_row(t->A, line, p.col);
+    if (k == t->n) t->line[t->n] = line, t->first[t->n] = t->last[t->n] = entry, t->n++;
+    if (entry < t->first[k]) t->first[k] = entry;
+    if (entry > t->last[k]) t->last[k] = entry;
+}
+
+static void note_loaded(struct unfinished *t, const struct scope *s, const struct request *r, bool add_lines)
 {
     const struct access_site *site = &s->site[r->site];
     for (uint32_t left = r->mask; left; left &= left - 1)
-        for (int i = 0; i < site->elements; i++)
-            count_entry(t, scope_element(s, site->array, r->at[__builtin_ctz(left)] + i), add_rows);
+        for (int i = 0; i < site->elements; i++) {
+            int64_t at = r->at[__builtin_ctz(left)] + i;
+            note_entry(t, scope_element(s, site->array, at), at, add_lines);
+        }
 }
 
 static bool at_values(const struct trace *t, int64_t k)
@@ -75,19 +123,17 @@ static double beyond_together(const struct trace *t, const struct csr *A, const 
     return (double)(A->rowptr[end] - A->rowptr[first]) / t->warps / loaded;
 }
 
-/* The length of the warp's whole run divided by the length of the kept trace. The run ends when the warp has loaded all
-   entries of its rows. */
-static double beyond(const struct trace *t, const struct csr *A, const struct stores *rows)
+/* The length of the warp's whole run divided by the length of the kept trace. The run ends when the warp, alone or with
+   other warps that share its rows, has come to the end of its rows. */
+static double beyond(const struct trace *t, const struct watching *v, const struct stores *rows)
 {
-    struct unfinished u = {0};
-    double most = 1, together = t->cut ? beyond_together(t, A, rows) : 1;
+    struct unfinished u = {.A = v->A, .columns = v->columns};
+    double most = 1, together = t->cut ? beyond_together(t, v->A, rows) : 1;
     if (!isnan(together)) return together > 1 ? together : 1;
     for (int64_t k = t->nsteps - 1; k >= 0; k--)
-        if (at_values(t, k)) count_loaded(&u, &t->scope, &t->step[k], u.n == 0);
-    for (int k = 0; k < u.n; k++) {
-        double times = (double)csr_row_length(A, u.row[k]) / u.loaded[k];
-        if (times > most) most = times;
-    }
+        if (at_values(t, k)) note_loaded(&u, &t->scope, &t->step[k], u.n == 0);
+    for (int k = 0; k < u.n; k++)
+        most = fmax(most, (double)line_length(v->A, v->columns, u.line[k]) / (double)(u.last[k] - u.first[k] + 1));
     return most;
 }
 
@@ -117,12 +163,12 @@ static bool follow(const struct watching *v, int launch, int64_t warp, struct wa
         t.scope.launch[launch].seen = 1;
         if (one->queue) model_block_end(one, &t.scope, launch, warp / warps);
         const struct work *got = &out->launch[launch];
-        double times = beyond(&t, v->A, &v->stored[launch]), cost = times * model_cost(got->longest);
+        double times = beyond(&t, v, &v->stored[launch]), cost = times * model_cost(got->longest);
         ok = one->queue && !one->err.code;
         if (ok && cost > model_cost(w->longest)) {
             for (int k = 0; k < WAITS; k++) w->longest[k] = times * got->longest[k];
             w->longest_block = warp / warps;
-            w->longest_row = v->longest_row;
+            w->longest_row = v->columns ? -1 : v->longest_line;
         }
         watching_free(one);
         trace_free(&t);
@@ -149,7 +195,7 @@ static bool follow_longest(const struct watching *v, int launch, struct watch *w
     const struct scope_launch *at = &v->scope->launch[launch];
     const struct stores *t = &v->stored[launch];
     int64_t warps = (at->threads + LANES - 1) / LANES, end = warps * at->blocks, warp, block;
-    int64_t row = position_of(v, v->longest_row);
+    int64_t row = position_of(v, v->longest_line);
     bool by_warp = warp_of_row(t, row, &warp) && warp >= 0 && warp < end;
     bool by_block = !t->loose && block_of_row(t, row, &block) && block >= 0 && block < at->blocks;
     if (by_block && !(by_warp && warp / warps == block))

@@ -4,10 +4,12 @@
 #include "base/mem.h"
 #include "model_watch.h"
 
+#include <math.h>
 #include <string.h>
 
-/* Load the sector into the cache. Returns true if the sector was in the cache already. */
-static bool cache_look(struct cache *c, int sets, uint64_t sector)
+/* Load the sector into the cache. Returns true if the sector was in the cache already; if even its line was not,
+   counts it in *filled. */
+static bool cache_look(struct cache *c, int sets, uint64_t sector, uint32_t *filled)
 {
     uint64_t tag = sector / (LINE / SECTOR);
     uint32_t bit = 1u << (sector % (LINE / SECTOR));
@@ -23,6 +25,7 @@ static bool cache_look(struct cache *c, int sets, uint64_t sector)
         if (set[k].age < old->age) old = &set[k];
     }
     *old = (struct line){tag, c->now, bit};
+    ++*filled;
     return false;
 }
 
@@ -98,6 +101,26 @@ static bool gathers_now(const struct watching *v, const struct warp_state *w, co
     return load && !again && is_gathered(&v->scope->array[p->array]);
 }
 
+/* Mark the sector in the map. Sets *line to whether its line had no sector in the map. */
+static bool test_sector(uint64_t *map, uint64_t i, bool *line)
+{
+    uint64_t first = i / (LINE / SECTOR) * (LINE / SECTOR);
+    *line = !(map[first / 64] >> (first % 64) & 15);
+    return test_set(map, i);
+}
+
+/* The share of the requests for a sector of this line that L2 answers from memory although it had delivered the sector
+   before. Since then, each multiprocessor has loaded about as many lines as this one. Elements of x have a simulation
+   of their own (reuse.c). */
+static double lost(struct watching *v, int a, uint64_t line)
+{
+    if (v->scope->array[a].stored < 0) return 0;
+    uint32_t *then = &v->array[a].filled[line], since = v->filled - *then;
+    bool same_run = *then - v->run_filled <= v->filled - v->run_filled;
+    *then = v->filled;
+    return same_run ? model_lost(v->gpu, v->sms_busy * since * LINE) : 0;
+}
+
 /* The level of memory that the slowest sector of the request comes from. */
 static int level_of(struct watching *v, const struct asked *r, const uint64_t *sector, struct cache *cache, int a,
                     double weight)
@@ -105,19 +128,23 @@ static int level_of(struct watching *v, const struct asked *r, const uint64_t *s
     struct work *w = &v->out->launch[v->launch];
     const struct scope_array *array = &v->scope->array[a];
     int level = WAIT_L1;
-    bool x = array->role == ROLE_X;
+    bool x = array->role == ROLE_X, kept = x && (double)scope_sectors(array) <= model_x_sectors(v->gpu);
     uint64_t missed = UINT64_MAX; /* the line of the last sector that was not in the cache */
     for (int k = 0; k < r->n; k++) {
-        bool before = test_set(v->array[a].asked, sector_in_array(sector[k]));
+        bool new_line, first_line, before = test_sector(v->array[a].asked, sector_in_array(sector[k]), &new_line);
         if (!before) v->distinct[v->launch][a] += weight;
-        if (!test_set(v->array[a].any, sector_in_array(sector[k]))) v->all[a]++;
-        if (cache && cache_look(cache, v->sets, sector[k])) continue;
+        if (new_line) v->lines_distinct[v->launch][a] += weight;
+        if (!test_sector(v->array[a].any, sector_in_array(sector[k]), &first_line)) v->all[a]++;
+        v->lines_all[a] += first_line;
+        if (cache && cache_look(cache, v->sets, sector[k], &v->filled)) continue;
+        double share = cache ? lost(v, a, sector_in_array(sector[k]) / (LINE / SECTOR)) : 0;
+        if (before) w->lost += weight * share;
         w->l2_loads += weight;
         double lines = sector[k] / (LINE / SECTOR) != missed ? weight : 0;
         w->l2_lines += lines;
         missed = sector[k] / (LINE / SECTOR);
         if (x) w->gathered += weight, w->gathered_lines += lines;
-        int from = before ? WAIT_L2 : WAIT_FIRST;
+        int from = kept || (before && share < 0.5) ? WAIT_L2 : WAIT_FIRST;
         if (from > level) level = from;
     }
     return level;
@@ -139,7 +166,10 @@ static bool map_of(struct watching *v, int a)
     int64_t words = scope_sector_words(&v->scope->array[a]);
     if (!v->array[a].asked) v->array[a].asked = mem_zero(words, 8, "the sectors of an array", &v->err);
     if (!v->array[a].any) v->array[a].any = mem_zero(words, 8, "the sectors of an array", &v->err);
-    return v->array[a].asked && v->array[a].any;
+    if (!v->array[a].filled && v->scope->array[a].stored >= 0)
+        v->array[a].filled =
+            mem_zero(words * 64 / (LINE / SECTOR), sizeof *v->array[a].filled, "the lines of an array", &v->err);
+    return v->array[a].asked && v->array[a].any && (v->array[a].filled || v->scope->array[a].stored < 0);
 }
 
 /* The number that an atomic returns selects the warp's next share of the work, or shows which block was the last to
@@ -211,12 +241,11 @@ void warp_request(struct watching *v, struct warp_state *s, const struct asked *
     w->steps += weight;
     if (accesses_global(p->kind)) global_request(v, s, p, r, sector, cache);
     if (accesses_shared(p->kind)) w->wavefronts += weight * r->wavefronts;
-    if (p->kind == ACCESS_SHARED_LOAD)
-        add_wait(v, s, WAIT_SHARED, (1 + (r->wavefronts > 2 ? r->wavefronts - 2 : 0) / 16.0) / r->unroll);
+    if (p->kind == ACCESS_SHARED_LOAD) add_wait(v, s, WAIT_SHARED, 1 / r->unroll + r->wavefronts / (double)WAVEFRONTS);
     if (p->kind == ACCESS_COLLECTIVE) add_wait(v, s, WAIT_COLLECTIVE, 1);
     if (p->kind == ACCESS_BARRIER) {
         add_wait(v, s, WAIT_BARRIER, 1);
-        if (s->span < SPANS_MOST - 1) s->span++;
+        if (s->span < s->spans - 1) s->span++;
         s->stalled = 1;
     }
 }

@@ -18,6 +18,7 @@
 #include "machine/remote.h"
 #include "base/mem.h"
 
+#include <math.h>
 #include <string.h>
 
 /* ---- requests ---- */
@@ -68,6 +69,8 @@ void model_launch_begin(struct watching *v, const struct scope *s)
     const struct scope_launch *l = &s->launch[s->nlaunches - 1];
     struct work *w = &v->out->launch[s->nlaunches - 1];
     int64_t at_once = (l->blocks + v->sms - 1) / v->sms;
+    v->registers = registers_of(l);
+    v->sms_busy = fmin((double)v->gpu->sms, (double)l->blocks);
     if (at_once > resident(v, l)) at_once = resident(v, l);
     if (v->tape && at_once > v->tape->at_once) at_once = v->tape->at_once;
     v->launch = s->nlaunches - 1;
@@ -76,7 +79,10 @@ void model_launch_begin(struct watching *v, const struct scope *s)
     v->longest_cost = -1;
     v->stores = v->pointers = (struct stores){0};
     v->windows = 0;
-    v->hottest = 0;
+    v->crowd = 0;
+    v->rounds = 0;
+    v->ncounting = 0;
+    memset(v->hottest, 0, sizeof v->hottest);
     v->ended = 0;
     v->scope = s;
     w->longest_block = w->longest_row = -1;
@@ -85,53 +91,73 @@ void model_launch_begin(struct watching *v, const struct scope *s)
             memset(v->queue[k].cache, 0, sizeof(struct cache) + (size_t)v->lines * sizeof(struct line));
     for (int a = 0; a < SCOPE_ARRAYS; a++) {
         mem_free(v->array[a].asked);
+        mem_free(v->array[a].filled);
         mem_free(v->array[a].atomics);
         v->array[a].asked = NULL;
+        v->array[a].filled = NULL;
         v->array[a].atomics = NULL;
     }
 }
 
-/* The largest number of lanes of a request that access the same element. */
-static int at_one_address(const struct request *r)
+/* The entries of the rows whose elements of y share a sector with row i; `rows` are in a sector. */
+static double entries_together(const struct csr *A, int64_t i, int64_t rows)
 {
-    int most = 0;
-    for (uint32_t left = r->mask; left;) {
-        int64_t i = r->at[__builtin_ctz(left)];
-        int n = 0;
-        for (uint32_t k = left; k; k &= k - 1)
-            if (r->at[__builtin_ctz(k)] == i) n++, left &= ~(k & -k);
-        if (n > most) most = n;
-    }
-    return most;
+    int64_t first = i / rows * rows, end = first + rows < A->rows ? first + rows : A->rows;
+    return (double)(csr_start(A, end) - csr_start(A, first));
 }
 
-/* Concurrent additions to one sector are serialised; the additions of all blocks of a window count as concurrent.
-   Integer additions of a warp are combined before they leave the multiprocessor. */
-static void note_atomics(struct watching *v, int a, const struct request *r)
+/* Count an atomic of round `round` in sector i of array a. Returns the count. */
+static double count_atomic(struct watching *v, int a, int64_t i, int round)
+{
+    uint16_t *count = &v->array[a].atomics[i * ROUNDS + round];
+    if (*count == 0) {
+        uint16_t **list = room_for(v->counting, v->ncounting + 1, &v->counting_room, sizeof *list, &v->err);
+        if (!list) return 0;
+        v->counting = list;
+        v->counting[v->ncounting++] = count;
+    }
+    if (*count < UINT16_MAX) ++*count;
+    return *count;
+}
+
+/* Additions to one sector are done one after another, and delay the additions to other sectors that queue behind them.
+   A thread does its additions one after another, so that those of the same round of all threads of a window count as
+   concurrent. If CROWD or more of them go to one sector, nothing else is added meanwhile; n of them take n / CROWD as
+   long. Integer additions of a warp are combined before they leave the multiprocessor. */
+static void note_atomics(struct watching *v, int a, int warp, const struct request *r)
 {
     const struct scope_array *array = &v->scope->array[a];
+    int round = (int)(v->warp[warp].atomics++ % ROUNDS);
+    if (round >= v->rounds) v->rounds = round + 1;
+    double weight = v->scope->weight;
     bool sums = array->role == ROLE_Y;
     if (!v->array[a].atomics)
-        v->array[a].atomics = mem_zero(array->n + 1, sizeof *v->array[a].atomics, "the atomics of an array", &v->err);
+        v->array[a].atomics = mem_zero((array->n * array->size / SECTOR + 1) * ROUNDS, sizeof *v->array[a].atomics,
+                                       "the atomics of an array", &v->err);
     if (!v->array[a].atomics) return;
     for (uint32_t left = r->mask; left; left = sums ? left & (left - 1) : 0) {
         int64_t i = r->at[__builtin_ctz(left)];
         if (i < 0 || i >= array->n) continue;
-        double n = ++v->array[a].atomics[i * array->size / SECTOR] * v->scope->weight;
-        if (sums && v->scope->weight > 1 && n > (double)v->longest_together) n = (double)v->longest_together;
-        if (n > v->hottest) v->hottest = n;
+        double n = count_atomic(v, a, i * array->size / SECTOR, round) * weight;
+        if (sums) {
+            double most = weight > 1 ? entries_together(v->A, i, SECTOR / array->size) / v->rounds : INFINITY;
+            n = fmin(n, most);
+            v->crowd += weight * fmin(1, fmin(2 * n, most) / CROWD); /* 2 n: n grows up to its final value */
+        }
+        v->hottest[round] = fmax(v->hottest[round], n);
     }
-    v->out->launch[v->launch].deep += v->scope->weight * (sums ? at_one_address(r) : 1);
 }
 
 void model_window_end(struct watching *v)
 {
-    v->out->launch[v->launch].hot += v->hottest;
-    v->hottest = 0;
-    v->windows = 0;
-    for (int a = 0; a < v->scope->narrays; a++)
-        if (v->array[a].atomics)
-            memset(v->array[a].atomics, 0, (size_t)(v->scope->array[a].n + 1) * sizeof *v->array[a].atomics);
+    struct work *w = &v->out->launch[v->launch];
+    double together = 0;
+    for (int k = 0; k < ROUNDS; k++) together += v->hottest[k];
+    w->hot += fmax(together, v->crowd);
+    w->hottest = fmax(w->hottest, together);
+    memset(v->hottest, 0, sizeof v->hottest);
+    v->windows = v->crowd = 0;
+    while (v->ncounting > 0) *v->counting[--v->ncounting] = 0;
 }
 
 /* Formats that sort rows store the original row numbers in an array; invert that array. */
@@ -218,7 +244,7 @@ void model_request(void *user, const struct scope *s, int64_t block, int warp, c
     for (int i = 0; i < f->nsectors; i++)
         g->sector[g->nsectors + i] = sector_placed(p->array, s->array[p->array].base, f->sector[i]);
     g->nsectors += f->nsectors;
-    if (p->kind == ACCESS_ATOMIC) note_atomics(v, p->array, r);
+    if (p->kind == ACCESS_ATOMIC) note_atomics(v, p->array, warp, r);
     if (p->kind == ACCESS_STORE && s->array[p->array].role == ROLE_Y) {
         note_rows(v, r);
         note_store(v, &v->stores, block, warp, first_of(v, r));
@@ -228,16 +254,6 @@ void model_request(void *user, const struct scope *s, int64_t block, int warp, c
 }
 
 /* ---- the whole kernel ---- */
-
-static double least(double a, double b)
-{
-    return a < b ? a : b;
-}
-
-static double array_sectors(const struct scope_array *a)
-{
-    return (double)(a->n * a->size) / SECTOR + 1;
-}
 
 /* Does the kernel load an array of the matrix as sectors that L2 should replace first? */
 static bool is_read_once(const struct scope *s, int array)
@@ -264,16 +280,17 @@ static void finish(struct watching *v, const struct counts *c)
         double warps = (double)at->blocks * (double)((at->threads + LANES - 1) / LANES);
         w->warp_steps = warps > 0 ? w->warp_steps / warps : 0;
         for (int a = 0; a < c->scope.narrays; a++)
-            w->footprint += SECTOR * least(v->distinct[l][a], array_sectors(&c->scope.array[a]));
+            w->footprint += SECTOR * fmin(v->distinct[l][a], (double)scope_sectors(&c->scope.array[a]));
     }
     for (int a = 0; a < c->scope.narrays; a++) {
-        double most = 0;
+        double sectors = v->all[a], lines = v->lines_all[a], most = (double)scope_sectors(&c->scope.array[a]);
         for (int l = 0; l < out->n; l++) {
-            double n = least(v->distinct[l][a], array_sectors(&c->scope.array[a]));
-            if (n > most) most = n;
+            sectors = fmax(sectors, fmin(v->distinct[l][a], most));
+            lines = fmax(lines, fmin(v->lines_distinct[l][a], most * SECTOR / LINE));
         }
-        out->footprint += SECTOR * (most > v->all[a] ? most : v->all[a]);
-        if (is_read_once(&c->scope, a)) out->once += SECTOR * (most > v->all[a] ? most : v->all[a]);
+        out->footprint += SECTOR * sectors;
+        out->in_lines += LINE * lines;
+        if (is_read_once(&c->scope, a)) out->once += SECTOR * sectors;
     }
     if (out->footprint > 0) out->once /= out->footprint;
 }
@@ -287,6 +304,7 @@ void watching_free(struct watching *v)
     for (int a = 0; a < SCOPE_ARRAYS; a++) {
         mem_free(v->array[a].asked);
         mem_free(v->array[a].any);
+        mem_free(v->array[a].filled);
         mem_free(v->array[a].atomics);
     }
     for (int k = 0; v->queue && k < v->sms; k++) {
@@ -295,6 +313,7 @@ void watching_free(struct watching *v)
         mem_free(v->queue[k].cache);
     }
     mem_free(v->queue);
+    mem_free(v->counting);
     mem_free(v->position);
 }
 
@@ -327,9 +346,7 @@ bool model_record(const struct kernel *k, const struct csr *A, const struct mat 
                                .row_length = -1,
                                .A = A,
                                .tape = tape};
-    for (int64_t i = 0; v && i < A->rows; i++)
-        if (csr_row_length(A, i) > v->longest_length) v->longest_length = csr_row_length(A, v->longest_row = i);
-    if (v) v->longest_together = csr_most_entries(A, SECTOR / (int64_t)type_size(M->of->real));
+    if (v) model_find_longest(v);
     if (v && c) v->queue = mem_zero(g->sms, sizeof *v->queue, "the multiprocessors", e);
     bool ok = v && c && v->queue && find_positions(v);
     if (v && v->err.code) fail(e, v->err.code, "%s", v->err.text);

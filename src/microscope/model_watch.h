@@ -15,10 +15,14 @@ enum {
     WAYS = 4,
     BLOCKS_MOST = 32, /* blocks of a multiprocessor that are replayed together */
     WARPS_MOST = 1024 / LANES,
-    SPANS_MOST = 64,
-    PLACE_BITS = 40,   /* see sector_placed */
-    UNROLLED = 4,      /* iterations that nvcc unrolls by default */
-    UNROLLED_WHOLE = 8 /* the most iterations of a completely unrolled loop whose loads are in flight together */
+    SPANS_MOST = 4096,
+    WAVEFRONTS = 32,      /* take as long as a load from shared memory that waits for none */
+    ROUNDS = 16,          /* atomics of a thread that are counted apart */
+    CROWD = 45 * 1000,    /* see note_atomics; fitted to rows of 120 to 125,000 entries */
+    PLACE_BITS = 40,      /* see sector_placed */
+    UNROLLED = 4,         /* iterations that nvcc unrolls by default */
+    OTHER_REGISTERS = 12, /* of a thread, for addresses and indices */
+    UNROLLED_WHOLE = 16   /* the most iterations of a completely unrolled loop whose loads are in flight together */
 };
 
 /* A cache of 128-byte lines whose 32-byte sectors are filled one by one. */
@@ -40,7 +44,7 @@ struct asked {
 };
 
 struct warp_log {
-    int64_t n, room;
+    int64_t n, room, atomics;
     struct asked *r;
     int64_t nsectors, sectors_room;
     uint64_t *sector;
@@ -74,15 +78,18 @@ struct warp_state {
     bool gathers;  /* a load of x or a work array is unfinished; the next multiplication must wait for all loads */
     bool pointers; /* a load of a pointer is unfinished */
     int pointer_array;
-    int span; /* barriers passed */
-    double wait[SPANS_MOST][WAITS], mark[WAITS];
+    int span;              /* barriers passed */
+    int spans;             /* one more than the barriers of the warp, at most SPANS_MOST */
+    double (*wait)[WAITS]; /* by span */
+    double mark[WAITS];
     double stalled; /* waits in the current turn; a wait of one iteration of n unrolled ones counts as 1 / n */
     double steps;
 };
 
 struct spotted {
     uint64_t *asked;   /* sectors requested in this launch, one bit each */
-    uint32_t *atomics; /* number of atomics per element */
+    uint32_t *filled;  /* by line, of arrays of the matrix: watching.filled when L2 last delivered a sector of it */
+    uint16_t *atomics; /* of the current window, by sector and round; at most UINT16_MAX */
     uint64_t *any;     /* sectors requested in any launch, one bit each */
 };
 
@@ -97,19 +104,22 @@ struct watching {
     int nwarps;
     struct warp_log warp[WARPS_MOST]; /* the requests of the running block, by warp */
     struct queue *queue;
-    int at_once;   /* blocks that a multiprocessor runs at the same time */
-    int64_t ended; /* blocks of the launch that have ended */
+    int at_once;       /* blocks that a multiprocessor runs at the same time */
+    int64_t registers; /* of a thread; 0: not known */
+    double sms_busy;   /* the multiprocessors that have blocks of the launch */
+    int64_t ended;     /* blocks of the launch that have ended */
     struct spotted array[SCOPE_ARRAYS];
-    /* sectors, of those in `distinct` as many as the watched blocks stand for */
+    /* sectors and lines, of those in `distinct` and `lines_distinct` as many as the watched blocks stand for */
     double distinct[SCOPE_LAUNCHES][SCOPE_ARRAYS], all[SCOPE_ARRAYS];
+    double lines_distinct[SCOPE_LAUNCHES][SCOPE_ARRAYS], lines_all[SCOPE_ARRAYS];
+    uint32_t filled, run_filled; /* lines that L1 caches have loaded; at the start of the current run of blocks */
     double longest_cost;
     const struct scope *scope;
     const struct csr *A;
-    int *position;                       /* position of each row if the format sorts rows; otherwise NULL */
-    int64_t row, row_length;             /* the longest row that the running block stores */
-    int64_t longest_row, longest_length; /* the longest row of the matrix */
-    /* the largest number of entries in a group of rows whose elements of y share one sector */
-    int64_t longest_together;
+    int *position;           /* position of each row if the format sorts rows; otherwise NULL */
+    int64_t row, row_length; /* the longest row that the running block stores */
+    const int *columns;      /* pointers to the columns of a format that stores columns; else NULL */
+    int64_t longest_line;    /* the longest row of the matrix, or column of such a format */
     struct stores {
         double n, row[3], warp[3]; /* three examples: the first store, the 64th store, and the last store */
         bool loose;                /* row numbers may be one too high: a warp also reads the next row's pointer */
@@ -120,7 +130,11 @@ struct watching {
     int window;                           /* number of watched blocks that run at the same time */
     double windows;                       /* the blocks that those of the current window that have run stand for */
     struct tape *tape;                    /* records the warps of the first multiprocessor; NULL: not recorded */
-    double hottest; /* the largest number of atomics that the blocks of one window do in one sector */
+    int rounds;                           /* the most atomics of a warp so far, at most ROUNDS */
+    double hottest[ROUNDS]; /* the largest number of atomics that the blocks of one window do in one sector, by round */
+    double crowd;           /* additions to y in this window that others wait for, see note_atomics */
+    int64_t ncounting, counting_room;
+    uint16_t **counting; /* the counts of atomics that are not 0 */
     struct err err;
 };
 
@@ -161,7 +175,8 @@ void model_request(void *user, const struct scope *s, int64_t block, int warp, c
                    const struct request_facts *f);
 void watching_free(struct watching *v);
 
-/* model_longest.c: watch the warps of the longest row, which a sample of blocks may have missed. */
+/* model_longest.c: find the longest row or column, and watch its warps, which a sample of blocks may have missed. */
+void model_find_longest(struct watching *v);
 bool model_follow_longest(const struct watching *v, const struct counts *c, struct watch *w, struct err *e);
 
 #endif

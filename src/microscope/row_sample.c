@@ -162,9 +162,9 @@ static double least(double a, double b)
 /* longer: the ratio of the longest row of the matrix to that of the sample. */
 static void scale_work(struct work *w, const struct scope_launch *at, double times, double longer)
 {
-    double *const totals[] = {&w->steps,    &w->lines,          &w->sectors,        &w->l2_loads, &w->l2_stores,
-                              &w->l2_lines, &w->atomics,        &w->atomic_sectors, &w->deep,     &w->hot,
-                              &w->gathered, &w->gathered_lines, &w->wavefronts};
+    double *const totals[] = {
+        &w->steps,          &w->lines, &w->sectors,  &w->l2_loads,       &w->l2_stores,  &w->l2_lines, &w->atomics,
+        &w->atomic_sectors, &w->hot,   &w->gathered, &w->gathered_lines, &w->wavefronts, &w->lost};
     double more_warps = (double)at->blocks / (double)(w->blocks ? w->blocks : 1);
     for (size_t k = 0; k < sizeof totals / sizeof *totals; k++) *totals[k] *= times;
     for (int k = 0; k < WAITS; k++) {
@@ -186,6 +186,7 @@ void row_sample_scale_work(const struct row_sample *r, const struct csr *A, cons
         w->launch[l].footprint = least(times * w->launch[l].footprint, bytes_accessed(s, l));
     }
     w->footprint = least(r->times * w->footprint, bytes_accessed(s, -1));
+    w->in_lines = least(r->times * w->in_lines, bytes_accessed(s, -1));
     w->flops *= r->times;
     w->sampled = true;
 }

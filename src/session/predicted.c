@@ -100,7 +100,7 @@ static void explain_model(const struct session *s, const struct machine *g)
                     : "Predicted for an %s, from the ceilings in its profile (`set gpu`).";
     out_text(s->out, basis, g->name);
     if (g->scaled) out_text(s->out, "The error of predictions for this GPU was not measured.");
-    out_text(s->out, "Model error on H200s: median 4%%, mean 7%%; near the best kernel 3%%, 4%% (not fitted).");
+    out_text(s->out, "Model error on H200s: median 3%%, mean 6%%; near the best kernel 3%%, 4%% (not fitted).");
 }
 
 void modeled_remarks(struct session *s, const struct machine *g, bool sampled)

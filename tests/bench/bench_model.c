@@ -184,14 +184,15 @@ static void write_waits(FILE *f, const char *name, const double *wait)
 static void write_launch(FILE *f, const struct work *w)
 {
     fprintf(f,
-            "{\"blocks\":%lld,\"threads\":%lld,\"shared\":%lld,\"registers\":%lld,\"l2_lines\":%.6g,\"steps\":%.6g,"
+            "{\"name\":\"%s\",\"blocks\":%lld,\"threads\":%lld,\"shared\":%lld,\"registers\":%lld,\"l2_lines\":%.6g,"
+            "\"steps\":%.6g,"
             "\"lines\":%.6g,"
             "\"sectors\":%.6g,\"l2_loads\":%.6g,"
-            "\"l2_stores\":%.6g,\"atomics\":%.6g,\"atomic_sectors\":%.6g,\"deep\":%.6g,\"hot\":%.6g,\"gathered\":%.6g,"
-            "\"wavefronts\":%.6g,\"footprint\":%.6g,\"warp_steps\":%.6g,\"longest_steps\":%.6g",
-            (long long)w->blocks, (long long)w->threads, (long long)w->shared_bytes, (long long)w->registers,
+            "\"l2_stores\":%.6g,\"atomics\":%.6g,\"atomic_sectors\":%.6g,\"hot\":%.6g,\"gathered\":%.6g,"
+            "\"wavefronts\":%.6g,\"footprint\":%.6g,\"lost\":%.6g,\"warp_steps\":%.6g,\"longest_steps\":%.6g",
+            w->name, (long long)w->blocks, (long long)w->threads, (long long)w->shared_bytes, (long long)w->registers,
             w->l2_lines, w->steps, w->lines, w->sectors, w->l2_loads, w->l2_stores, w->atomics, w->atomic_sectors,
-            w->deep, w->hot, w->gathered, w->wavefronts, w->footprint, w->warp_steps, w->longest_steps);
+            w->hot, w->gathered, w->wavefronts, w->footprint, w->lost, w->warp_steps, w->longest_steps);
     write_waits(f, "wait", w->wait);
     write_waits(f, "longest", w->longest);
     fprintf(f, "}");
@@ -215,9 +216,9 @@ static void write_works(const struct bench *b, const char *name, bool held_out, 
                 held_out, k->kernel->name, k->kernel->shares, (long long)k->bytes);
         write_machine(b->works, &k->on, b->real);
         fprintf(b->works,
-                ",\"predicted\":%.6g,\"us\":%.6g,\"footprint\":%.6g,\"once\":%.6g,\"again\":%.6g,"
+                ",\"predicted\":%.6g,\"us\":%.6g,\"footprint\":%.6g,\"in_lines\":%.6g,\"once\":%.6g,\"again\":%.6g,"
                 "\"launches\":[",
-                k->time.us, isinf(us) ? 0 : us, k->work.footprint, k->work.once, k->work.again);
+                k->time.us, isinf(us) ? 0 : us, k->work.footprint, k->work.in_lines, k->work.once, k->work.again);
         for (int l = 0; l < k->work.n; l++) {
             if (l) fprintf(b->works, ",");
             write_launch(b->works, &k->work.launch[l]);

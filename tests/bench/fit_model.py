@@ -22,27 +22,28 @@ FIRST = WAITS.index("first")
 SLOTS, BLOCKS_MOST, SHARED_KB, REGISTERS = 64, 32, 227, 65536  # of a multiprocessor; a slot holds a warp
 MACHINE_KEYS = ["sms", "read_gbs", "cache_gbs", "launch_us", "cache_mb", "gather_gps"]
 LAUNCH_KEYS = ["blocks", "threads", "shared", "registers", "steps", "lines", "l2_loads", "l2_stores", "l2_lines",
-               "atomics", "deep", "hot", "footprint", "gathered"]
+               "atomic_sectors", "hot", "footprint", "lost", "gathered"]
 
 # Where the fit begins: the constants of model.c.
-START = dict(zip(WAITS, (18.5, 19.4, 98.3, 98.3, 0.0534, 0.0508, 437, 3.85e3)))
-START.update(again_us=2.2, first_us=-0.798, launch_share=0.729, memory_ns=95.8, block_ns=0.768, tail=0.751, l2_share=1.05,
-             l2_line=0.546, l2_own=1.23, dram_share=0.972, lookups=1.5, steps=0.803, atomics=262, hot_ns=2.16,
-             hot_int_ns=0.689, together=1.26, single=0.958)
-# Measured apart, and not fitted: what L2 keeps, and additions of a warp at one address (see model.c).
+START = dict(zip(WAITS, (5.8, 20.3, 97.8, 97.8, 3.27, 2.59, 316, 2.21e3)))
+START.update(again_us=2.2, first_us=-0.798, launch_share=0.729, memory_ns=107, block_ns=3.61, tail=1.75, alone=1.51,
+             l2_share=1.13, l2_line=0.42, l2_own=1.27, dram_share=1.05, lookups=2.05, steps=0.634, atomics=60.1,
+             hot_int_ns=0.701, together=1.33, single=0.954)
+# Measured apart, and not fitted: what L2 keeps, and additions to one sector (see model.c).
 FULL_FIRST, FULL_LAST, RANDOM, STAYS, UNEVEN = 0.7, 0.92, 0.56, 0.28, 0.3
-DEEP, HIDDEN, REFERENCE_CACHE_GBS = 106, 3, 8525
+HOT_NS, REFERENCE_CACHE_GBS = 1.05, 8525
 # Weights of errors: (best time of the matrix / time of the kernel) ** POWER, at least SLOW, or HOPELESS if the kernel
 # takes more than ten times as long. The advice depends on the fast kernels, the mean error on all of them.
-POWER, SLOW, HOPELESS = 1.5, 0.3, 0.1
+POWER, SLOW, HOPELESS = 1.5, 0.4, 0.25
 # How strongly constants are pulled to START. GPUs of one kind do not tell what depends on the launch from what does not,
-# nor do matrices with few atomics tell what those cost.
+# and the rates of all kernels could be divided by what these constants are multiplied by.
 PULL = 0.02
-PULLS = {"launch_share": 20, "first_us": 20, "again_us": 2, "atomics": 0.2, "hot_ns": 0.2, "hot_int_ns": 0.2}
+PULLS = {"launch_share": 20, "first_us": 20, "again_us": 2, "l2_share": 2, "atomics": 2, "shared": 0.1,
+         "collective": 0.1}
 # What each kernel has of its own: factors (as logarithms), and a time in us.
-OF_KERNEL = ["chain", "rates", "single", "us"]
+OF_KERNEL = ["chain", "alone", "rates", "single", "us"]
 # How strongly each is pulled to its old value if only the factors are fitted: `rates` needs large matrices.
-KEEP = [0.5, 5, 0.5, 1]
+KEEP = [0.5, 0.5, 5, 0.5, 1]
 SHORT_US = 12  # a time of which the launch is a large part
 FITS = pathlib.Path(__file__).parents[2] / "src/microscope/model_fits.def"
 
@@ -60,7 +61,7 @@ class Pairs:
         self.wait = np.array([work["wait"] for _, work in launches])
         self.longest = np.array([work["longest"] for _, work in launches])
         self.shares = np.array([rows[i]["shares"] for i in self.of], bool)
-        self.data = np.array([row["footprint"] for row in rows])
+        self.data = np.array([row["in_lines"] for row in rows])
         self.once = np.array([row["once"] for row in rows])
         gathered = np.bincount(self.of, self.gathered, len(rows))
         share = self.gathered / np.maximum(gathered[self.of], 1)
@@ -109,21 +110,12 @@ def missed_of(size, once):
     return once * random + (1 - once) * np.clip((size - FULL_FIRST) / (FULL_LAST - FULL_FIRST), 0, 1)
 
 
-def atomics_of(pairs, c, rates, slots):
-    """atomics_us of model.c."""
-    deep = np.maximum(0, pairs.deep - HIDDEN * pairs.atomics / 32)
-    together = np.minimum(pairs.atomics, slots * pairs.threads)
-    uneven = 1 + together / np.maximum(pairs.atomics, 1)
-    ratio = pairs.cache_gbs[pairs.of] / REFERENCE_CACHE_GBS
-    return (rates * pairs.atomics / c["atomics"] + uneven * deep / DEEP) / ratio / 1000
-
-
 def predict(pairs, c, own):
     """own: OF_KERNEL by kernel."""
     of = pairs.of
     ns = np.array([c[name] for name in WAITS])
     ns[WAITS.index("l2")] = c["first"]  # both come from L2, unless L2 has missed
-    log_chain, log_rates, log_single, us = (own[:, i][pairs.kernel] for i in range(len(OF_KERNEL)))
+    log_chain, log_alone, log_rates, log_single, us = (own[:, i][pairs.kernel] for i in range(len(OF_KERNEL)))
     chain = np.exp(log_chain + pairs.single * (math.log(c["single"]) + log_single))[of]
     missed = missed_of(pairs.data / (1e6 * pairs.cache_mb), pairs.once)[of]
     sms, read_gbs, cache_gbs = pairs.sms[of], pairs.read_gbs[of], pairs.cache_gbs[of]
@@ -134,16 +126,18 @@ def predict(pairs, c, own):
     slots = sms * resident(pairs)
     every = life(pairs.wait) + pairs.blocks * c["block_ns"] / 1000
     waves = np.where(pairs.blocks <= slots, 0, every / slots + c["tail"] * every / pairs.blocks)
-    waits = np.maximum(np.where(pairs.shares, every / slots, waves), life(pairs.longest))
+    waits = np.maximum(np.where(pairs.shares, every / slots, waves), c["alone"] * np.exp(log_alone)[of] * life(pairs.longest))
+    again = pairs.again + missed * pairs.lost
     busy = pairs.blocks / np.ceil(pairs.blocks / sms)
     sectors = pairs.l2_loads + pairs.l2_stores + c["l2_line"] * pairs.l2_lines
     rates = np.exp(log_rates)[of]
-    rate = np.maximum(atomics_of(pairs, c, rates, slots), rates * np.maximum.reduce([
-        (missed * pairs.footprint + pairs.again * read_gbs / pairs.gather_gps[of]) / (c["dram_share"] * read_gbs) / 1000,
+    memory = (missed * pairs.footprint + again * read_gbs / pairs.gather_gps[of]) / (c["dram_share"] * read_gbs) / 1000
+    rate = np.maximum(memory, rates * np.maximum.reduce([
         sectors * 32 / (c["l2_share"] * cache_gbs) / 1000 * np.maximum(1, sms / (busy * c["l2_own"])),
         pairs.lines / (busy * c["lookups"]) / 1000,
-        pairs.steps * chain / (busy * c["steps"]) / 1000]))
-    hot = pairs.hot * np.where(pairs.shares, c["hot_int_ns"], c["hot_ns"]) / 1000
+        pairs.steps * chain / (busy * c["steps"]) / 1000,
+        pairs.atomic_sectors / (c["atomics"] * cache_gbs / REFERENCE_CACHE_GBS) / 1000]))
+    hot = pairs.hot * np.where(pairs.shares, c["hot_int_ns"], HOT_NS) / 1000
     work = np.bincount(of, p_norm([waits, rate, hot], c["together"]), len(pairs.us))
     launches = np.bincount(of, minlength=len(pairs.us))
     launch = launches * c["again_us"] + c["launch_share"] * pairs.launch_us + c["first_us"] + us
@@ -181,7 +175,7 @@ def fit(pairs):
 
 def read_fits():
     """The factors of model_fits.def, in the order of OF_KERNEL."""
-    found = re.findall(r'KERNEL_FIT\("(.*?)", (.*?), (.*?), (.*?), (.*?)\)', FITS.read_text())
+    found = re.findall(r'KERNEL_FIT\("(.*?)", (.*?), (.*?), (.*?), (.*?), (.*?)\)', FITS.read_text())
     return {name: [math.log(float(v)) for v in factors] + [float(us)] for name, *factors, us in found}
 
 
@@ -197,7 +191,7 @@ def take_launches(pairs, own):
 
 def fit_factors(pairs):
     old = read_fits()
-    begin = np.array([old.get(name, [0, 0, 0, 0]) for name in pairs.kernels])
+    begin = np.array([old.get(name, [0] * len(OF_KERNEL)) for name in pairs.kernels])
     take_launches(pairs, begin)
 
     def errors(x):
@@ -214,9 +208,9 @@ def print_errors(name, error):
 
 
 def print_fits(factors):
-    print("/* Written by tests/bench/fit_model.py: KERNEL_FIT(kernel, chain, rates, single, us), see model.c. */")
-    for name, (chain, rates, single, us) in sorted(factors.items()):
-        print('KERNEL_FIT("%s", %.3f, %.3f, %.3f, %.3f)' % (name, math.exp(chain), math.exp(rates), math.exp(single), us))
+    print("/* Written by tests/bench/fit_model.py: KERNEL_FIT(kernel, chain, alone, rates, single, us), see model.c. */")
+    for name, (*logarithms, us) in sorted(factors.items()):
+        print('KERNEL_FIT("%s", %.3f, %.3f, %.3f, %.3f, %.3f)' % (name, *map(math.exp, logarithms), us))
 
 
 def print_constants(c):

@@ -186,6 +186,73 @@ static void test_longest_row_is_found(void **state)
     mem_free(k);
 }
 
+/* The trace of the warp with the longest row or column is cut: its length follows from the part of the row that the
+   warp has passed, alone (csc-atomic) or with other warps of its block (bsell). */
+static void test_cut_traces_are_continued(void **state)
+{
+    static const struct {
+        const char *kernel;
+        double least, most; /* steps per entry */
+    } kernel[] = {{"csc-atomic", 2.9, 3.2}, {"bsell", 1.2, 1.4}};
+    (void)state;
+    for (int i = 0; i < COUNT(kernel); i++) {
+        struct modeled *k = model_of("gen circuit 600000 2", kernel[i].kernel, T_F64);
+        double steps = 0, longest = (double)csr_longest_row(&session_matrix(&t.s, NULL, NULL)->csr);
+        for (int l = 0; l < k->work.n; l++) steps = fmax(steps, k->work.launch[l].longest[WAIT_STEP]);
+        if (!(k->work.sampled && steps > kernel[i].least * longest && steps < kernel[i].most * longest))
+            fail_msg("%s: %.0f steps for a row of %.0f entries", kernel[i].kernel, steps, longest);
+        mem_free(k);
+        talk_line(&t, "drop");
+    }
+}
+
+/* Between two barriers, a single warp sums most of the entries of a long row, each time another one. */
+static void test_each_barrier_waits_for_the_slowest_warp(void **state)
+{
+    struct modeled *k = model_of("gen dense 256 1000", "csr-stream", T_F64);
+    double steps = k->work.launch[0].longest[WAIT_STEP];
+    (void)state;
+    assert_int_equal(k->work.launch[0].blocks, 1);
+    if (steps < 256 * 1000 / 2) fail_msg("%.0f steps", steps);
+    mem_free(k);
+}
+
+/* Many threads read a line each, again and again, but a small L2 has replaced it in the meantime. */
+static void test_small_cache_loses_lines(void **state)
+{
+    struct modeled *k = model_of("gen dense 2000 400", "csr-scalar", T_F64);
+    const struct csr *A = &session_matrix(&t.s, NULL, NULL)->csr;
+    struct machine g = k->on;
+    struct workload *w = mem_new(2, sizeof *w, "a test", NULL);
+    struct stored S = {0};
+    struct mat M = {0};
+    struct err e = {0};
+    (void)state;
+    assert_true(format_pack(A, k->kernel->format, NULL, T_F64, false, &S, &e) &&
+                mat_put(&M, &S, device_open("emu", &e), &e));
+    g.sms = 2;
+    assert_true(model_watch(k->kernel, A, &M, &g, 0, NULL, NULL, &w[0], &e));
+    g.is.l2_mb = 0.25;
+    assert_true(model_watch(k->kernel, A, &M, &g, 0, NULL, NULL, &w[1], &e));
+    assert_true(w[0].launch[0].lost == 0 && w[1].launch[0].lost > 0.5 * w[1].launch[0].l2_loads);
+    mat_free(&M);
+    stored_free(&S);
+    mem_free(w);
+    mem_free(k);
+}
+
+/* All entries of a row are added to one sector. */
+static void test_additions_to_one_sector(void **state)
+{
+    struct modeled *k = model_of("gen circuit 20000 2", "coo-atomic", T_F64);
+    const struct csr *A = &session_matrix(&t.s, NULL, NULL)->csr;
+    double hot = 0, longest = (double)csr_longest_row(A);
+    (void)state;
+    for (int l = 0; l < k->work.n; l++) hot = fmax(hot, k->work.launch[l].hot);
+    assert_true(hot >= longest && hot < 2 * longest);
+    mem_free(k);
+}
+
 /* ---- planted causes ---- */
 
 static const struct {
@@ -685,6 +752,10 @@ int main(void)
         TEST(test_padding_is_not_faster),
         TEST(test_single_is_not_slower),
         TEST(test_longest_row_is_found),
+        TEST(test_cut_traces_are_continued),
+        TEST(test_each_barrier_waits_for_the_slowest_warp),
+        TEST(test_small_cache_loses_lines),
+        TEST(test_additions_to_one_sector),
         TEST(test_planted_causes),
         TEST(test_no_cause_is_invented),
         TEST(test_longest_row_is_found_by_all_kernels),
