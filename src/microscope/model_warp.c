@@ -128,7 +128,8 @@ static int level_of(struct watching *v, const struct asked *r, const uint64_t *s
     struct work *w = &v->out->launch[v->launch];
     const struct scope_array *array = &v->scope->array[a];
     int level = WAIT_L1;
-    bool x = array->role == ROLE_X, kept = x && (double)scope_sectors(array) <= model_x_sectors(v->gpu);
+    bool x = array->role == ROLE_X;
+    bool kept = x && (double)scope_sectors(array) <= model_x_sectors(v->gpu); /* in L2, from product to product */
     uint64_t missed = UINT64_MAX; /* the line of the last sector that was not in the cache */
     for (int k = 0; k < r->n; k++) {
         bool new_line, first_line, before = test_sector(v->array[a].asked, sector_in_array(sector[k]), &new_line);

@@ -15,12 +15,12 @@ enum {
     WAYS = 4,
     BLOCKS_MOST = 32, /* blocks of a multiprocessor that are replayed together */
     WARPS_MOST = 1024 / LANES,
-    SPANS_MOST = 4096,
-    WAVEFRONTS = 32,      /* take as long as a load from shared memory that waits for none */
-    ROUNDS = 16,          /* atomics of a thread that are counted apart */
-    CROWD = 45 * 1000,    /* see note_atomics; fitted to rows of 120 to 125,000 entries */
-    PLACE_BITS = 40,      /* see sector_placed */
-    UNROLLED = 4,         /* iterations that nvcc unrolls by default */
+    SPANS_MOST = 4096, /* times between two barriers of a warp that are kept apart; later ones are added to the last */
+    WAVEFRONTS = 32,   /* so many wavefronts take as long as the latency of a load from shared memory */
+    ROUNDS = 16,       /* atomics of a thread that are counted apart */
+    CROWD = 45 * 1000, /* see note_atomics; fitted to rows of 120 to 125,000 entries */
+    PLACE_BITS = 40,   /* see sector_placed */
+    UNROLLED = 4,      /* iterations that nvcc unrolls by default */
     OTHER_REGISTERS = 12, /* of a thread, for addresses and indices */
     UNROLLED_WHOLE = 16   /* the most iterations of a completely unrolled loop whose loads are in flight together */
 };
