@@ -50,15 +50,15 @@ static const struct {
     .again_us = 2.2,
     .first_us = -0.798,
     .launch_share = 0.729,
-    .wait = {5.8, 20.3, 97.8, 97.8, 3.27, 2.59, 316, 2.21e+03},
-    .memory_ns = 107,
-    .single = 0.954,
-    .block_ns = 3.61,
+    .wait = {4.92, 17.1, 85, 85, 2.32, 2.35, 262, 1.96e+03},
+    .memory_ns = 94.4,
+    .single = 0.958,
+    .block_ns = 3.67,
     .start_ns = 0.6,
-    .tail = 1.75,
-    .alone = 1.51,
-    .l2_share = 1.13,
-    .l2_line = 0.42,
+    .tail = 2.12,
+    .alone = 1.74,
+    .l2_share = 1.16,
+    .l2_line = 0.46,
     .l2_own = 1.27,
     .dram_share = 1.05,
     .x_share = 0.5,
@@ -67,12 +67,12 @@ static const struct {
     .random = 0.56,
     .stays = 0.28,
     .uneven = 0.3,
-    .lookups = 2.05,
-    .steps = 0.634,
-    .atomics = 60.1,
+    .lookups = 2.04,
+    .steps = 0.621,
+    .atomics = 58.5,
     .hot_ns = 1.05,
-    .hot_int_ns = 0.701,
-    .together = 1.33,
+    .hot_int_ns = 0.699,
+    .together = 1.34,
 };
 
 /* What the constants leave out differs from kernel to kernel: the instructions between two requests, and how many loads
@@ -82,27 +82,29 @@ static const struct kernel_fit {
     double chain;  /* the waits of a warp, and the instructions, as a factor */
     double alone;  /* the additional factor for the waits of the longest block */
     double rates;  /* the time of L2 traffic, lookups, instructions and atomics, as a factor */
+    double memory; /* the time of memory traffic, as a factor */
     double single; /* the additional factor for waits in fp32 */
     double us;     /* added to the launch */
 } fits[] = {
-#define KERNEL_FIT(kernel, chain, alone, rates, single, us) {kernel, chain, alone, rates, single, us},
+#define KERNEL_FIT(kernel, chain, alone, rates, memory, single, us) {kernel, chain, alone, rates, memory, single, us},
 #include "model_fits.def"
 #undef KERNEL_FIT
 };
 
 /* The factors for a workload. */
 struct factors {
-    double chain, alone, rates, us;
+    double chain, alone, rates, memory, us;
 };
 
 static struct factors factors_of(const struct workload *w)
 {
-    struct factors f = {.chain = w->single ? H.single : 1, .alone = H.alone, .rates = 1};
+    struct factors f = {.chain = w->single ? H.single : 1, .alone = H.alone, .rates = 1, .memory = 1};
     for (int i = 0; i < COUNT(fits) && !w->plain; i++)
         if (!strcmp(fits[i].kernel, w->kernel->name)) {
             f.chain *= fits[i].chain * (w->single ? fits[i].single : 1);
             f.alone *= fits[i].alone;
             f.rates = fits[i].rates;
+            f.memory = fits[i].memory;
             f.us = fits[i].us;
         }
     return f;
@@ -284,10 +286,11 @@ struct sm_costs model_sm_costs(const struct workload *w, const struct machine *g
     return c;
 }
 
-/* The time in us of `moved` bytes from memory, which use as much bandwidth as `bytes` that are read in a row. */
-static double memory_us(const struct machine *g, double moved, double bytes)
+/* The time in us of `moved` bytes from memory, which use as much bandwidth as `bytes` that are read in a row. The fit
+   would make some kernels faster than the memory can be. */
+static double memory_us(const struct machine *g, const struct factors *f, double moved, double bytes)
 {
-    return most(bytes / model_stream_gbs(g), moved / g->is.memory_gbs) / 1000;
+    return most(f->memory * bytes / model_stream_gbs(g), moved / g->is.memory_gbs) / 1000;
 }
 
 static void bounds_of(const struct work *w, const struct machine *g, const struct factors *f, double missed,
@@ -330,7 +333,7 @@ void model_terms(const struct workload *w, const struct machine *g, struct terms
         if (w->launch[l].blocks == 0) continue;
         double bytes = missed * w->launch[l].footprint, again = again_in(w, l) + missed * w->launch[l].lost;
         bounds_of(&w->launch[l], g, &f, missed, w->kernel->shares, out->us[l]);
-        out->us[l][BOUND_DRAM] = memory_us(g, bytes + again * SECTOR, bytes + again * alone_bytes(g));
+        out->us[l][BOUND_DRAM] = memory_us(g, &f, bytes + again * SECTOR, bytes + again * alone_bytes(g));
         out->us[l][BOUND_FLOPS] = flops_us(w, &w->launch[l], g);
         out->launch_us += H.again_us;
         out->dram_bytes += bytes + again * SECTOR;
