@@ -74,7 +74,7 @@ static const char *verdict(const struct solver_advice *a, int i, char *out, size
     if (!t->solver && t->state == TRIAL_OPEN) return "takes too long";
     if (!t->solver && !isfinite(t->expected_us)) return "not tried: its analysis takes too long";
     if (t->state == TRIAL_OPEN && !t->iterations) return "its set-up takes too long";
-    if (t->state == TRIAL_OPEN && t->iterations < trial_least_iterations) return "too few iterations to judge";
+    if (trial_is_unjudged(t)) return "too few iterations to judge";
     if (isfinite(t->expected_iterations) && !isfinite(t->expected_us)) return "needs more than maxit";
     if (!isfinite(t->expected_us)) return "no sign of convergence";
     const char *about = trial_is_guess(t) ? "perhaps " : "about ";

@@ -31,9 +31,10 @@ static const double FIRST_US = 2e3; /* per candidate in the first pass */
    after the convergence. */
 static const double SLICE_US = 8e3;
 enum { PASS_GROWTH = 4 };
-enum { PLAN_SHARE = 4 };              /* the plan of the direct solver gets the limit divided by this */
-const int trial_least_iterations = 8; /* unless the limit ends the trial; fewer show nothing */
-enum { KEPT_LEAST = 6 };              /* candidates that remain after a pass */
+enum { PLAN_SHARE = 4 }; /* the plan of the direct solver gets the limit divided by this */
+/* A trial of fewer iterations is no base for an estimate; the limit may end it before. */
+static const int trial_least_iterations = 8;
+enum { KEPT_LEAST = 6 }; /* candidates that remain after a pass */
 /* A direct solver is preferred unless another method needs less than this share of its time. */
 static const double DIRECT_SHARE = 0.8;
 /* A convergence that was only estimated may take this many times as long; the prediction for a direct solver is surer.
@@ -366,8 +367,7 @@ static int by_expected(const void *p, const void *q)
     return (a > b) - (a < b);
 }
 
-/* Was the trial too short to judge the solver, because the set-up or an iteration takes long? */
-static bool is_unjudged(const struct trial *t)
+bool trial_is_unjudged(const struct trial *t)
 {
     return t->solver && t->state == TRIAL_OPEN && t->iterations < trial_least_iterations;
 }
@@ -375,9 +375,9 @@ static bool is_unjudged(const struct trial *t)
 /* Is it the first unjudged candidate with its preconditioner? It may take few iterations. */
 static bool is_spared(const struct solver_advice *a, int i)
 {
-    if (!is_unjudged(&a->at[i])) return false;
+    if (!trial_is_unjudged(&a->at[i])) return false;
     for (int k = 0; k < i; k++)
-        if (is_unjudged(&a->at[k]) && a->at[k].pre == a->at[i].pre) return false;
+        if (trial_is_unjudged(&a->at[k]) && a->at[k].pre == a->at[i].pre) return false;
     return true;
 }
 

@@ -46,6 +46,8 @@ struct trial {
 
 /* Has the trial done less than an eighth of the iterations that it is expected to need? */
 bool trial_is_guess(const struct trial *t);
+/* Was the trial too short to judge the solver, because the set-up or an iteration takes long? */
+bool trial_is_unjudged(const struct trial *t);
 
 struct solver_question {
     struct matrix *matrix;
@@ -66,8 +68,6 @@ struct solver_advice {
     char kind[200];   /* what is known about A */
     char because[400];
 };
-/* A trial of fewer iterations is no base for an estimate. */
-extern const int trial_least_iterations;
 /* The time for all trials if the user gives no limit. */
 extern const double solver_advice_limit_us;
 /* Try the methods and choose one. Returns false after an error that ends the command; Ctrl-C only sets `stopped`. The
