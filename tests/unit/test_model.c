@@ -217,6 +217,20 @@ static void test_each_barrier_waits_for_the_slowest_warp(void **state)
     mem_free(k);
 }
 
+/* Watch all blocks of k on A. False if k does not fit. */
+static bool watch_all_blocks(const struct kernel *k, const struct csr *A, const struct machine *g, struct workload *out)
+{
+    struct err e = {0};
+    struct stored S = {0};
+    struct mat M = {0};
+    int64_t own[PARAMS_MAX];
+    bool ok = format_pack(A, k->format, modeled_params(k, NULL, A, T_F64, g, own), T_F64, false, &S, &e) &&
+              mat_put(&M, &S, device_open("emu", &e), &e) && model_watch(k, A, &M, g, 0, NULL, NULL, out, &e);
+    if (M.dev) mat_free(&M);
+    stored_free(&S);
+    return ok;
+}
+
 /* Many threads read a line each, again and again, but a small L2 has replaced it in the meantime. */
 static void test_small_cache_loses_lines(void **state)
 {
@@ -224,19 +238,12 @@ static void test_small_cache_loses_lines(void **state)
     const struct csr *A = &session_matrix(&t.s, NULL, NULL)->csr;
     struct machine g = k->on;
     struct workload *w = mem_new(2, sizeof *w, "a test", NULL);
-    struct stored S = {0};
-    struct mat M = {0};
-    struct err e = {0};
     (void)state;
-    assert_true(format_pack(A, k->kernel->format, NULL, T_F64, false, &S, &e) &&
-                mat_put(&M, &S, device_open("emu", &e), &e));
     g.sms = 2;
-    assert_true(model_watch(k->kernel, A, &M, &g, 0, NULL, NULL, &w[0], &e));
+    assert_true(watch_all_blocks(k->kernel, A, &g, &w[0]));
     g.is.l2_mb = 0.25;
-    assert_true(model_watch(k->kernel, A, &M, &g, 0, NULL, NULL, &w[1], &e));
+    assert_true(watch_all_blocks(k->kernel, A, &g, &w[1]));
     assert_true(w[0].launch[0].lost == 0 && w[1].launch[0].lost > 0.5 * w[1].launch[0].l2_loads);
-    mat_free(&M);
-    stored_free(&S);
     mem_free(w);
     mem_free(k);
 }
@@ -318,17 +325,8 @@ static struct advice advice_for(const char *line)
 /* The time that the model predicts if it watches all blocks; NaN: the kernel does not fit. */
 static double unsampled_us(const struct kernel *k, const struct csr *A, const struct machine *g)
 {
-    struct err e = {0};
-    struct stored S = {0};
-    struct mat M = {0};
-    double us = NAN;
-    int64_t own[PARAMS_MAX];
     struct workload *all = mem_new(1, sizeof *all, "a test", NULL);
-    if (format_pack(A, k->format, modeled_params(k, NULL, A, T_F64, g, own), T_F64, false, &S, &e) &&
-        mat_put(&M, &S, device_open("emu", &e), &e) && model_watch(k, A, &M, g, 0, NULL, NULL, all, &e))
-        us = model_predict(all, g).us;
-    if (M.dev) mat_free(&M);
-    stored_free(&S);
+    double us = watch_all_blocks(k, A, g, all) ? model_predict(all, g).us : NAN;
     mem_free(all);
     return us;
 }
@@ -361,20 +359,13 @@ static void test_samples_have_the_heavy_blocks(void **state)
     for (int i = 0; i < COUNT(names); i++) {
         struct modeled *k = model_of(i ? NULL : "gen circuit 100000 4", names[i], T_F64);
         const struct csr *A = &session_matrix(&t.s, NULL, NULL)->csr;
-        struct stored S = {0};
-        struct mat M = {0};
-        struct err e = {0};
         struct workload *all = mem_new(1, sizeof *all, "a test", NULL);
-        assert_true(format_pack(A, k->kernel->format, NULL, T_F64, false, &S, &e) &&
-                    mat_put(&M, &S, device_open("emu", &e), &e) &&
-                    model_watch(k->kernel, A, &M, &g, 0, NULL, NULL, all, &e));
+        assert_true(watch_all_blocks(k->kernel, A, &g, all));
         const struct work *some = &k->work.launch[0], *whole = &all->launch[0];
         assert_true(some->seen < some->blocks / 2);
         if (fabs(some->steps / whole->steps - 1) > 0.05 || fabs(some->lines / whole->lines - 1) > 0.05)
             fail_msg("%s: %.0f steps and %.0f lines from a sample, %.0f and %.0f from all blocks", names[i],
                      some->steps, some->lines, whole->steps, whole->lines);
-        mat_free(&M);
-        stored_free(&S);
         mem_free(all);
         mem_free(k);
     }
