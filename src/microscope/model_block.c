@@ -125,11 +125,10 @@ static int spans_of(const struct watching *v, const struct warp_log *g)
 }
 
 /* The warps of the blocks of q before their first request; *waits receives the memory of their waits. */
-static struct warp_state *warps_new(struct watching *v, const struct queue *q, double (**waits)[WAITS])
+static struct warp_state *warps_new(struct watching *v, const struct queue *q, int nwarps, double (**waits)[WAITS])
 {
-    int nwarps = 0, k = 0;
+    int k = 0;
     int64_t spans = 0;
-    for (int b = 0; b < q->n; b++) nwarps += q->block[b].nwarps;
     struct warp_state *state = mem_zero(nwarps, sizeof *state, "the warps of blocks", &v->err);
     for (int b = 0; state && b < q->n; b++)
         for (int i = 0; i < q->block[b].nwarps; i++, k++) {
@@ -151,7 +150,7 @@ static void queue_run(struct watching *v, struct queue *q)
     for (int b = 0; b < q->n; b++) nwarps += q->block[b].nwarps;
     if (!q->cache)
         q->cache = mem_zero(1, sizeof(struct cache) + (size_t)v->lines * sizeof(struct line), "a cache", &v->err);
-    struct warp_state *state = q->cache ? warps_new(v, q, &waits) : NULL;
+    struct warp_state *state = q->cache ? warps_new(v, q, nwarps, &waits) : NULL;
     v->run_filled = v->filled;
     if (state && is_recorded(v, q)) tape_begin(v, q, state);
     while (state && one_turn(v, q, state)) {

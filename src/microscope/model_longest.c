@@ -65,26 +65,19 @@ struct unfinished {
 
 static int64_t entry_in_row(const struct csr *A, int64_t row, int64_t col)
 {
-    int64_t low = csr_start(A, row), high = csr_start(A, row + 1);
-    while (low < high) {
-        int64_t middle = low + (high - low) / 2;
-        if (A->col[middle] < col)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low - csr_start(A, row);
+    int64_t start = csr_start(A, row);
+    return csr_lower(A, start, csr_start(A, row + 1), col) - start;
 }
 
 /* at: the index of the entry in its array. */
 static void note_entry(struct unfinished *t, struct place p, int64_t at, bool add_lines)
 {
-    int64_t line = t->columns ? p.col : p.row, entry;
+    int64_t line = t->columns ? p.col : p.row;
     int k = 0;
     if (p.kind != SLOT_ENTRY || line < 0) return;
     while (k < t->n && t->line[k] != line) k++;
     if (k == t->n && !add_lines) return;
-    entry = t->columns ? at - t->columns[line] : entry_in_row(t->A, line, p.col);
+    int64_t entry = t->columns ? at - t->columns[line] : entry_in_row(t->A, line, p.col);
     if (k == t->n) t->line[t->n] = line, t->first[t->n] = t->last[t->n] = entry, t->n++;
     if (entry < t->first[k]) t->first[k] = entry;
     if (entry > t->last[k]) t->last[k] = entry;

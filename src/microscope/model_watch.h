@@ -127,7 +127,6 @@ struct watching {
         double first[3], block[3]; /* the first row that a block stores, and the block */
     } stores, pointers;            /* the stores of y and the loads of row pointers */
     struct stores stored[SCOPE_LAUNCHES]; /* for each launch, the stores of y; warps are numbered across the grid */
-    int window;                           /* number of watched blocks that run at the same time */
     double windows;                       /* the blocks that those of the current window that have run stand for */
     struct tape *tape;                    /* records the warps of the first multiprocessor; NULL: not recorded */
     int rounds;                           /* the most atomics of a warp so far, at most ROUNDS */
