@@ -486,6 +486,7 @@ template <typename T> struct on_gpu {
     typedef GPTR(const T) in;
     typedef GPTR(T) out;
     typedef GPTR(double) scalars;
+    enum { ALIGNED = WARP }; /* elements of a warp's access, which should not begin within a line */
 
     static auto from(const char *name, const void *p, int64_t n)
     {
@@ -656,6 +657,7 @@ template <typename T> struct on_host {
     typedef const T *in;
     typedef T *out;
     typedef double *scalars;
+    enum { ALIGNED = 1 };
 
     static in from(const char *, const void *p, int64_t) { return (in)p; }
     static out to(const char *, void *p, int64_t) { return (out)p; }
