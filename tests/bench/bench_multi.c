@@ -3,8 +3,8 @@
    and residuals are checked. Exits 1 if a product is wrong, if bits differ, or if the first residuals of cg on a
    symmetric matrix differ by more than 1e-12 from those on one GPU.
 
-   bench_multi [counts 1,2,4] [kernels NAME,NAME] [nopredict] [save FILE] ["GENERATOR PARAMS"...] measures spmv, cg and
-   gmres. `kernels` names the rivals of csr's default kernel; the fastest of these on one GPU is measured, too, if it is
+   bench_multi [counts 1,2,4] [kernels NAME,NAME] [only spmv,cg] [nopredict] [save FILE] ["GENERATOR PARAMS"...]
+   measures spmv, cg and gmres, or only the named ones. `kernels` names the rivals of csr's default kernel; the fastest of these on one GPU is measured, too, if it is
    faster than the default kernel. `kernels none` measures the default kernel alone. `save` writes what was measured of
    the GPU and its link to a new file, a profile for predictions.
 
@@ -65,6 +65,7 @@ struct bench {
     struct device *dev[COUNTS_MOST];
     struct machine on;  /* the GPU of the predictions */
     const char *rivals; /* names of kernels, with commas */
+    const char *only;   /* names of what is measured, with commas; NULL: all */
     enum transport second;
 };
 
@@ -503,6 +504,7 @@ static bool measure_all(struct bench *b, struct placed *p, int i, const double p
     for (enum what w = 0; w < WHATS; w++) {
         struct result r;
         struct err why = {0};
+        if (b->only && !strstr(b->only, what_names[w])) continue;
         char waits[80] = "-";
         bool ok = w == SPMV ? measure_product(p, &r, &why) && waits_of(p, waits, sizeof waits, &why)
                             : measure_solver(p, w, &r, &why);
@@ -956,6 +958,8 @@ int main(int argc, char **argv)
             counts = argv[++i];
         else if (!strcmp(argv[i], "kernels") && more)
             b.rivals = argv[++i];
+        else if (!strcmp(argv[i], "only") && more)
+            b.only = argv[++i];
         else if (!strcmp(argv[i], "profile") && more)
             profile = argv[++i];
         else if (!strcmp(argv[i], "save") && more)
