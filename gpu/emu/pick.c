@@ -1,12 +1,10 @@
-/* Samples of blocks. The counts of a block grow with the entries of its rows. Blocks are therefore sorted by entries,
-   and one of each group of neighbours in that order is watched, so that the sample has light and heavy blocks in the
-   same shares as the launch. A block with more than twice the entries that a group has on average is always watched and
-   counts once. */
+/* Samples of blocks. The counts of a block grow with the entries that the block reads. Blocks are therefore sorted by
+   entries, and one of each group of neighbours in that order is watched, so that the sample has light and heavy blocks
+   in the same shares as the launch. A block with more than twice the entries that a group has on average is always
+   watched and counts once. */
 #include "pick.h"
 #include "base/err.h"
 #include "base/mem.h"
-#include "formats/fmt_csr.h"
-#include "formats/format.h"
 #include "machine/kernel.h"
 #include "machine/mat.h"
 #include "matrix/random.h"
@@ -15,64 +13,105 @@
 
 enum { PROBES = 8 };
 
-/* ---- the rows of blocks ---- */
+/* ---- the entries of blocks ---- A format that divides its entries (among rows, columns, slices, pieces) stores where
+   each part begins. If block b loads these numbers from index each * b on, the entries of all blocks are known. */
 
-/* The first row that each watched block of a launch stores. */
+enum { STARTS_MOST = 4 };
+
+/* The first element of an array of starts that each watched block of a launch loads. */
+struct starts {
+    int stored, n; /* stored: the number of the array in the format */
+    int64_t block[2 * PROBES], first[2 * PROBES];
+};
+
 struct probe {
-    int64_t rows;
+    const struct stored *S;
+    bool starts[ARRAYS_MAX]; /* the arrays that say where parts begin */
     struct {
         int n;
-        int64_t block[2 * PROBES], first[2 * PROBES];
+        struct starts of[STARTS_MOST];
     } launch[SCOPE_LAUNCHES];
 };
+
+static int64_t start_at(const struct array *a, int64_t i)
+{
+    return a->type == T_I64 ? ((const int64_t *)a->data)[i] : ((const int *)a->data)[i];
+}
+
+/* Does the array say where parts begin? Its elements then never fall. */
+static bool is_starts(const struct array *a)
+{
+    bool whole = a->type == T_I32 || a->type == T_I64;
+    if (!whole || (a->role != ROLE_POINTERS && a->role != ROLE_LAYOUT) || a->n < 2) return false;
+    for (int64_t i = 1; i < a->n; i++)
+        if (start_at(a, i) < start_at(a, i - 1)) return false;
+    return true;
+}
+
+/* The starts of this array in launch l; NULL: they are too many, or the array has none. */
+static struct starts *starts_of(struct probe *p, int l, int stored)
+{
+    int n = p->launch[l].n;
+    for (int k = 0; k < n; k++)
+        if (p->launch[l].of[k].stored == stored) return &p->launch[l].of[k];
+    if (n == STARTS_MOST || !p->starts[stored]) return NULL;
+    p->launch[l].of[n].stored = stored;
+    return &p->launch[l].of[p->launch[l].n++];
+}
 
 static void probe_request(void *user, const struct scope *s, int64_t block, int warp, const struct request *r,
                           const struct request_facts *facts)
 {
     struct probe *p = user;
     const struct access_site *site = &s->site[r->site];
+    int stored = s->array[site->array].stored;
     (void)warp, (void)facts;
-    if (site->kind != ACCESS_STORE || s->array[site->array].role != ROLE_Y) return;
-    for (uint32_t left = r->mask; left; left &= left - 1) {
-        int64_t row = r->at[__builtin_ctz(left)];
-        int l = s->nlaunches - 1, k = p->launch[l].n - 1;
-        if (row < 0 || row >= p->rows) continue;
-        if (k < 0 || p->launch[l].block[k] != block) {
-            if (++k == 2 * PROBES) return;
-            p->launch[l].n = k + 1;
-            p->launch[l].block[k] = block;
-            p->launch[l].first[k] = row;
+    if (site->kind != ACCESS_LOAD || stored < 0) return;
+    struct starts *t = starts_of(p, s->nlaunches - 1, stored);
+    for (uint32_t left = t ? r->mask : 0; left; left &= left - 1) {
+        int64_t at = r->at[__builtin_ctz(left)];
+        if (at < 0 || at >= p->S->a[stored].n) continue;
+        if (!t->n || t->block[t->n - 1] != block) {
+            if (t->n == 2 * PROBES) return;
+            t->block[t->n] = block;
+            t->first[t->n++] = at;
         }
-        if (row < p->launch[l].first[k]) p->launch[l].first[k] = row;
+        if (at < t->first[t->n - 1]) t->first[t->n - 1] = at;
     }
 }
 
-/* The rows of each block if all probes agree on it; otherwise 0. */
-static int64_t rows_of_block(const struct probe *p, int l)
+/* The parts of each block if all probes agree on it; otherwise 0. */
+static int64_t parts_of_block(const struct starts *t)
 {
-    int n = p->launch[l].n;
-    const int64_t *block = p->launch[l].block, *first = p->launch[l].first;
-    if (n < 3 || block[n - 1] <= block[0]) return 0;
-    int64_t each = (first[n - 1] - first[0]) / (block[n - 1] - block[0]);
-    for (int k = 0; k < n; k++)
-        if (first[k] != each * block[k]) return 0;
+    if (t->n < 3 || t->block[t->n - 1] <= t->block[0]) return 0;
+    int64_t each = (t->first[t->n - 1] - t->first[0]) / (t->block[t->n - 1] - t->block[0]);
+    for (int k = 0; k < t->n; k++)
+        if (t->first[k] != each * t->block[k]) return 0;
     return each > 0 ? each : 0;
+}
+
+static void keep_parts(struct probe *p, int l, struct scope_run *run)
+{
+    for (int k = 0; k < p->launch[l].n && !run->parts_each[l]; k++) {
+        run->parts_each[l] = parts_of_block(&p->launch[l].of[k]);
+        run->starts[l] = &p->S->a[p->launch[l].of[k].stored];
+    }
 }
 
 bool pick_prepare(const struct watched *of, struct scope_run *run, count_fn *count, struct watch *w, struct err *e)
 {
     const struct stored *S = of->M ? of->M->of : NULL;
-    if (!S || of->together || !of->kernel || of->kernel->shares || S->format != &format_csr) return true;
+    if (!S || of->together || !of->kernel || of->kernel->shares) return true;
     struct err why = {0};
-    struct probe *p = mem_zero(1, sizeof *p, "the rows of blocks", &why);
+    struct probe *p = mem_zero(1, sizeof *p, "the entries of blocks", &why);
     struct counts *c = mem_zero(1, sizeof *c, "the counts of a kernel", &why);
     bool ok = p && c && !why.code;
     if (ok) {
         struct scope_sink sink = {probe_request, NULL, p};
-        p->rows = S->rows;
+        p->S = S;
+        for (int k = 0; k < S->narrays; k++) p->starts[k] = is_starts(&S->a[k]);
         ok = count(of, PROBES, &sink, w, c, &why);
-        for (int l = 0; ok && l < SCOPE_LAUNCHES; l++) run->rows_each[l] = rows_of_block(p, l);
-        run->rowptr = ok ? S->a[CSR_PTR].data : NULL;
+        for (int l = 0; ok && l < SCOPE_LAUNCHES; l++) keep_parts(p, l, run);
     }
     mem_free(c);
     mem_free(p);
@@ -93,13 +132,13 @@ static int heavier(const void *a, const void *b)
     return (x->block > y->block) - (x->block < y->block);
 }
 
-static double sort_blocks(const struct scope_run *run, int64_t blocks, int64_t each, struct loaded *c)
+static double sort_blocks(const struct array *starts, int64_t blocks, int64_t each, struct loaded *c)
 {
-    int64_t rows = run->scope.rows;
+    int64_t parts = starts->n - 1;
     double sum = 0;
     for (int64_t b = 0; b < blocks; b++) {
-        int64_t first = b * each < rows ? b * each : rows, end = first + each < rows ? first + each : rows;
-        c[b] = (struct loaded){run->rowptr[end] - run->rowptr[first], b};
+        int64_t first = b * each < parts ? b * each : parts, end = first + each < parts ? first + each : parts;
+        c[b] = (struct loaded){(double)(start_at(starts, end) - start_at(starts, first)), b};
         sum += c[b].slots;
     }
     qsort(c, (size_t)blocks, sizeof *c, heavier);
@@ -126,14 +165,14 @@ static void choose(struct scope_run *run, int l, const struct loaded *c, double 
 void pick_blocks(struct scope_run *run)
 {
     int l = run->scope.nlaunches - 1;
-    int64_t each = run->rows_each[l], blocks = run->scope.launch[l].blocks;
-    if (!each || run->every <= 1 || !run->rowptr) return;
+    int64_t each = run->parts_each[l], blocks = run->scope.launch[l].blocks;
+    if (!each || run->every <= 1) return;
     struct loaded *c = mem_new(blocks, sizeof *c, "the blocks of a launch", &run->err);
     run->sampled[l] = c ? mem_new(blocks, sizeof *run->sampled[l], "the blocks of a launch", &run->err) : NULL;
     run->block_sectors[l] =
         run->sampled[l] ? mem_zero(blocks, sizeof *run->block_sectors[l], "the blocks of a launch", &run->err) : NULL;
     run->pick[l] = run->block_sectors[l] ? mem_zero(blocks, 1, "the blocks of a launch", &run->err) : NULL;
-    if (run->pick[l]) choose(run, l, c, sort_blocks(run, blocks, each, c));
+    if (run->pick[l]) choose(run, l, c, sort_blocks(run->starts[l], blocks, each, c));
     mem_free(c);
 }
 

@@ -6,10 +6,10 @@
 
 enum pick { PICK_SKIP, PICK_SAMPLE, PICK_EXACT };
 
-/* Watch a few blocks of each launch of a kernel to see which rows its blocks store, and count the entries of all rows.
-   If blocks store equal numbers of rows in order, their entries are known before they run, and pick_blocks can choose
-   by them; otherwise, and for formats other than csr, it does nothing. count: like count_launches, but without such a
-   choice. */
+/* Watch a few blocks of each launch of a kernel to see which parts of the format (rows, columns, slices) they take. If
+   each block takes as many parts, in order, and the format stores where the entries of each part begin, the entries of
+   all blocks are known before they run, and pick_blocks can choose by them; otherwise it does nothing. count: like
+   count_launches, but without such a choice. */
 typedef bool count_fn(const struct watched *of, int64_t sample, const struct scope_sink *sink, struct watch *w,
                       struct counts *out, struct err *e);
 bool pick_prepare(const struct watched *of, struct scope_run *run, count_fn *count, struct watch *w, struct err *e);

@@ -48,8 +48,8 @@ struct scope_run {
     int64_t light[SCOPE_LAUNCHES];         /* the blocks with PICK_SAMPLE */
     int64_t *sampled[SCOPE_LAUNCHES];      /* their numbers, by their entries */
     double *block_sectors[SCOPE_LAUNCHES]; /* the sectors of each block that was watched */
-    int64_t rows_each[SCOPE_LAUNCHES];     /* rows of a block, to choose blocks by their entries; 0: not known */
-    const int *rowptr;                     /* of the matrix in CSR, to choose blocks; NULL: not needed */
+    int64_t parts_each[SCOPE_LAUNCHES];    /* parts of the format per block, to choose blocks by entries; 0: not known */
+    const struct array *starts[SCOPE_LAUNCHES]; /* the number of the first entry of each part */
     const struct scope_sink *sink;
     struct watch *watch;
     struct trace *trace; /* NULL, or the trace that receives the steps of one warp */
