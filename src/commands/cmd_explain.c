@@ -161,7 +161,7 @@ const struct command command_explain = {
     .about = "what slows a kernel down, in words and numbers, and what would help",
     .help = "The emulator runs the kernel, and the model predicts its GPU time with and without each cause: padding,\n"
             "long rows, uneven blocks, idle lanes, uncoalesced loads, the gather of x, atomics, bank conflicts,\n"
-            "launches, chains of dependent loads, half of the bytes. Causes of 3% or more are shown, the most\n"
+            "launches, chains of dependent loads, half of the bytes. Causes of 5% or more are shown, the most\n"
             "expensive first. A remedy names other kernels only if they are predicted to be faster. PARAMS are the\n"
             "parameters of the kernel's format.\n"
             "With a second kernel, explain splits the difference of the two predicted times over the terms of the\n"

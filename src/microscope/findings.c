@@ -153,26 +153,29 @@ static void no_imbalance(const struct sums *s, struct workload *w)
     if (memcmp(&with, w, sizeof with) == 0) no_long_block(s, w); /* only if no long row explains the longest block */
 }
 
-/* If all lanes loaded values, proportionally fewer steps and warps would do: a warp would have more rows, or longer
-   ones. */
-static void no_idle_lanes(const struct sums *s, struct workload *w)
-{
-    double lanes = share((double)s->values.lanes, (double)s->values.requests), less = 1 - lanes / LANES;
-    for (int l = 0; l < w->n && lanes > 0; l++) {
-        struct work *k = &w->launch[l];
-        k->blocks -= (int64_t)((double)k->blocks * less);
-        k->steps *= 1 - less;
-        k->lines *= 1 - less;
-        for (int q = 0; q < WAITS; q++) k->wait[q] *= 1 - less;
-    }
-}
-
 /* The fraction of sectors that would be saved if neighbouring lanes loaded neighbouring elements. Loads of x are not
    counted. */
 static double scattered_share(const struct sums *s)
 {
     double sectors = (double)(s->loads.sectors - s->x.sectors), bytes = (double)(s->loads.bytes - s->x.bytes);
     return sectors > 0 ? fmax(0, 1 - bytes / SECTOR / sectors) : 0;
+}
+
+/* If all lanes loaded values, proportionally fewer steps would do. Where the lanes of a warp share a row, a warp would
+   have more rows, or longer ones, and fewer warps would do, too. Lanes that each have a row of their own look up as
+   many lines as before. */
+static void no_idle_lanes(const struct sums *s, struct workload *w)
+{
+    double lanes = share((double)s->values.lanes, (double)s->values.requests), less = 1 - lanes / LANES;
+    bool apart = 2 * s->values.sectors > s->values.lanes; /* most lanes load a sector of their own */
+    double shared = apart ? 0 : less;
+    for (int l = 0; l < w->n && lanes > 0; l++) {
+        struct work *k = &w->launch[l];
+        k->blocks -= (int64_t)((double)k->blocks * shared);
+        k->steps *= 1 - less;
+        k->lines *= 1 - shared;
+        for (int q = 0; q < WAITS; q++) k->wait[q] *= 1 - less;
+    }
 }
 
 /* The share of x in the loads that a warp waits for one after another: pointers, indices and x. */
@@ -209,6 +212,13 @@ static double slow_requests(const struct sums *s, const struct work *k, double s
     return fmin(1, (1 + (warps - 1) / of_warp) * share(sectors, requests));
 }
 
+/* The lines of the requests for x if the lanes of each request read x in order. */
+static double lines_in_order(const struct sums *s, const struct work *k)
+{
+    double least = fmax((double)s->x.requests, (double)s->x.bytes / (LINE_SECTORS * SECTOR));
+    return k->x_lines * fmin(1, share(least, (double)s->x.sectors));
+}
+
 /* Remove the cost of gathering x, as if x were read once, in order. */
 static void no_gather(const struct sums *s, struct workload *w)
 {
@@ -223,18 +233,20 @@ static void no_gather(const struct sums *s, struct workload *w)
         k->l2_lines -= fmax(0, k->gathered_lines - once / LINE_SECTORS);
         k->wait[WAIT_L2] *= 1 - part;
         k->wait[WAIT_FIRST] *= 1 - part;
-        k->lines -= fmin(k->lines, (double)s->x.requests *
-                                       fmax(0, share((double)s->x.sectors, (double)s->x.requests) / LINE_SECTORS - 1));
+        k->lines -= fmax(0, k->x_lines - lines_in_order(s, k));
     }
 }
 
-/* As if no two atomics of a warp, or of concurrent warps, met. A counter that hands out work is left out altogether. */
+/* As if the lanes of a warp added to elements side by side, and all rows got as many atomics. A counter that hands out
+   work is left out altogether. */
 static void no_atomics(const struct sums *s, struct workload *w)
 {
+    double item = (double)type_size(s->k->real), sectors = item * (double)s->A->rows / SECTOR;
     for (int l = 0; l < w->n; l++) {
-        w->launch[l].hot = 0;
-        w->launch[l].atomic_sectors *= 1 - share((double)s->atomics.contended, (double)s->atomics.lanes);
-        if (s->k->kernel->shares) w->launch[l].atomic_sectors = 0;
+        struct work *k = &w->launch[l];
+        bool counter = s->k->kernel->shares;
+        k->hot = counter ? 0 : fmin(k->hot, model_even_hot(k->atomics, sectors));
+        k->atomic_sectors = counter ? 0 : fmin(k->atomic_sectors, k->atomics * item / SECTOR);
     }
 }
 
@@ -534,6 +546,19 @@ static int costlier(const void *a, const void *b)
     return (x < y) - (x > y);
 }
 
+/* What the waits take of the time, if the model says `us`. The first waits are those of a launch with nothing to do. If
+   all blocks run at the same time, the model leaves too much without waits: on an H100, as many blocks more on each
+   multiprocessor took about half of that (tests/kits/experiments.c). */
+static double waits_us(const struct sums *s, double us)
+{
+    const struct machine *g = &s->k->on;
+    double left = s->k->time.us - s->k->time.launch_us - us, waves = s->main->blocks / (g->sms * model_resident(g, s->main));
+    return us + (waves <= 1 ? left / 2 : 0) - (s->least_us - s->k->time.launch_us);
+}
+
+/* A cause that takes less than this share of the time is not listed: the prediction itself may be wrong by as much. */
+#define LEAST 0.05
+
 int findings_of(const struct modeled *k, const struct csr *A, struct finding out[FINDINGS_MOST])
 {
     struct sums s = sums_of(k, A);
@@ -543,8 +568,8 @@ int findings_of(const struct modeled *k, const struct csr *A, struct finding out
         *w = k->work;
         if (rules[r].without) rules[r].without(&s, w);
         double us = rules[r].without ? k->time.us - model_without(&k->work, w, &k->on) : s.least_us;
-        if (rules[r].without == no_waits) us -= s.least_us - k->time.launch_us;
-        if (us < 0.03 * k->time.us && !(rules[r].also && rules[r].also(&s))) continue;
+        if (rules[r].without == no_waits) us = waits_us(&s, us);
+        if (us < LEAST * k->time.us && !(rules[r].also && rules[r].also(&s))) continue;
         out[n] = (struct finding){.cause = rules[r].cause, .us = us, .instead = rules[r].instead};
         rules[r].say(&s, &out[n++]);
     }

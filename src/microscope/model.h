@@ -51,6 +51,7 @@ struct work {
     double lost;           /* sectors of the matrix that L2 delivers again, after it has replaced them */
     double gathered;       /* sectors of x that L2 delivers */
     double gathered_lines; /* 128-byte lines of these sectors, counted for each request */
+    double x_lines;        /* 128-byte lines of the requests for x */
     double wavefronts;     /* shared-memory wavefronts */
     double footprint;      /* bytes of distinct sectors */
     double wait[WAITS];    /* waits of the slowest warp of each block, summed over blocks */
@@ -120,6 +121,8 @@ struct terms {
     double launch_us, us[SCOPE_LAUNCHES][BOUNDS];
     double dram_bytes, l2_bytes;
 };
+/* What `hot` of a launch is if its atomics go to as many sectors evenly. */
+double model_even_hot(double atomics, double sectors);
 /* The share of sectors that L2 has replaced once it has loaded this many bytes of other lines. */
 double model_lost(const struct machine *g, double bytes);
 /* The sectors of x that L2 keeps. */

@@ -190,7 +190,9 @@ static void global_request(struct watching *v, struct warp_state *s, const struc
     double weight = s->weight;
     bool load = p->kind == ACCESS_LOAD || p->kind == ACCESS_TEXTURE;
     if (!map_of(v, p->array)) return;
-    w->lines += weight * lines_of(r, sector);
+    int lines = lines_of(r, sector);
+    w->lines += weight * lines;
+    if (load && v->scope->array[p->array].role == ROLE_X) w->x_lines += weight * lines;
     double l2 = w->l2_loads, distinct = v->distinct[v->launch][p->array];
     int level = level_of(v, r, sector, load ? cache : NULL, p->array, weight);
     if (s->tape && s->tape->n) {

@@ -148,6 +148,11 @@ static void note_atomics(struct watching *v, int a, int warp, const struct reque
     }
 }
 
+double model_even_hot(double atomics, double sectors)
+{
+    return sectors > 0 ? atomics * fmin(1, atomics / sectors / CROWD) : 0;
+}
+
 void model_window_end(struct watching *v)
 {
     struct work *w = &v->out->launch[v->launch];

@@ -1,11 +1,11 @@
 /* Compare what `explain` claims with experiments that remove one cause of a kernel's lost time (kits/experiments.h):
    the time that is gained on a GPU, and the time that the model predicts to be gained. For each kernel and cause of at
-   least 3 %, a line has the claim, both gains, and the claim / the gain. Claims without a clean experiment are listed
+   least 5 %, a line has the claim, both gains, and the claim / the gain. Claims without a clean experiment are listed
    with the reason, and are not judged.
 
-   Usage: bench_explain [predicted] [MATRIX [KERNEL]]
+   Usage: bench_explain [predicted [profile FILE]] [MATRIX [KERNEL]]
    `predicted` compares the claims with predicted gains only, which needs no GPU and shows whether explain agrees with
-   the model. At the end: the share of claims within 25 % of the gain, and the share of pairs of causes of one kernel
+   the model; the gains are predicted for the GPU of the profile, or for an H200. At the end: the share of claims within 25 % of the gain, and the share of pairs of causes of one kernel
    that are ranked as the gains are. Pairs are left out if their gains differ by less than TIE of the kernel's time. */
 #include <stdio.h>
 
@@ -18,6 +18,7 @@
 #include "kits/problems.h"
 #include "machine/device.h"
 #include "machine/kernel.h"
+#include "microscope/gpu_profile.h"
 
 #include <math.h>
 #include <string.h>
@@ -260,6 +261,8 @@ int main(int argc, char **argv)
     static struct bench b;
     bool predicted = argc > 1 && !strcmp(argv[1], "predicted");
     argc -= predicted, argv += predicted;
+    const char *profile = predicted && argc > 2 && !strcmp(argv[1], "profile") ? argv[2] : NULL;
+    if (profile) argc -= 2, argv += 2;
     double start = now_us();
     if (!predicted && device_count(DEV_CUDA) == 0)
         return printf("# claims of explain against experiments: skipped, there is no GPU; `bench_explain predicted` "
@@ -268,6 +271,7 @@ int main(int argc, char **argv)
     if (!predicted && (!(b.gpu = device_open("cuda:0", &e)) || !device_ceilings(b.gpu, NULL, &e)))
         return printf("# %s\n", e.text), 1;
     b.g = machine_of(b.gpu);
+    if (profile && !profile_load(profile, &b.g, &e)) return printf("# %s\n", e.text), 1;
     printf("# %s: times in us, fp64%s\n", b.g.name, b.gpu ? "" : "; gains are predicted, not measured");
     printf("%-22s %-16s %9s %9s %-17s %9s %9s %6s %9s %6s\n", "matrix", "kernel", "model", "measured", "cause",
            "claimed", "predicted", "ratio", "gained", "ratio");
