@@ -48,7 +48,7 @@ struct scope_run {
     int64_t light[SCOPE_LAUNCHES];         /* the blocks with PICK_SAMPLE */
     int64_t *sampled[SCOPE_LAUNCHES];      /* their numbers, by their entries */
     double *block_sectors[SCOPE_LAUNCHES]; /* the sectors of each block that was watched */
-    int64_t parts_each[SCOPE_LAUNCHES];    /* parts of the format per block, to choose blocks by entries; 0: not known */
+    int64_t parts_each[SCOPE_LAUNCHES]; /* parts of the format per block, to choose blocks by entries; 0: not known */
     const struct array *starts[SCOPE_LAUNCHES]; /* the number of the first entry of each part */
     const struct scope_sink *sink;
     struct watch *watch;

@@ -552,7 +552,8 @@ static int costlier(const void *a, const void *b)
 static double waits_us(const struct sums *s, double us)
 {
     const struct machine *g = &s->k->on;
-    double left = s->k->time.us - s->k->time.launch_us - us, waves = s->main->blocks / (g->sms * model_resident(g, s->main));
+    double left = s->k->time.us - s->k->time.launch_us - us,
+           waves = s->main->blocks / (g->sms * model_resident(g, s->main));
     return us + (waves <= 1 ? left / 2 : 0) - (s->least_us - s->k->time.launch_us);
 }
 

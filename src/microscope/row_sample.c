@@ -162,10 +162,9 @@ static double least(double a, double b)
 /* longer: the ratio of the longest row of the matrix to that of the sample. */
 static void scale_work(struct work *w, const struct scope_launch *at, double times, double longer)
 {
-    double *const totals[] = {
-        &w->steps,          &w->lines, &w->sectors,  &w->l2_loads,       &w->l2_stores,  &w->l2_lines, &w->atomics,
-        &w->atomic_sectors, &w->hot,   &w->gathered, &w->gathered_lines, &w->x_lines,
-        &w->wavefronts,     &w->lost};
+    double *const totals[] = {&w->steps,          &w->lines,   &w->sectors,        &w->l2_loads, &w->l2_stores,
+                              &w->l2_lines,       &w->atomics, &w->atomic_sectors, &w->hot,      &w->gathered,
+                              &w->gathered_lines, &w->x_lines, &w->wavefronts,     &w->lost};
     double more_warps = (double)at->blocks / (double)(w->blocks ? w->blocks : 1);
     for (size_t k = 0; k < sizeof totals / sizeof *totals; k++) *totals[k] *= times;
     for (int k = 0; k < WAITS; k++) {

@@ -97,10 +97,11 @@ static void explain_model(const struct session *s, const struct machine *g)
         g->here     ? "Predicted for %s, from its measured ceilings."
         : !s->gpu   ? "Predicted for an %s, because no measured GPU is available."
         : g->scaled ? "Predicted for an %s, from its specifications and the times of an NVIDIA H200 (`set gpu`)."
-                    : "Predicted for an %s, from the ceilings in its profile (`set gpu`).";
+                    : "Predicted for %s, from the ceilings in its profile (`set gpu`).";
     out_text(s->out, basis, g->name);
     if (g->scaled) out_text(s->out, "The error of predictions for this GPU was not measured.");
-    out_text(s->out, "Model error on H200s: median 3%%, mean 6%%; near the best kernel 3%%, 4%% (not fitted).");
+    out_text(s->out,
+             "Model error on H200s and H100s: median 4%%, mean 6%%; near the best kernel 3%%, 5%% (not fitted).");
 }
 
 void modeled_remarks(struct session *s, const struct machine *g, bool sampled)

@@ -5,8 +5,9 @@
 
    Usage: bench_explain [predicted [profile FILE]] [MATRIX [KERNEL]]
    `predicted` compares the claims with predicted gains only, which needs no GPU and shows whether explain agrees with
-   the model; the gains are predicted for the GPU of the profile, or for an H200. At the end: the share of claims within 25 % of the gain, and the share of pairs of causes of one kernel
-   that are ranked as the gains are. Pairs are left out if their gains differ by less than TIE of the kernel's time. */
+   the model; the gains are predicted for the GPU of the profile, or for an H200. At the end: the share of claims within
+   25 % of the gain, and the share of pairs of causes of one kernel that are ranked as the gains are. Pairs are left out
+   if their gains differ by less than TIE of the kernel's time. */
 #include <stdio.h>
 
 #include "base/array.h"

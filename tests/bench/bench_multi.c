@@ -4,9 +4,9 @@
    symmetric matrix differ by more than 1e-12 from those on one GPU.
 
    bench_multi [counts 1,2,4] [kernels NAME,NAME] [only spmv,cg] [nopredict] [save FILE] ["GENERATOR PARAMS"...]
-   measures spmv, cg and gmres, or only the named ones. `kernels` names the rivals of csr's default kernel; the fastest of these on one GPU is measured, too, if it is
-   faster than the default kernel. `kernels none` measures the default kernel alone. `save` writes what was measured of
-   the GPU and its link to a new file, a profile for predictions.
+   measures spmv, cg and gmres, or only the named ones. `kernels` names the rivals of csr's default kernel; the fastest
+   of these on one GPU is measured, too, if it is faster than the default kernel. `kernels none` measures the default
+   kernel alone. `save` writes what was measured of the GPU and its link to a new file, a profile for predictions.
 
    bench_multi predict [profile FILE] [counts 1,2,4] [kernels NAME,NAME] ["GENERATOR PARAMS"...] predicts only, for the
    named kernels, on a machine with or without a GPU: matrices that take long to predict are left out otherwise.
