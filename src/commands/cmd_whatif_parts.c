@@ -154,8 +154,10 @@ static void out_verdict(struct out *o, const struct scaling *c)
 static void out_link(struct out *o, const struct scaling *c)
 {
     const struct link *l = c->link;
-    out_text(o, "%s (%s): start %.3g us + hop %.3g us + bytes / %.3g GB/s. %s: %s.", l->name, l->about, l->start_us,
-             l->hop_us, l->gbs, l->measured ? "Measured" : "Specification", l->source);
+    double gbs = link_items_gbs(l);
+    out_text(o, "%s (%s): start %.3g us + hop %.3g us + bytes / %.3g GB/s%s. %s: %s.", l->name, l->about, l->start_us,
+             l->hop_us, gbs, gbs < l->gbs ? " for listed items" : "", l->measured ? "Measured" : "Specification",
+             l->source);
     if (!l->measured) out_text(o, "Software adds to a specification, so these times are lower bounds.");
     if (l->most && c->point[c->n - 1].parts > l->most)
         out_text(o, "One machine joins at most %d GPUs by %s; larger numbers suppose that all GPUs are joined so.",

@@ -7,8 +7,8 @@
 struct device;
 struct machine;
 
-/* An exchange takes start_us + hop_us + bytes / bandwidth; all its messages go at the same time. An all-reduce of a few
-   numbers among P parts takes start_us + log2(P) hop_us. */
+/* An exchange takes start_us + hop_us + bytes / link_items_gbs; all its messages go at the same time. An all-reduce of
+   a few numbers among P parts takes start_us + log2(P) hop_us. */
 struct link {
     const char *name, *about;
     double start_us; /* once per exchange or all-reduce, in software */
@@ -34,6 +34,8 @@ void link_of_device(const struct device *d, struct measured_link *out);
 void link_of_profile(const struct machine *g, struct measured_link *out);
 
 const char *link_origin(const struct link *l); /* "measured" or "specification" */
+/* The bandwidth at which a GPU sends listed items, in GB/s. */
+double link_items_gbs(const struct link *l);
 double link_exchange_us(const struct link *l, double bytes);
 double link_reduce_us(const struct link *l, int parts); /* 0 for one part */
 

@@ -154,7 +154,7 @@ static bool add_part(const struct forecaster *f, const struct partition *P, cons
     if (!ok) return false;
     const struct part_counts *t = &x->part[k];
     double bytes = item_bytes(f->c, f->A) * (double)(t->halo_in > t->halo_out ? t->halo_in : t->halo_out);
-    now.wire_us = bytes / (link->gbs * 1e3);
+    now.wire_us = bytes / (link_items_gbs(link) * 1e3);
     now.inside_us = inside.us;
     now.outside_us = outside.us + more;
     now.memory_us = exchange_memory_us(f, t, cols);

@@ -417,8 +417,8 @@ static void take_other(const struct scaling *c, const struct link *other, const 
 {
     struct scaling_point p = c->point[c->n - 1];
     const struct link *l = c->link;
-    double bytes = p.wire_us * l->gbs * 1e3;
-    p.wire_us = bytes / (other->gbs * 1e3);
+    double bytes = p.wire_us * link_items_gbs(l) * 1e3;
+    p.wire_us = bytes / (link_items_gbs(other) * 1e3);
     p.exchange_us = p.exchange_us > 0 ? on->c.launch_us + link_exchange_us(other, bytes) + p.memory_us : 0;
     us[SPMV] = scaling_product_us(other, &p);
     us[CG] = us[SPMV] + p.vectors_us + p.reduce_us / link_reduce_us(l, p.parts) * link_reduce_us(other, p.parts);

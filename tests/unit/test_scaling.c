@@ -49,7 +49,8 @@ static void test_links(void **state)
     (void)state;
     for (const struct link *l = links; l->name; l++) {
         assert_true(l->hop_us > 0 && l->gbs > 0 && l->start_us >= 0 && *l->source && *l->about);
-        assert_true(fabs(link_exchange_us(l, 1e6) - link_exchange_us(l, 0) - 1e6 / (l->gbs * 1e3)) < 1e-9);
+        assert_true(link_items_gbs(l) > 0 && link_items_gbs(l) <= l->gbs);
+        assert_true(fabs(link_exchange_us(l, 1e6) - link_exchange_us(l, 0) - 1e6 / (link_items_gbs(l) * 1e3)) < 1e-9);
         assert_true(link_reduce_us(l, 1) == 0);
         assert_true(fabs(link_reduce_us(l, 8) - link_reduce_us(l, 2) - 2 * l->hop_us) < 1e-9);
         assert_true(fabs(link_reduce_us(l, 5) - link_reduce_us(l, 8)) < 1e-9);
@@ -75,7 +76,7 @@ static void test_measured_link(void **state)
     talk_refuses(&t, "whatif parts 2 link measured", "no link was measured; `ceilings on cuda:0+1` measures");
     d->link = (struct link_ceilings){true, false, 3, 200, 350, 1.5};
     talk_says(&t, "whatif parts 2",
-              "measured (between the members of emu*2): start 0 us + hop 0.75 us + bytes / 350 GB/s");
+              "measured (between the members of emu*2): start 0 us + hop 0.75 us + bytes / 213 GB/s for listed items");
     talk_says(&t, "whatif parts 2", "a flag there and back takes 1.5 us; a copy of 256 MiB runs at 350 GB/s");
     talk_says(&t, "whatif parts 2 link nccl", "nccl (NCCL");
     d->link.flag_us = NAN; /* no access to each other's memory */
