@@ -76,7 +76,7 @@ static void test_measured_link(void **state)
     talk_refuses(&t, "whatif parts 2 link measured", "no link was measured; `ceilings on cuda:0+1` measures");
     d->link = (struct link_ceilings){true, false, 3, 200, 350, 1.5};
     talk_says(&t, "whatif parts 2",
-              "measured (between the members of emu*2): start 0 us + hop 0.75 us + bytes / 213 GB/s for listed items");
+              "measured (between the members of emu*2): start 0 us + hop 0.75 us + bytes / 230 GB/s for listed items");
     talk_says(&t, "whatif parts 2", "a flag there and back takes 1.5 us; a copy of 256 MiB runs at 350 GB/s");
     talk_says(&t, "whatif parts 2 link nccl", "nccl (NCCL");
     d->link.flag_us = NAN; /* no access to each other's memory */
