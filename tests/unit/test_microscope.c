@@ -7,7 +7,9 @@
 #include "gpu/emu/emu.h"
 #include "matrix/csr.h"
 #include "formats/format.h"
+#include "machine/vec_ops.h"
 #include "matrix/gen.h"
+#include "machine/cg_ops.h"
 #include "machine/kernel.h"
 #include "machine/bench.h"
 #include "machine/mat.h"
@@ -594,6 +596,53 @@ static void test_sectors_are_new_in_each_launch(void **state)
     subject_free(&s);
 }
 
+/* A step of cg on vectors q, r, p and x of n elements. */
+struct cg_step {
+    int64_t n;
+    double *s;
+    void *v[4];
+};
+
+static bool queue_cg_step(const struct watched *of, struct err *e)
+{
+    const struct cg_step *c = of->user;
+    (void)e;
+    cg_ops_of(of->dev, T_F64)->step(of->dev, c->n, c->s, c->v[0], NULL, c->v[1], c->v[2], c->v[3]);
+    return true;
+}
+
+/* On vectors that do not fit in the L2 cache, the pass goes backwards. A warp must still store 32 neighbours that fill
+   two lines, whether or not the number of elements is a multiple of 32. */
+static void test_backward_steps_store_whole_lines(void **state)
+{
+    (void)state;
+    for (int64_t n = 1500003; n <= 1500032; n += 29) {
+        struct err e = {0};
+        struct cg_step c = {.n = n};
+        double s[VEC_WORK] = {[S_PQ] = 1, [S_RR] = 1, [S_LIMIT2] = INFINITY, [S_BEST] = INFINITY};
+        s[S_WINDOW] = INFINITY;
+        assert_non_null(c.s = emu->ops->alloc(emu, sizeof s, "scalars", &e));
+        assert_true(emu->ops->put(emu, c.s, s, sizeof s, &e));
+        for (int k = 0; k < 4; k++) {
+            assert_non_null(c.v[k] = emu->ops->alloc(emu, n * (int64_t)sizeof(double), "a vector", &e));
+            vec_ops_of(emu, T_F64)->zero(emu, n, c.v[k]);
+        }
+        struct watched of = {.name = "a step", .dev = emu, .rows = n, .queue = queue_cg_step, .user = &c};
+        assert_true(count_launches(&of, 0, NULL, NULL, &counted, &e));
+        struct tally t = {0};
+        for (int a = 0; a < counted.scope.narrays; a++) {
+            struct tally more = counts_of(&counted, ACCESS_STORE, a, -1);
+            if (counted.scope.array[a].n != n) continue; /* scalars */
+            t.requests += more.requests, t.lanes += more.lanes, t.sectors += more.sectors;
+        }
+        assert_int_equal(t.lanes, 3 * n);
+        assert_int_equal(t.requests, 3 * ((n + LANES - 1) / LANES));
+        assert_true(t.sectors <= 8 * t.requests);
+        for (int k = 0; k < 4; k++) emu->ops->free(emu, c.v[k]);
+        emu->ops->free(emu, c.s);
+    }
+}
+
 /* Without entries outside of the diagonals, hdc needs one launch and no pointers. */
 static void test_hdc_without_remainder(void **state)
 {
@@ -881,6 +930,7 @@ int main(void)
         cmocka_unit_test(test_function_with_several_callers),
         cmocka_unit_test(test_samples),
         cmocka_unit_test(test_samples_with_long_rows),
+        cmocka_unit_test(test_backward_steps_store_whole_lines),
         cmocka_unit_test(test_sectors_are_new_in_each_launch),
         cmocka_unit_test(test_hdc_without_remainder),
         cmocka_unit_test(test_skipped_padding_need_not_move),
