@@ -546,15 +546,24 @@ static int costlier(const void *a, const void *b)
     return (x < y) - (x > y);
 }
 
+/* Do the waits of blocks take at least half as long as any other limit of the time? */
+static bool waits_matter(const struct modeled *k)
+{
+    const double *us = k->time.bound_us;
+    double rate = 0;
+    for (int b = BOUND_DRAM; b <= BOUND_ATOMICS; b++) rate = fmax(rate, us[b]);
+    return 2 * us[BOUND_LATENCY] >= rate;
+}
+
 /* What the waits take of the time, if the model says `us`. The first waits are those of a launch with nothing to do. If
    all blocks run at the same time, the model leaves too much without waits: on an H100, as many blocks more on each
    multiprocessor took about half of that (tests/kits/experiments.c). */
 static double waits_us(const struct sums *s, double us)
 {
-    const struct machine *g = &s->k->on;
-    double left = s->k->time.us - s->k->time.launch_us - us,
-           waves = s->main->blocks / (g->sms * model_resident(g, s->main));
-    return us + (waves <= 1 ? left / 2 : 0) - (s->least_us - s->k->time.launch_us);
+    const struct modeled *k = s->k;
+    double left = k->time.us - k->time.launch_us - us;
+    bool one_wave = (double)s->main->blocks <= k->on.sms * model_resident(&k->on, s->main);
+    return us + (one_wave && waits_matter(k) ? left / 2 : 0) - (s->least_us - k->time.launch_us);
 }
 
 /* A cause that takes less than this share of the time is not listed: the prediction itself may be wrong by as much. */
