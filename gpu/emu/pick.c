@@ -33,18 +33,13 @@ struct probe {
     } launch[SCOPE_LAUNCHES];
 };
 
-static int64_t start_at(const struct array *a, int64_t i)
-{
-    return a->type == T_I64 ? ((const int64_t *)a->data)[i] : ((const int *)a->data)[i];
-}
-
-/* Does the array say where parts begin? Its elements then never fall. */
+/* Does the array say where parts begin? Pointers do; an array of layout does if its elements never fall. */
 static bool is_starts(const struct array *a)
 {
-    bool whole = a->type == T_I32 || a->type == T_I64;
-    if (!whole || (a->role != ROLE_POINTERS && a->role != ROLE_LAYOUT) || a->n < 2) return false;
+    if ((a->type != T_I32 && a->type != T_I64) || a->n < 2) return false;
+    if (a->role != ROLE_LAYOUT) return a->role == ROLE_POINTERS;
     for (int64_t i = 1; i < a->n; i++)
-        if (start_at(a, i) < start_at(a, i - 1)) return false;
+        if (array_real(a, i) < array_real(a, i - 1)) return false;
     return true;
 }
 
@@ -138,7 +133,7 @@ static double sort_blocks(const struct array *starts, int64_t blocks, int64_t ea
     double sum = 0;
     for (int64_t b = 0; b < blocks; b++) {
         int64_t first = b * each < parts ? b * each : parts, end = first + each < parts ? first + each : parts;
-        c[b] = (struct loaded){(double)(start_at(starts, end) - start_at(starts, first)), b};
+        c[b] = (struct loaded){array_real(starts, end) - array_real(starts, first), b};
         sum += c[b].slots;
     }
     qsort(c, (size_t)blocks, sizeof *c, heavier);
