@@ -18,9 +18,10 @@
    a block of at least this many bytes. PIECE: freeing this many bytes takes about 1 ms. PROMPT_US: after this time, the
    prompt of the next command is usually there. HUGE_FROM: a block of at least this many bytes is compared with the
    available memory before it is allocated. HUGE_MOST: at most this many such blocks are remembered. SAMPLE: one page in
-   so many bytes is asked whether it is in memory. */
+   so many bytes is asked whether it is in memory. WIDE_FROM: the system may use pages of 2 MB for a block of at least
+   this many bytes, so that 512 times fewer pages have to be made when it is written. */
 enum { ALIGN = 256, SPARE_SHARE = 2, LAZY_FROM = 1 << 20, LONG_ZERO = 1 << 23, PIECE = 1 << 23, PROMPT_US = 20000 };
-enum { HUGE_FROM = 1 << 28, HUGE_MOST = 64, SAMPLE = 1 << 22 };
+enum { HUGE_FROM = 1 << 28, HUGE_MOST = 64, SAMPLE = 1 << 22, WIDE_FROM = 1 << 23 };
 
 static atomic_llong made;    /* allocations since start */
 static atomic_llong failing; /* number of the allocation that will fail; 0: none */
@@ -143,6 +144,14 @@ static bool due_to_fail(void)
     return ++made == failing;
 }
 
+/* Let the system use wide pages for the whole pages of a new block. Where it cannot, the block is as good. */
+static void allow_wide_pages(void *p, size_t bytes)
+{
+    uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE), begin = ((uintptr_t)p + page - 1) / page * page;
+    uintptr_t end = ((uintptr_t)p + bytes) / page * page;
+    madvise((void *)begin, end - begin, MADV_HUGEPAGE);
+}
+
 void *mem_new(int64_t n, size_t size, const char *what, struct err *e)
 {
     size_t bytes;
@@ -151,6 +160,7 @@ void *mem_new(int64_t n, size_t size, const char *what, struct err *e)
         p = aligned_alloc(ALIGN, bytes);
         if (!p && mem_take_spare()) p = aligned_alloc(ALIGN, bytes);
         if (p && bytes >= HUGE_FROM) huge_replace(NULL, p, bytes);
+        if (p && bytes >= WIDE_FROM) allow_wide_pages(p, bytes);
     }
     return p ? p : refuse(n, size, what, e);
 }
