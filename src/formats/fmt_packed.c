@@ -105,7 +105,9 @@ void packed_put(enum type stored, void *data, int64_t i, struct packed_bits v)
 /* The bits of entry k of A, as arrays of the type `stored` hold it. */
 static struct packed_bits entry_bits(const struct csr *A, int64_t k, enum type stored)
 {
+    struct packed_bits v = {0, 0};
     double value[2];
+    if (stored == T_F64) return memcpy(&v.re, &A->val[k], sizeof v.re), v; /* the usual case, without conversions */
     put_value(&(struct array){.type = stored, .n = 1, .data = value}, 0, A, k);
     return packed_get(stored, value, 0);
 }
@@ -147,16 +149,33 @@ void packed_sort(struct packed_dictionary *d)
     for (int64_t i = 0; i < d->n; i++) *place_of(d, d->value[i]) = (short)(i + 1);
 }
 
-/* The distinct values of A. */
+/* Add the values of the entries from .. end - 1 to d, up to one value more than it can hold. */
+static void add_values(const struct csr *A, int64_t from, int64_t end, enum type stored, struct packed_dictionary *d)
+{
+    struct packed_bits last = {0, 0};
+    for (int64_t k = from; k < end; k++) {
+        struct packed_bits v = entry_bits(A, k, stored);
+        if (k > from && same(v, last)) continue;
+        if (!packed_add(d, last = v)) return;
+    }
+}
+
+/* The distinct values of A: each thread finds those of its entries. */
 static void find_values(const struct csr *A, enum type stored, struct packed_dictionary *d)
 {
     struct loop l = loop_of("distinct values", A->nnz);
     *d = (struct packed_dictionary){0};
-    struct packed_bits last = {0, 0};
-    for (int64_t k = 0; k < A->nnz && loop_goes(&l, k); k++) {
-        struct packed_bits v = entry_bits(A, k, stored);
-        if (k && same(v, last)) continue;
-        if (!packed_add(d, last = v)) return;
+#pragma omp parallel if (A->nnz > THREADS_FROM)
+    {
+        struct packed_dictionary own = {0};
+#pragma omp for schedule(static)
+        for (int64_t from = 0; from < A->nnz; from += LOOP_EVERY)
+            if (own.n <= PACKED_CODES) add_values(A, from, loop_share(&l, from, A->nnz), stored, &own);
+#pragma omp critical(packed_values)
+        {
+            if (own.n > PACKED_CODES) d->n = own.n;
+            for (int64_t i = 0; i < own.n && d->n <= PACKED_CODES; i++) packed_add(d, own.value[i]);
+        }
     }
     packed_sort(d);
 }
