@@ -61,6 +61,17 @@ bool mat_put(struct mat *M, const struct stored *S, struct device *d, struct err
     return M->scratch != NULL;
 }
 
+bool mat_borrow(struct mat *M, const struct stored *S, struct device *d, struct err *e)
+{
+    *M = (struct mat){.of = S, .dev = d};
+    M->scratch = mem_zero(1, sizeof *M->scratch, "a matrix on a device", e);
+    for (int k = 0; M->scratch && k < S->narrays; k++) {
+        M->ptr[k] = S->a[k].data;
+        M->lent[k] = true;
+    }
+    return M->scratch != NULL;
+}
+
 void mat_free(struct mat *M)
 {
     scratch_free(M);

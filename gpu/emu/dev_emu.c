@@ -23,6 +23,7 @@ static bool time_emu(struct device *d, bool (*go)(void *ctx, struct err *e), voi
 static void close_emu(struct device *d)
 {
     (void)d;
+    emu_vectors_free();
     emu_close();
 }
 

@@ -26,12 +26,16 @@ void emu_name(const char *kernel);
 void emu_side_by_side(bool on);
 /* Is one warp of the launches traced? Such launches are left early. */
 bool emu_traces(void);
+/* Do only those blocks of a launch run that are watched? */
+bool emu_skips(void);
 /* Was a launch since the last emu_sync left before its end, by a finding, by the user or by a complete trace? */
 bool emu_left_early(void);
 /* The number of launches so far. */
 int64_t emu_launches(void);
 /* Whether to look for races within blocks (races.h); a race is a finding. */
 void emu_races(bool on);
+/* Free the vectors that watched launches use (microscope.c). */
+void emu_vectors_free(void);
 void emu_close(void);
 
 #ifdef __cplusplus

@@ -1,6 +1,7 @@
 /* Runs launches on the emulator and watches them: traces one warp, or counts the accesses of all launches. */
 #include "scope_run.h"
 #include "pick.h"
+#include "emu.h"
 #include "base/clock.h"
 #include "base/err.h"
 #include "machine/device.h"
@@ -22,19 +23,39 @@ static void run_free(struct scope_run *run)
 
 /* ---- launches to watch ---- */
 
-/* y = A x, where every element of x is 1: the memory accesses do not depend on the values. */
+/* The vectors of watched products, kept for the next one, which usually multiplies by the same matrix: a large vector
+   takes longer to allocate and clear than a few blocks take to run. Nothing writes x. */
+static struct vectors {
+    int64_t x_bytes, y_bytes;
+    void *x, *y;
+} kept;
+
+void emu_vectors_free(void)
+{
+    mem_free(kept.x);
+    mem_free(kept.y);
+    kept = (struct vectors){0};
+}
+
+static bool vectors_for(const struct stored *S, struct err *e)
+{
+    int64_t size = (int64_t)type_size(S->real), x_bytes = S->cols * size, y_bytes = S->rows * size;
+    if (kept.y && kept.x_bytes == x_bytes && kept.y_bytes == y_bytes) return true;
+    emu_vectors_free();
+    kept.x = mem_zero(x_bytes, 1, "the vector x", e);
+    kept.y = kept.x ? mem_zero(y_bytes, 1, "the vector y", e) : NULL;
+    if (!kept.y) return emu_vectors_free(), false;
+    kept.x_bytes = x_bytes;
+    kept.y_bytes = y_bytes;
+    return true;
+}
+
+/* y = A x, where x is 0: the memory accesses do not depend on the values. */
 static bool multiply(const struct watched *of, struct err *e)
 {
-    const struct stored *S = of->M->of;
-    int64_t size = (int64_t)type_size(S->real), n = S->cols;
-    void *x = mem_zero(n, (size_t)size, "the vector x", e), *y = mem_zero(S->rows, (size_t)size, "the vector y", e);
-    struct launch L = {.A = of->M, .alpha = 1, .x = x, .y = y};
-    struct array ones = array_parts(&(struct array){.type = S->real, .n = n, .data = x});
-    for (int64_t i = 0; x && i < ones.n; i += type_parts(S->real)) put_real(&ones, i, 1);
-    bool ok = x && y && kernel_launch(of->kernel, &L, e) && of->dev->ops->sync(of->dev, e);
-    mem_free(x);
-    mem_free(y);
-    return ok;
+    if (!vectors_for(of->M->of, e)) return false;
+    struct launch L = {.A = of->M, .alpha = 1, .x = kept.x, .y = kept.y};
+    return kernel_launch(of->kernel, &L, e) && of->dev->ops->sync(of->dev, e);
 }
 
 struct watched watched_kernel(const struct kernel *k, const struct mat *M)
@@ -248,27 +269,42 @@ static void gather(const struct scope_run *run, struct counts *out)
     sort_places(out);
 }
 
-/* picks: may the blocks be chosen by their entries? */
-static bool count_watched(const struct watched *of, int64_t sample, bool picks, const struct scope_sink *sink,
-                          struct watch *w, struct counts *out, struct err *e);
+double least_accesses(const struct stored *S)
+{
+    return 3 * (double)stored_slots(S) + 2 * (double)S->rows;
+}
+
+/* How many blocks to watch, see struct scope_run, and whether they may be chosen by their entries. */
+struct sampling {
+    int64_t blocks, accesses;
+    bool picks;
+};
+
+static bool count_watched(const struct watched *of, struct sampling by, const struct scope_sink *sink, struct watch *w,
+                          struct counts *out, struct err *e);
 
 /* The same without a choice by entries, which is not known before this has run. */
 static bool count_evenly(const struct watched *of, int64_t sample, const struct scope_sink *sink, struct watch *w,
                          struct counts *out, struct err *e)
 {
-    return count_watched(of, sample, false, sink, w, out, e);
+    return count_watched(of, (struct sampling){.blocks = sample}, sink, w, out, e);
 }
 
-static bool count_watched(const struct watched *of, int64_t sample, bool picks, const struct scope_sink *sink,
-                          struct watch *w, struct counts *out, struct err *e)
+static bool count_watched(const struct watched *of, struct sampling by, const struct scope_sink *sink, struct watch *w,
+                          struct counts *out, struct err *e)
 {
     *out = (struct counts){0};
     struct scope_run *run = run_new(of, w, e);
     if (!run) return false;
     double start = now_us();
-    run->sample = sample;
+    run->sample = by.blocks;
     run->sink = sink;
-    bool ok = (!picks || !sample || pick_prepare(of, run, count_evenly, w, e)) && watch_launches(of, run, e);
+    bool sampled = by.picks && (by.blocks || by.accesses);
+    double all = by.accesses ? least_accesses(of->M->of) : 0;
+    bool ok = !sampled || pick_prepare(of, run, &all, count_evenly, w, e);
+    /* a sample of more than half of the blocks costs as much as all of them */
+    if (by.accesses && 2 * (double)by.accesses < all) run->part = (double)by.accesses / all;
+    ok = ok && watch_launches(of, run, e);
     if (ok) gather(run, out);
     out->rows_seen = of->rows;
     out->us = now_us() - start;
@@ -280,7 +316,7 @@ static bool count_watched(const struct watched *of, int64_t sample, bool picks, 
 bool count_launches(const struct watched *of, int64_t sample, const struct scope_sink *sink, struct watch *w,
                     struct counts *out, struct err *e)
 {
-    return count_watched(of, sample, true, sink, w, out, e);
+    return count_watched(of, (struct sampling){.blocks = sample, .picks = true}, sink, w, out, e);
 }
 
 bool count_kernel(const struct kernel *k, const struct mat *M, int64_t sample, const struct scope_sink *sink,
@@ -290,6 +326,17 @@ bool count_kernel(const struct kernel *k, const struct mat *M, int64_t sample, c
     if (k->remote && sink) return fail(e, E_INTERNAL, "%s runs in another process", k->name);
     if (k->remote) return can_watch(&of, e) && k->remote->count(k, M, sample, w, out, e);
     return count_launches(&of, sample, sink, w, out, e);
+}
+
+bool count_within(const struct kernel *k, const struct mat *M, int64_t accesses, const struct scope_sink *sink,
+                  struct watch *w, struct counts *out, struct err *e)
+{
+    struct watched of = watched_kernel(k, M);
+    if (k->remote) return fail(e, E_INTERNAL, "%s runs in another process", k->name);
+    if (accesses < 0 && k->separable) of.together = false;
+    if (accesses < 0) accesses = -accesses;
+    if ((double)accesses > least_accesses(M->of)) accesses = 0;
+    return count_watched(&of, (struct sampling){.accesses = accesses, .picks = true}, sink, w, out, e);
 }
 
 bool launches_of_kernel(const struct kernel *k, const struct mat *M, struct watch *w, struct scope *out, struct err *e)

@@ -1,7 +1,8 @@
 /* Samples of blocks. The counts of a block grow with the entries that the block reads. Blocks are therefore sorted by
    entries, and one of each group of neighbours in that order is watched, so that the sample has light and heavy blocks
    in the same shares as the launch. A block with more than twice the entries that a group has on average is always
-   watched and counts once. */
+   watched and counts once; so do the two blocks with the most entries, if these are more than twice the average of a
+   block, because they may take longest. */
 #include "pick.h"
 #include "base/err.h"
 #include "base/mem.h"
@@ -11,7 +12,8 @@
 
 #include <stdlib.h>
 
-enum { PROBES = 8 };
+/* PROBES: blocks of a launch that are watched first. HEAVIEST: blocks that are watched because they may take longest. */
+enum { PROBES = 4, HEAVIEST = 2 };
 
 /* ---- the entries of blocks ---- A format that divides its entries (among rows, columns, slices, pieces) stores where
    each part begins. If block b loads these numbers from index each * b on, the entries of all blocks are known. */
@@ -93,7 +95,19 @@ static void keep_parts(struct probe *p, int l, struct scope_run *run)
     }
 }
 
-bool pick_prepare(const struct watched *of, struct scope_run *run, count_fn *count, struct watch *w, struct err *e)
+/* An estimate of the accesses of all blocks. */
+static double accesses_of(const struct counts *c)
+{
+    double all = 0;
+    for (int l = 0; l < c->scope.nlaunches; l++) {
+        const struct scope_launch *at = &c->scope.launch[l];
+        if (at->seen) all += (double)c->launch[l].active * (double)at->blocks / (double)at->seen;
+    }
+    return all;
+}
+
+bool pick_prepare(const struct watched *of, struct scope_run *run, double *accesses, count_fn *count, struct watch *w,
+                  struct err *e)
 {
     const struct stored *S = of->M ? of->M->of : NULL;
     if (!S || of->together || !of->kernel || of->kernel->shares) return true;
@@ -107,6 +121,7 @@ bool pick_prepare(const struct watched *of, struct scope_run *run, count_fn *cou
         for (int k = 0; k < S->narrays; k++) p->starts[k] = is_starts(&S->a[k]);
         ok = count(of, PROBES, &sink, w, c, &why);
         for (int l = 0; ok && l < SCOPE_LAUNCHES; l++) keep_parts(p, l, run);
+        if (ok) *accesses = accesses_of(c);
     }
     mem_free(c);
     mem_free(p);
@@ -145,7 +160,9 @@ static void choose(struct scope_run *run, int l, const struct loaded *c, double 
 {
     int64_t blocks = run->scope.launch[l].blocks, n = blocks / run->every, heavy = 0, light = 0;
     uint64_t state = (uint64_t)l + 1;
-    while (heavy < blocks && c[heavy].slots * (double)n >= 2 * slots) run->pick[l][c[heavy++].block] = PICK_EXACT;
+    double group = slots / (double)n, one = slots / (double)blocks;
+    while (heavy < blocks && (c[heavy].slots >= 2 * group || (heavy < HEAVIEST && c[heavy].slots > 2 * one)))
+        run->pick[l][c[heavy++].block] = PICK_EXACT;
     int64_t others = blocks - heavy, groups = (others + run->every - 1) / run->every;
     for (int64_t i = 0; i < groups; i++) { /* of equal size, so that each counts as much as the others */
         int64_t from = heavy + others * i / groups, end = heavy + others * (i + 1) / groups;

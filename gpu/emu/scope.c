@@ -12,6 +12,7 @@
 #include "matrix/random.h"
 #include "base/watch.h"
 
+#include <math.h>
 #include <string.h>
 
 const char *const access_names[ACCESS_KINDS] = {"load",        "store",        "atomic",        "texture load",
@@ -20,7 +21,8 @@ const char *const access_names[ACCESS_KINDS] = {"load",        "store",        "
 
 /* ---- launches and blocks ---- */
 
-enum { BLOCKS_LEAST = 32 };
+/* The least number of blocks in a sample of one of every so many blocks, and in one of a part of the blocks. */
+enum { BLOCKS_LEAST = 32, WATCHED_LEAST = 8 };
 
 /* One of this number of blocks is watched. */
 static int64_t every_of(int64_t sample, int64_t blocks)
@@ -55,7 +57,8 @@ bool scope_begin(struct scope_run *run, const char *name, const char *function, 
             memset(run->requested[a], 0, (size_t)scope_sector_words(&s->array[a]) * sizeof *run->requested[a]);
     if (run->trace) return true;
     uint64_t state = (uint64_t)s->nlaunches;
-    run->every = every_of(run->sample, blocks);
+    int64_t sample = run->part ? (int64_t)fmax(WATCHED_LEAST, run->part * (double)blocks) : run->sample;
+    run->every = every_of(sample, blocks);
     run->from = (int64_t)(random_next(&state) % (uint64_t)run->every);
     l->seen = blocks / run->every + (blocks % run->every && watched_of(run, blocks / run->every) < blocks);
     pick_blocks(run);
@@ -83,6 +86,11 @@ static bool is_exact(const struct scope_run *run, int64_t block)
 bool scope_watches_warp(const struct scope_run *run, int warp)
 {
     return !run->trace || run->trace->warp == warp;
+}
+
+bool scope_skips(const struct scope_run *run)
+{
+    return (run->sample || run->part) && !run->together;
 }
 
 bool scope_alone(const struct scope_run *run)

@@ -44,6 +44,7 @@ bool scope_begin(struct scope_run *run, const char *name, const char *function, 
 enum scope_block { SCOPE_SKIP, SCOPE_RUN, SCOPE_WATCH };
 enum scope_block scope_block(const struct scope_run *run, int64_t block);
 bool scope_watches_warp(const struct scope_run *run, int warp);
+bool scope_skips(const struct scope_run *run); /* do only watched blocks run? */
 bool scope_alone(const struct scope_run *run); /* blocks must run one after another */
 /* Report progress: the last block that began is number `done` of `blocks`. The launching thread calls this from time to
    time. false: the user has cancelled. */

@@ -342,6 +342,11 @@ bool emu_traces(void)
     return settings.scope && scope_traces(settings.scope);
 }
 
+bool emu_skips(void)
+{
+    return settings.scope && scope_skips(settings.scope);
+}
+
 bool emu_left_early(void)
 {
     return m->broken;

@@ -89,6 +89,7 @@ KERNEL_ENTRY(csr_ends) = {
     .functions = {{"ends_tile", BLOCK}},
     .deterministic = true,
     .together = true,
+    .separable = true,
     .reads = bytes_read,
     .scratch = scratch_bytes,
     .prepare = prepare,

@@ -268,6 +268,7 @@ KERNEL_ENTRY(csr_hot) = {
     .functions = {{"hot_copy", COPIED}, {"hot_tile", BLOCK, true}},
     .deterministic = true,
     .together = true,
+    .separable = true,
     .reads = bytes_read,
     .scratch = scratch_bytes,
     .prepare = prepare,

@@ -243,16 +243,18 @@ static bool launch_beside_screen(launch_fn *go, const struct launch *L, struct e
 }
 
 /* A launch on the emulator that is left early, as those of traces are, may leave counters that its blocks share in any
-   state. Put the scratch memory back as it was, or drop it if there is no copy of it. */
+   state; so may those of which only some blocks run. Put the scratch memory back as it was, or drop it if there is no
+   copy of it. */
 static bool launch_and_restore(const struct kernel *k, const struct kernel *c, launch_fn *go, const struct launch *L,
                                struct err *e)
 {
     bool emulated = L->A->dev->kind == DEV_EMU;
-    int64_t bytes = emulated && emu_traces() && L->scratch ? c->scratch(L->A) : 0;
+    bool skips = emulated && k->separable && emu_skips();
+    int64_t bytes = emulated && (emu_traces() || skips) && L->scratch ? c->scratch(L->A) : 0;
     void *before = bytes ? mem_new(bytes, 1, "a copy of a kernel's scratch", NULL) : NULL;
     if (before) memcpy(before, L->scratch, (size_t)bytes);
     bool ok = launch_beside_screen(go, L, e);
-    bool left = emulated && emu_left_early();
+    bool left = emulated && (emu_left_early() || skips);
     if (left && before) memcpy(L->scratch, before, (size_t)bytes);
     if (left && !before) scratch_drop(L->A, k);
     mem_free(before);

@@ -63,6 +63,9 @@ struct kernel {
     bool host;          /* plain loops for the device cpu; if false, a SIMT kernel for cuda and emu */
     bool vendor;        /* a library's kernel, for cuda only */
     bool together;      /* its blocks depend on one another or on an earlier launch, so all blocks must be emulated */
+    /* `together`, but only to add a few partial sums: a sample of the blocks may run without the others, and leaves out
+       what they would add */
+    bool separable;
     bool host_part;     /* part of the work is done on the host, where the emulator does not see it */
     bool host_sums;     /* its launches for fp32 vectors also compute the inner products, if launch.s is set */
     bool shares;        /* its blocks take work dynamically, so which block does what depends on timing */

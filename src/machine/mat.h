@@ -40,6 +40,8 @@ struct mat {
 /* Copy S to d; fails with E_MEMORY if S does not fit in the device's memory. mat_free releases the arrays and all
    scratch memory. */
 bool mat_put(struct mat *M, const struct stored *S, struct device *d, struct err *e);
+/* The same for a device that works in host memory, without copies: launches read the arrays of S. */
+bool mat_borrow(struct mat *M, const struct stored *S, struct device *d, struct err *e);
 void mat_free(struct mat *M);
 /* Release only the scratch memory, for matrices whose arrays have a different owner. */
 void scratch_free(struct mat *M);

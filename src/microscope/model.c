@@ -95,6 +95,8 @@ struct factors {
     double chain, alone, rates, memory, us;
 };
 
+enum { LINE_BYTES = 128 }; /* of L2 */
+
 static struct factors factors_of(const struct workload *w)
 {
     struct factors f = {.chain = w->single ? H.single : 1, .alone = H.alone, .rates = 1, .memory = 1};
@@ -323,10 +325,17 @@ static double flops_us(const struct workload *w, const struct work *launch, cons
     return steps > 0 ? w->flops * launch->steps / steps / gflops / 1000 : 0;
 }
 
+/* The cost of launching n launches. */
+static double launching_us(const struct factors *f, int n, const struct machine *g)
+{
+    return n ? most(n * H.again_us + H.launch_share * g->c.launch_us + H.first_us + f->us, 0) : 0;
+}
+
 void model_terms(const struct workload *w, const struct machine *g, struct terms *out)
 {
     struct factors f = factors_of(w);
     double missed = share_missed(w, g);
+    int launches = 0;
     *out = (struct terms){.n = w->n};
     for (int l = 0; l < w->n; l++) {
         if (w->launch[l].blocks == 0) continue;
@@ -334,12 +343,20 @@ void model_terms(const struct workload *w, const struct machine *g, struct terms
         bounds_of(&w->launch[l], g, &f, missed, w->kernel->shares, out->us[l]);
         out->us[l][BOUND_DRAM] = memory_us(g, &f, bytes + again * SECTOR, bytes + again * alone_bytes(g));
         out->us[l][BOUND_FLOPS] = flops_us(w, &w->launch[l], g);
-        out->launch_us += H.again_us;
+        launches++;
         out->dram_bytes += bytes + again * SECTOR;
         out->l2_bytes += (w->launch[l].l2_loads + w->launch[l].l2_stores) * SECTOR;
     }
-    if (out->launch_us > 0)
-        out->launch_us = most(out->launch_us + H.launch_share * g->c.launch_us + H.first_us + f.us, 0);
+    out->launch_us = launching_us(&f, launches, g);
+}
+
+double model_least_us(const struct kernel *k, int64_t bytes, bool single, const struct machine *g)
+{
+    struct workload w = {.kernel = k, .single = single, .in_lines = (double)bytes, .once = 1};
+    struct work one = {.blocks = g->sms, .l2_loads = (double)bytes / SECTOR, .l2_lines = (double)bytes / LINE_BYTES};
+    struct factors f = factors_of(&w);
+    double moved = fmin(share_missed(&w, g), model_lost(g, w.in_lines)) * (double)bytes;
+    return launching_us(&f, 1, g) + most(f.rates * l2_us(&one, g), memory_us(g, &f, moved, moved));
 }
 
 /* The time in us of a launch with these bounds, without the cost of launching. */

@@ -77,17 +77,17 @@ struct workload {
     double us;    /* time spent watching the kernel, in us */
 };
 
-/* Watch k on M, which must be on the emulator. Blocks are assigned to the multiprocessors of g round robin. sample: as
-   in count_kernel. `counts` may be NULL. The requests of a block are kept in memory. Fails with the errors of
-   count_kernel. */
+/* Watch k on M, which must be on the emulator. Blocks are assigned to the multiprocessors of g round robin. accesses:
+   as in count_within. `counts` may be NULL. The requests of a block are kept in memory. Fails with the errors of
+   count_within. */
 bool model_watch(const struct kernel *k, const struct csr *A, const struct mat *M, const struct machine *g,
-                 int64_t sample, struct watch *w, struct counts *counts, struct workload *out, struct err *e);
+                 int64_t accesses, struct watch *w, struct counts *counts, struct workload *out, struct err *e);
 
 /* The same, and record the warps of the first multiprocessor, of which tape->at_once blocks run at a time. tape NULL:
    record nothing. */
 struct tape;
 bool model_record(const struct kernel *k, const struct csr *A, const struct mat *M, const struct machine *g,
-                  int64_t sample, struct watch *w, struct counts *counts, struct tape *tape, struct workload *out,
+                  int64_t accesses, struct watch *w, struct counts *counts, struct tape *tape, struct workload *out,
                   struct err *e);
 
 /* ---- the predicted time (model.c) ---- */
@@ -131,6 +131,9 @@ double model_x_sectors(const struct machine *g);
 double model_stream_gbs(const struct machine *g);
 void model_terms(const struct workload *w, const struct machine *g, struct terms *out);
 double terms_us(const struct terms *t); /* the predicted time */
+
+/* A lower bound of the predicted time in us of k on g, if it moves at least this many bytes. single: in fp32. */
+double model_least_us(const struct kernel *k, int64_t bytes, bool single, const struct machine *g);
 
 /* The launch whose warps do the most. */
 const struct work *workload_busiest(const struct workload *w);

@@ -323,16 +323,16 @@ void watching_free(struct watching *v)
 }
 
 bool model_watch(const struct kernel *k, const struct csr *A, const struct mat *M, const struct machine *g,
-                 int64_t sample, struct watch *w, struct counts *counts, struct workload *out, struct err *e)
+                 int64_t accesses, struct watch *w, struct counts *counts, struct workload *out, struct err *e)
 {
-    return model_record(k, A, M, g, sample, w, counts, NULL, out, e);
+    return model_record(k, A, M, g, accesses, w, counts, NULL, out, e);
 }
 
 bool model_record(const struct kernel *k, const struct csr *A, const struct mat *M, const struct machine *g,
-                  int64_t sample, struct watch *w, struct counts *counts, struct tape *tape, struct workload *out,
+                  int64_t accesses, struct watch *w, struct counts *counts, struct tape *tape, struct workload *out,
                   struct err *e)
 {
-    if (k->remote) return k->remote->model(k, A, M, g, sample, w, counts, tape, out, e);
+    if (k->remote) return k->remote->model(k, A, M, g, accesses, w, counts, tape, out, e);
     bool complex = type_is_complex(M->of->real);
     *out = (struct workload){.kernel = k,
                              .flops = (complex ? 8.0 : 2.0) * (double)stored_slots(M->of),
@@ -358,7 +358,7 @@ bool model_record(const struct kernel *k, const struct csr *A, const struct mat 
     if (ok) {
         struct scope_sink sink = {model_request, model_block_end, v};
         double start = now_us();
-        ok = count_kernel(k, M, sample, &sink, w, c, e);
+        ok = count_within(k, M, accesses, &sink, w, c, e);
         if (ok && v->err.code) ok = fail(e, v->err.code, "%s", v->err.text);
         v->scope = &c->scope;
         if (ok) finish(v, c);

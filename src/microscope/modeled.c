@@ -13,40 +13,32 @@
 #include <math.h>
 #include <string.h>
 
-/* Above this number of accesses, a kernel that takes work dynamically is watched on a sample of the rows. */
-enum { SHARED_MOST = 8 * MODELED_ACCESSES };
+/* How closely a kernel is watched: the accesses to watch, as count_within takes them, and those above which a kernel
+   whose blocks must all run is watched on a sample of the rows with as many. The first look is enough if the sectors
+   that it counts have an error of at most CLOSE_ENOUGH. */
+struct look {
+    int64_t accesses, of_rows;
+};
+static const struct look first_look = {-60 * 1000, 120 * 1000}, close_look = {MODELED_ACCESSES, 8 * MODELED_ACCESSES};
+#define CLOSE_ENOUGH 0.03
 
 /* At most PACKINGS packings are timed; no new packing starts after PACKING_US. */
-enum { PACKINGS = 3, PACKING_US = 50 * 1000 };
+enum { PACKINGS = 3, PACKING_US = 2 * 1000 };
 
-/* The number of blocks to watch per launch if all blocks together make this many accesses; 0: all, also if a sample
-   would have half of them. */
-static int64_t blocks_for(const struct scope *s, double accesses)
+/* Do all blocks have to run, although only some are watched? */
+static bool runs_whole(const struct kernel *k)
 {
-    double most = 0;
-    for (int l = 0; l < s->nlaunches; l++) most = fmax(most, (double)s->launch[l].blocks);
-    return accesses > 2 * MODELED_ACCESSES ? (int64_t)fmax(2 * PILOT_BLOCKS, most * MODELED_ACCESSES / accesses) : 0;
+    return (k->shares || (k->together && !k->separable)) && !k->remote;
 }
 
-bool modeled_sample(const struct kernel *k, const struct mat *M, struct watch *w, struct counts *c, int64_t *sample,
-                    struct err *e)
+bool modeled_accesses(const struct kernel *k, const struct mat *M, int64_t *accesses, struct err *e)
 {
-    double all = 0, least = least_accesses(M->of);
-    *sample = 0;
-    if (least < MODELED_ACCESSES) return true;
-    if (k->shares && least > SHARED_MOST)
+    if (k->shares && least_accesses(M->of) > close_look.of_rows)
         return fail(e, E_UNSUPPORTED,
                     "%s balances its work dynamically, so a sample of blocks would be meaningless, and this matrix is "
                     "too large to watch all blocks; `count %s all` watches all blocks, slowly",
                     k->name, k->name);
-    if (k->shares) return true;
-    if (k->together && !k->remote) { /* a pilot would run all blocks: the lower bound is used instead */
-        if (!launches_of_kernel(k, M, w, &c->scope, e)) return false;
-        *sample = blocks_for(&c->scope, least);
-        return true;
-    }
-    if (!pilot_accesses(k, M, w, c, &all, e)) return false;
-    *sample = blocks_for(&c->scope, all);
+    *accesses = k->shares ? 0 : MODELED_ACCESSES;
     return true;
 }
 
@@ -63,11 +55,12 @@ bool modeled_can(const struct kernel *k, const struct csr *A, struct err *e)
 }
 
 /* Watch the kernel on a sample of the rows, and scale what was watched to the whole matrix. */
-static bool watch_rows(const struct csr *A, const struct mat *M, struct watch *w, struct modeled *out, struct err *e)
+static bool watch_rows(const struct csr *A, const struct mat *M, double part, struct watch *w, struct modeled *out,
+                       struct err *e)
 {
     struct row_sample r;
     const struct kernel *k = out->kernel;
-    if (!row_sample_take(&r, k, A, M, SHARED_MOST / least_accesses(M->of), w, e)) return false;
+    if (!row_sample_take(&r, k, A, M, part, w, e)) return false;
     bool ok = model_watch(k, &r.A, &r.M, &out->on, 0, w, &out->counts, &out->work, e);
     if (ok) {
         row_sample_scale_counts(&r, M, &out->counts);
@@ -75,14 +68,6 @@ static bool watch_rows(const struct csr *A, const struct mat *M, struct watch *w
     }
     row_sample_free(&r);
     return ok;
-}
-
-static bool watch_blocks(const struct csr *A, const struct mat *M, struct watch *w, struct modeled *out, struct err *e)
-{
-    int64_t sample;
-    const struct kernel *k = out->kernel;
-    return modeled_sample(k, M, w, &out->counts, &sample, e) &&
-           model_watch(k, A, M, &out->on, sample, w, &out->counts, &out->work, e);
 }
 
 /* The sectors of x that are read from memory again: not more than those that L2 delivers beyond all of x. */
@@ -99,17 +84,45 @@ static bool find_again(const struct csr *A, struct reuse *x, struct modeled *out
     return true;
 }
 
-static bool watch_mat(const struct csr *A, const struct mat *M, struct reuse *x, struct watch *w, struct modeled *out,
-                      struct err *e)
+static bool by_rows(const struct kernel *k, const struct mat *M, const struct look *l)
+{
+    return runs_whole(k) && least_accesses(M->of) > (double)l->of_rows;
+}
+
+/* Watch the kernel, on a sample of the rows or of the blocks if it is large, and predict its time. */
+static bool look_at(const struct csr *A, const struct mat *M, const struct look *l, struct reuse *x, struct watch *w,
+                    struct modeled *out, struct err *e)
+{
+    const struct kernel *k = out->kernel;
+    bool ok = by_rows(k, M, l)
+                  ? watch_rows(A, M, (double)l->of_rows / least_accesses(M->of), w, out, e)
+                  : model_watch(k, A, M, &out->on, runs_whole(k) ? 0 : l->accesses, w, &out->counts, &out->work, e);
+    if (!ok || !find_again(A, x, out, e)) return false;
+    out->time = model_predict(&out->work, &out->on);
+    return true;
+}
+
+/* Is the first look at k as good as a closer one? Rows of up to FEW entries have no partial sums, which a first look at
+   a separable kernel leaves out. */
+static bool is_close(const struct modeled *k, const struct csr *A, const struct mat *M)
+{
+    enum { FEW = 64 };
+    bool complete = !k->kernel->separable || csr_longest_row(A) <= FEW || !k->work.sampled;
+    return complete && !by_rows(k->kernel, M, &first_look) &&
+           counts_error(&k->counts) <= CLOSE_ENOUGH; /* false if it is NaN */
+}
+
+static bool watch_mat(const struct csr *A, const struct mat *M, struct packed *last, struct watch *w,
+                      struct modeled *out, struct err *e)
 {
     const struct kernel *k = out->kernel;
     if (k->fits && !k->fits(M->of, e)) return false;
     out->plan = plan_of(M->of);
     out->bytes = kernel_bytes(k, M->of, 0);
-    bool by_rows = row_sample_needed(k, M->of, SHARED_MOST);
-    if (!(by_rows ? watch_rows : watch_blocks)(A, M, w, out, e) || !find_again(A, x, out, e)) return false;
-    out->time = model_predict(&out->work, &out->on);
-    return true;
+    if (!look_at(A, M, &first_look, &last->x, w, out, e)) return false;
+    if (is_close(out, A, M)) return true;
+    out->first_look_only = last->slower_than > 0 && out->time.us > last->slower_than;
+    return out->first_look_only || look_at(A, M, &close_look, &last->x, w, out, e);
 }
 
 const int64_t *modeled_params(const struct kernel *k, const int64_t *param, const struct csr *A, enum type real,
@@ -120,10 +133,11 @@ const int64_t *modeled_params(const struct kernel *k, const int64_t *param, cons
 }
 
 static bool predict_mat(const struct csr *A, const struct mat *M, const struct kernel *k, double packed_us,
-                        const struct machine *g, struct reuse *x, struct watch *w, struct modeled *out, struct err *e)
+                        const struct machine *g, struct packed *last, struct watch *w, struct modeled *out,
+                        struct err *e)
 {
     *out = (struct modeled){.kernel = k, .real = M->of->real, .on = *g, .prep_us = packed_us};
-    if (!watch_mat(A, M, x, w, out, e)) return false;
+    if (!watch_mat(A, M, last, w, out, e)) return false;
     out->counts.scope.of = NULL;
     return true;
 }
@@ -131,8 +145,8 @@ static bool predict_mat(const struct csr *A, const struct mat *M, const struct k
 bool modeled_mat(const struct csr *A, const struct mat *M, const struct kernel *k, double packed_us,
                  const struct machine *g, struct watch *w, struct modeled *out, struct err *e)
 {
-    struct reuse x = {0};
-    return predict_mat(A, M, k, packed_us, g, &x, w, out, e);
+    struct packed none = {0};
+    return predict_mat(A, M, k, packed_us, g, &none, w, out, e);
 }
 
 void packed_free(struct packed *p)
@@ -159,21 +173,21 @@ static bool pack_warm(struct packed *p, const struct csr *A, const struct format
     return true;
 }
 
-/* Pack A and copy it to the emulator, unless p holds this packing already. */
+/* Pack A for the emulator, unless p holds this packing already. */
 static bool pack(struct packed *p, const struct csr *A, const struct format *f, const int64_t *param, enum type real,
                  struct err *e)
 {
     int64_t asked[PARAMS_MAX] = {-1};
     if (param) memcpy(asked, param, sizeof asked);
     if (p->M.dev && p->S.format == f && p->real == real && !memcmp(p->param, asked, sizeof asked)) return true;
-    struct reuse x = p->x;
+    struct packed shared = {.x = p->x, .slower_than = p->slower_than};
     packed_free(p);
-    p->x = x;
+    *p = shared;
     struct device *emu = device_open("emu", e);
     if (!emu || !pack_warm(p, A, f, param, real, e)) return false;
     p->real = real;
     memcpy(p->param, asked, sizeof asked);
-    return mat_put(&p->M, &p->S, emu, e);
+    return mat_borrow(&p->M, &p->S, emu, e);
 }
 
 bool modeled_csr(const struct csr *A, const struct kernel *k, const int64_t *param, enum type real,
@@ -183,7 +197,7 @@ bool modeled_csr(const struct csr *A, const struct kernel *k, const int64_t *par
     const struct format *f = k->format;
     if (!modeled_can(k, A, e) || !kernel_takes(k, real, e)) return false;
     if (!pack(last, A, f, modeled_params(k, param, A, real, g, own), real, e)) return false;
-    return predict_mat(A, &last->M, k, last->us, g, &last->x, w, out, e);
+    return predict_mat(A, &last->M, k, last->us, g, last, w, out, e);
 }
 
 int modeled_by_time(const void *a, const void *b)

@@ -24,8 +24,9 @@ struct modeled {
     const struct kernel *kernel;
     struct plan plan;
     enum type real;
-    int64_t bytes;  /* the minimum traffic, computed by kernel_bytes */
-    double prep_us; /* time of packing on the host */
+    int64_t bytes;        /* the minimum traffic, computed by kernel_bytes */
+    double prep_us;       /* time of packing on the host */
+    bool first_look_only; /* it was not watched more closely, because it is slow */
     struct machine on;
     struct workload work;
     struct counts counts; /* counts.scope.of is NULL */
@@ -33,7 +34,8 @@ struct modeled {
 };
 
 /* What the predictions of several kernels of A share: the most recent packing, for the next kernel of the same format,
-   and the sectors of x that are read again. All 0: nothing yet. */
+   and the sectors of x that are read again. All 0: nothing yet. `slower_than`: kernels that a first look predicts to
+   take longer than this are not watched more closely; 0: all kernels are watched closely, if they need it. */
 struct packed {
     struct stored S;
     struct mat M;
@@ -41,6 +43,7 @@ struct packed {
     int64_t param[PARAMS_MAX]; /* as requested; param[0] == -1: the defaults */
     double us;                 /* time of packing */
     struct reuse x;
+    double slower_than; /* us */
 };
 void packed_free(struct packed *p);
 /* Watch k on A, which must be on the emulator as M, and predict its time on g. The emulation takes about 0.1 s; a large
@@ -48,9 +51,9 @@ void packed_free(struct packed *p);
    with E_CANCELLED. */
 bool modeled_mat(const struct csr *A, const struct mat *M, const struct kernel *k, double packed_us,
                  const struct machine *g, struct watch *w, struct modeled *out, struct err *e);
-/* The number of blocks to watch per launch, so that watching k takes about a tenth of a second; *sample 0: all. */
-bool modeled_sample(const struct kernel *k, const struct mat *M, struct watch *w, struct counts *c, int64_t *sample,
-                    struct err *e);
+/* The accesses of k to watch for its blocks in detail, as model_watch takes them. Fails with E_UNSUPPORTED if all
+   blocks would have to be watched, but are too many. */
+bool modeled_accesses(const struct kernel *k, const struct mat *M, int64_t *accesses, struct err *e);
 /* Can k run on A on the emulator and be watched? If not, E_UNSUPPORTED. */
 bool modeled_can(const struct kernel *k, const struct csr *A, struct err *e);
 /* The parameters to pack with: param if it is not NULL; otherwise the parameters that k states; otherwise parameters

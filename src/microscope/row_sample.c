@@ -14,11 +14,6 @@ bool row_sample_suits(const struct kernel *k)
     return k->shares && !k->remote;
 }
 
-double least_accesses(const struct stored *S)
-{
-    return 3 * (double)stored_slots(S) + 2 * (double)S->rows;
-}
-
 static bool pilot_blocks(const struct kernel *k, const struct mat *M, struct watch *w, struct counts *c,
                          int64_t *blocks, struct err *e)
 {
@@ -68,7 +63,7 @@ bool row_sample_take(struct row_sample *r, const struct kernel *k, const struct 
     *r = (struct row_sample){0};
     bool ok = launches_of_kernel(k, M, w, &r->whole, e) && csr_sample_rows(&r->A, A, rows, w, e);
     if (ok && r->A.nnz == 0) ok = fail(e, E_UNSUPPORTED, "the sampled rows have no entries");
-    ok = ok && format_pack(&r->A, S->format, S->param, S->real, false, &r->S, e) && mat_put(&r->M, &r->S, M->dev, e);
+    ok = ok && format_pack(&r->A, S->format, S->param, S->real, false, &r->S, e) && mat_borrow(&r->M, &r->S, M->dev, e);
     if (!ok) return row_sample_free(r), false;
     r->M.units = (int)ceil((double)r->A.rows / (double)A->rows * SCOPE_UNITS);
     r->times = (double)A->nnz / (double)r->A.nnz;

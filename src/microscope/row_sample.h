@@ -28,9 +28,6 @@ struct row_sample {
 /* Can only a sample of the rows be watched, because k takes work dynamically? (a user's kernel runs in a process that
    knows no samples) */
 bool row_sample_suits(const struct kernel *k);
-/* A lower bound of the number of accesses of a product with S: of each slot, its column and element of x; of each row,
-   its pointer and its element of y. */
-double least_accesses(const struct stored *S);
 /* Estimate the accesses of all blocks of all launches from PILOT_BLOCKS blocks per launch, or fewer if the blocks do so
    much each that watching these would take long. c receives what was counted. */
 bool pilot_accesses(const struct kernel *k, const struct mat *M, struct watch *w, struct counts *c, double *accesses,

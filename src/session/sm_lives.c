@@ -44,7 +44,8 @@ struct making {
     const struct kernel *k;
     struct machine on;
     struct watch *watch;
-    int64_t sample, longest_block, longest_row; /* as in struct sm_lives */
+    int64_t accesses;                   /* to watch, as in model_watch */
+    int64_t longest_block, longest_row; /* as in struct sm_lives */
     struct counts counts;
     struct workload work;
 };
@@ -87,7 +88,7 @@ static void describe(struct sm_lives *l, const struct making *v, const struct wo
 static bool add_life(struct sm_lives *l, struct making *v, int at_once, struct err *e)
 {
     struct tape t = {.at_once = at_once, .sm = sm_of(v), .must_show = v->longest_block};
-    bool ok = model_record(v->k, &v->m->csr, v->M, &v->on, v->sample, v->watch, &v->counts, &t, &v->work, e);
+    bool ok = model_record(v->k, &v->m->csr, v->M, &v->on, v->accesses, v->watch, &v->counts, &t, &v->work, e);
     struct sm_costs c;
     if (ok) {
         const struct work *launch = workload_busiest(&v->work);
@@ -133,7 +134,7 @@ static void find_longest(struct making *v)
 static bool make_lives(struct sm_lives *l, struct making *v, int warps, struct err *e)
 {
     static const int occupancies[] = {8, 16, 32, SM_WARPS};
-    if (!model_watch(v->k, &v->m->csr, v->M, &v->on, v->sample, v->watch, &v->counts, &v->work, e)) return false;
+    if (!model_watch(v->k, &v->m->csr, v->M, &v->on, v->accesses, v->watch, &v->counts, &v->work, e)) return false;
     const struct work shape = *workload_busiest(&v->work);
     find_longest(v);
     int most = most_blocks(&v->on, &shape), wanted = blocks_for_warps(&shape, warps ? warps : SM_WARPS, most);
@@ -172,7 +173,7 @@ bool sm_begin(struct session *s, struct matrix *m, const struct kernel *k, enum 
             .matrix = m, .kernel = k, .real = v->M->of->real, .here = v->on.here, .scaled = v->on.scaled};
         snprintf(l->machine, sizeof l->machine, "%s", v->on.name);
         bool gave = screen_lock_give();
-        ok = modeled_sample(k, v->M, &s->watch, &v->counts, &v->sample, e) && make_lives(l, v, warps, e);
+        ok = modeled_accesses(k, v->M, &v->accesses, e) && make_lives(l, v, warps, e);
         screen_lock_back(gave);
     }
     mem_free(v);
