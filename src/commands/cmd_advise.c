@@ -2,6 +2,7 @@
    it pays for itself. */
 #include "cmd_advise_solver.h"
 #include "session/advice.h"
+#include "session/predictions.h"
 #include "session/args.h"
 #include "session/command.h"
 #include "session/correction.h"
@@ -13,6 +14,7 @@
 #include "session/predicted.h"
 #include "session/session.h"
 #include "session/spmv.h"
+#include "base/text.h"
 
 #include <math.h>
 #include <string.h>
@@ -30,6 +32,7 @@ struct advising {
     bool measured_here;          /* this command measured the first predictions and the library kernels */
     int shown, nmeasured;        /* numbers of kernels that are shown, and of those that were measured on this GPU */
     bool sampled, fitted;        /* a shown kernel was sampled; a shown kernel is ranked by a fit */
+    bool bounded;                /* a lower bound stands for a shown kernel */
     struct correction corrected; /* of the predictions; 0 kernels: none */
 };
 
@@ -39,10 +42,11 @@ static bool needs_no_conversion(const struct choice *c)
 }
 
 /* The number of SpMVs after which c has overtaken the fastest csr kernel; infinite if c never overtakes it, NaN if c is
-   a csr kernel itself. */
+   a csr kernel itself or its conversion was not timed. */
 static double pays_after(const struct advising *v, const struct choice *c)
 {
     if (!v->csr || needs_no_conversion(c)) return NAN;
+    if (isnan(c->prep_us) && choice_us(c) < choice_us(v->csr)) return NAN;
     if (choice_us(c) >= choice_us(v->csr)) return INFINITY;
     return ceil(c->prep_us / (choice_us(v->csr) - choice_us(c)));
 }
@@ -81,6 +85,19 @@ static void out_basis(struct out *o, const struct choice *c)
     if (out_mode(o) == OUT_TEXT) out_str(o, NULL, "bound by", bound ? bound : c->box ? "(a fit)" : "-");
 }
 
+/* In text, a lower bound stands in the place of a prediction. */
+static void out_predicted(struct out *o, const struct choice *c)
+{
+    char us[32], text[48];
+    out_num(o, "least_us", NULL, c->least_us, NULL);
+    if (out_mode(o) != OUT_TEXT || isnan(c->least_us)) {
+        out_time(o, "predicted_us", "predicted", c->predicted_us);
+        return;
+    }
+    snprintf(text, sizeof text, ">= %s", show_us(c->least_us, us, sizeof us));
+    out_str(o, NULL, "predicted", text);
+}
+
 /* In text, the format with the parameter that suits the matrix or the GPU, as `convert` takes it. */
 static void out_format(struct out *o, const struct choice *c)
 {
@@ -104,7 +121,7 @@ static void out_advised(const struct advising *v, const struct choices *all, int
     out_bool(o, "machine_here", NULL, v->on->here && !c->box);
     out_bool(o, "machine_scaled", NULL, v->on->scaled && !c->box);
     out_rank(o, COLUMN_ANSWER);
-    out_time(o, "predicted_us", "predicted", c->predicted_us);
+    out_predicted(o, c);
     out_num(o, "correction", NULL, c->model ? c->correction : NAN, "%.3f");
     out_num(o, "measured_us", v->nmeasured ? "measured us" : NULL, c->measured_us, "%.2f");
     out_rank(o, COLUMN_DETAIL);
@@ -142,6 +159,7 @@ static void look_at_shown(struct advising *v, const struct choices *all)
         v->nmeasured += !isnan(c->measured_us);
         v->fitted |= c->box && isnan(c->measured_us);
         v->sampled |= c->model && c->model->work.sampled;
+        v->bounded |= !isnan(c->least_us);
     }
 }
 
@@ -188,6 +206,9 @@ static void say(struct advising *v, const struct choices *all)
     if (v->corrected.kernels)
         out_text(v->s->out, "Predictions are corrected by the times that were measured for %s, a similar matrix.",
                  v->corrected.from);
+    if (v->bounded)
+        out_text(v->s->out,
+                 ">=: a lower bound, from the bytes that the kernel must move; it is too slow to be watched.");
     say_fitted(v, all);
     say_measured(v);
     say_conversions(v);
@@ -212,8 +233,8 @@ static bool fit(const struct advising *v, struct matrix *m, struct choices *all,
 }
 
 /* Rank the kernels of `a` and show them. After a cancellation (!complete), rank those that were predicted before it. */
-static bool rank_and_say(struct advising *v, struct matrix *m, const struct advice *a, int64_t products, bool complete,
-                         bool measured, struct err *e)
+static bool rank_and_say(struct advising *v, struct matrix *m, const struct predictions *a, int64_t products,
+                         bool complete, bool measured, struct err *e)
 {
     struct choices all;
     bool ranked = choices_of(v->s, m, a, products, &all, e);
@@ -228,15 +249,15 @@ static bool run_advise_kernels(struct session *s, const struct args *a, struct e
 {
     int64_t products = arg_int(a, "for", 0), top = arg_int(a, "top", 0);
     struct matrix *m = session_matrix(s, arg(a, "matrix"), e);
-    struct advice predicted = {0};
+    struct predictions predicted = {0};
     struct machine g;
     if (arg(a, "for") && products < 1)
         return fail(e, E_USAGE, "`for %lld` is too few products: give 1 or more", (long long)products);
     if (!m || !modeled_machine(s, &g, e)) return false;
     struct advising v = {.s = s, .m = m, .on = &g, .real = arg_precision(a), .top = (int)top};
-    bool ok = modeled_matrix(m, e) && advice_of(s, m, NULL, v.real, &g, &predicted, e);
+    bool ok = modeled_matrix(m, e) && predictions_of(s, m, NULL, products, v.real, &g, &predicted, e);
     if (ok || predicted.n) ok = rank_and_say(&v, m, &predicted, products, ok, g.here && !arg_flag(a, "predicted"), e);
-    advice_free(&predicted);
+    predictions_free(&predicted);
     return ok;
 }
 
@@ -270,7 +291,9 @@ const struct command command_advise = {
                "[maxit N] [b RIGHT_SIDE] [x0 GUESS] [seed N] [within R] [options PEER] [f32|f64]",
     .about = "rank all kernels by their time on a GPU, or all solvers by a short trial of each",
     .help =
-        "The emulator runs every kernel whose format fits, and the model predicts its time; the fastest is first.\n"
+        "The emulator runs a sample of each kernel whose format fits, and the model predicts its time; the fastest\n"
+        "is first. A kernel that must move so many bytes that three others are faster for certain is not run: `>=`\n"
+        "is a lower bound of its time. Predictions are kept with the matrix until it is dropped.\n"
         "The times of cuSPARSE's kernels, which cannot be emulated, are fits to measured times. On a GPU, the\n"
         "first three predictions and cuSPARSE's kernels are then measured and ranked by the measured times;\n"
         "`predicted` measures nothing. Times that `bench` or `spmv` measured before count as measured, too, and\n"

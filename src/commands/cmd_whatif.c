@@ -11,6 +11,7 @@
 #include "microscope/modeled.h"
 #include "session/output_run.h"
 #include "session/advice.h"
+#include "session/predictions.h"
 #include "session/predicted.h"
 #include "matrix/reorder.h"
 #include "session/session.h"
@@ -142,8 +143,8 @@ static bool permuted(const struct whatif *w, struct csr *out, struct err *e)
 /* Predict the time for the unchanged matrix, for comparison. */
 static bool predict_now(struct whatif *w, struct err *e)
 {
-    struct advice csr = {0};
-    bool ok = modeled_matrix(w->m, e) && advice_of(w->s, w->m, &format_csr, T_F64, &w->on, &csr, e);
+    struct predictions csr = {0};
+    bool ok = modeled_matrix(w->m, e) && predictions_of(w->s, w->m, &format_csr, 0, T_F64, &w->on, &csr, e);
     if (ok) ok = csr.n > 0 || fail(e, E_UNSUPPORTED, "%s: %s", w->m->name, csr.nno ? csr.no->why : "no kernel of csr");
     if (ok) {
         w->now = csr.k->kernel;
@@ -152,7 +153,7 @@ static bool predict_now(struct whatif *w, struct err *e)
         w->now_bound = csr.k->time.bound;
         w->sampled |= csr.k->work.sampled;
     }
-    advice_free(&csr);
+    predictions_free(&csr);
     return ok;
 }
 

@@ -14,6 +14,7 @@
 #include "microscope/modeled.h"
 #include "microscope/scaling.h"
 #include "session/advice.h"
+#include "session/predictions.h"
 #include "session/args.h"
 #include "session/matrix.h"
 #include "session/output.h"
@@ -170,13 +171,13 @@ static void out_link(struct out *o, const struct scaling *c)
 static bool choose_kernel(struct session *s, struct matrix *m, const struct args *a, const struct machine *on,
                           struct scaling *c, struct err *e)
 {
-    struct advice all = {0};
+    struct predictions all = {0};
     const struct format *f = format_find(arg(a, "format") ? arg(a, "format") : "csr");
-    bool ok = modeled_matrix(m, e) && advice_of(s, m, f, c->real, on, &all, e);
+    bool ok = modeled_matrix(m, e) && predictions_of(s, m, f, 0, c->real, on, &all, e);
     if (ok)
         ok = all.n > 0 || fail(e, E_UNSUPPORTED, "%s: %s", m->name, all.nno ? all.no->why : "no kernel of the format");
     if (ok) c->kernel = all.k->kernel;
-    advice_free(&all);
+    predictions_free(&all);
     return ok;
 }
 

@@ -7,6 +7,7 @@
 #include "base/mem.h"
 #include "microscope/modeled.h"
 #include "session/advice.h"
+#include "session/predictions.h"
 #include "session/predicted.h"
 #include "session/session.h"
 #include "session/stagnation.h"
@@ -39,7 +40,7 @@ static bool is_meant(const struct answer *w, const struct kernel *k)
     return w->kernel ? k == w->kernel : k->format == w->format;
 }
 
-static const char *reason_of(const struct advice *a, const struct answer *w)
+static const char *reason_of(const struct predictions *a, const struct answer *w)
 {
     for (int i = 0; i < a->nno; i++)
         if (is_meant(w, a->no[i].kernel)) return a->no[i].why;
@@ -54,7 +55,7 @@ static double us_of(const struct finding *f, int n, const char *cause)
 }
 
 /* The main extra cost of the format's kernel: costs that the best kernel also has, such as launches, are subtracted. */
-static void find_cause(const struct advice *a, const struct matrix *m, struct answer *w)
+static void find_cause(const struct predictions *a, const struct matrix *m, struct answer *w)
 {
     struct finding own[FINDINGS_MOST], best[FINDINGS_MOST];
     int n = findings_of(w->own, &m->csr, own), nbest = findings_of(w->best, &m->csr, best);
@@ -67,7 +68,7 @@ static void find_cause(const struct advice *a, const struct matrix *m, struct an
     if (w->has_cause) finding_finish(&w->cause, w->own, a->k, a->n);
 }
 
-static void find_answer(const struct advice *a, struct answer *w)
+static void find_answer(const struct predictions *a, struct answer *w)
 {
     w->best = a->n ? &a->k[0] : NULL;
     for (int i = a->n - 1; i >= 0; i--)
@@ -176,12 +177,22 @@ static bool is_emulated(const struct kernel *k, struct err *e)
                 k->format->name);
 }
 
+/* Predict the kernels of f, for which a lower bound would stand otherwise if they are slow. */
+static bool predict_meant(struct session *s, struct matrix *m, const struct format *f, enum type real,
+                          const struct machine *g, struct err *e)
+{
+    struct predictions own;
+    bool ok = predictions_of(s, m, f, 0, real, g, &own, e);
+    predictions_free(&own);
+    return ok;
+}
+
 static bool run_why_not(struct session *s, const struct args *a, struct err *e)
 {
     const struct format *f = format_find(arg(a, "choice"));
     const struct kernel *k = f ? NULL : kernel_find(arg(a, "choice"));
     struct matrix *m = session_matrix(s, arg(a, "of"), e);
-    struct advice all = {0};
+    struct predictions all = {0};
     struct err why = {0};
     struct machine g;
     int64_t values[PARAMS_MAX], *param = arg_count(a, "params") ? values : NULL;
@@ -190,10 +201,11 @@ static bool run_why_not(struct session *s, const struct args *a, struct err *e)
     if (!modeled_matrix(m, e)) return false;
     bool fits = can_be_packed(&m->csr, f, param, arg_precision(a), &why);
     if (!fits && why.code != E_LIMIT && why.code != E_UNSUPPORTED) return fail(e, why.code, "%s", why.text);
-    bool ok = !fits || advice_of(s, m, NULL, arg_precision(a), &g, &all, e);
-    if (ok && fits && param) ok = advice_with(s, m, f, param, arg_precision(a), &g, &all, e);
+    bool ok = !fits || (predict_meant(s, m, f, arg_precision(a), &g, e) &&
+                        predictions_of(s, m, NULL, 0, arg_precision(a), &g, &all, e));
+    if (ok && fits && param) ok = predictions_with(s, m, f, param, arg_precision(a), &g, &all, e);
     if (!ok) {
-        advice_free(&all);
+        predictions_free(&all);
         return false;
     }
     struct answer w = {.format = f,
@@ -208,7 +220,7 @@ static bool run_why_not(struct session *s, const struct args *a, struct err *e)
     else
         out_answer(s->out, &w);
     if (w.own) modeled_remarks(s, &g, w.own->work.sampled);
-    advice_free(&all);
+    predictions_free(&all);
     return true;
 }
 

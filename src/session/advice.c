@@ -13,87 +13,23 @@
 #include "microscope/black_box.h"
 #include "microscope/modeled.h"
 #include "predicted.h"
+#include "predictions.h"
 #include "session.h"
 #include "spmv.h"
 
 #include <math.h>
 #include <stdlib.h>
 
-/* ---- the predictions of the model ---- */
-
-void advice_free(struct advice *a)
-{
-    mem_free(a->k);
-    mem_free(a->no);
-    *a = (struct advice){0};
-}
-
-static bool advise_one(struct session *s, struct matrix *m, const struct kernel *k, const int64_t *param,
-                       enum type real, const struct machine *g, struct packed *last, struct advice *out, struct err *e)
-{
-    struct err why = {0};
-    bool gave = screen_lock_give();
-    bool modeled = modeled_csr(&m->csr, k, param, real, g, &s->watch, last, &out->k[out->n], &why);
-    screen_lock_back(gave);
-    if (modeled) {
-        out->n++;
-        return true;
-    }
-    if (!err_is_refusal(&why)) return fail_at(e, why.code, why.where, "%s", why.text);
-    refusal_without_force(&why, k->format->name, real, false);
-    out->no[out->nno].kernel = k;
-    snprintf(out->no[out->nno++].why, sizeof out->no->why, "%s", reason_without_name(k->name, why.text));
-    return true;
-}
-
-bool advice_of(struct session *s, struct matrix *m, const struct format *f, enum type real, const struct machine *g,
-               struct advice *out, struct err *e)
-{
-    int n = registry_count(&kernel_registry);
-    struct packed last = {0};
-    *out = (struct advice){.k = mem_new(n, sizeof *out->k, "the predictions", e)};
-    out->no = out->k ? mem_new(n, sizeof *out->no, "the predictions", e) : NULL;
-    bool ok = out->no != NULL;
-    for (int i = 0; ok && i < n; i++) {
-        const struct kernel *k = kernels[i];
-        if (k->host || k->vendor || (f && k->format != f)) continue;
-        ok = watch_tick(&s->watch, k->name, i, n, e) && advise_one(s, m, k, NULL, real, g, &last, out, e);
-    }
-    packed_free(&last);
-    if (out->k) qsort(out->k, (size_t)out->n, sizeof *out->k, modeled_by_time);
-    return ok;
-}
-
-bool advice_with(struct session *s, struct matrix *m, const struct format *f, const int64_t *param, enum type real,
-                 const struct machine *g, struct advice *a, struct err *e)
-{
-    struct packed last = {0};
-    int n = a->n, nno = a->nno;
-    bool ok = true;
-    a->n = a->nno = 0;
-    for (int i = 0; i < n; i++)
-        if (a->k[i].kernel->format != f) a->k[a->n++] = a->k[i];
-    for (int i = 0; i < nno; i++)
-        if (a->no[i].kernel->format != f) a->no[a->nno++] = a->no[i];
-    for (int i = 0; ok && kernels[i]; i++) {
-        const struct kernel *k = kernels[i];
-        if (k->format == f && !k->host && !k->vendor) ok = advise_one(s, m, k, param, real, g, &last, a, e);
-    }
-    packed_free(&last);
-    qsort(a->k, (size_t)a->n, sizeof *a->k, modeled_by_time);
-    return ok;
-}
-
 /* ---- the order of choices ---- */
 
 double choice_us(const struct choice *c)
 {
-    return isnan(c->measured_us) ? c->predicted_us : c->measured_us;
+    return !isnan(c->measured_us) ? c->measured_us : !isnan(c->predicted_us) ? c->predicted_us : c->least_us;
 }
 
 double choice_total(const struct choices *all, const struct choice *c)
 {
-    return c->prep_us + (double)all->products * choice_us(c);
+    return (isnan(c->prep_us) ? 0 : c->prep_us) + (double)all->products * choice_us(c);
 }
 
 static double cost_of(const struct choices *all, const struct choice *c)
@@ -101,10 +37,17 @@ static double cost_of(const struct choices *all, const struct choice *c)
     return all->products ? choice_total(all, c) : choice_us(c);
 }
 
-/* Of equals, the measured kernel comes first. */
+/* Does only a lower bound of the time exist? */
+static bool is_bounded(const struct choice *c)
+{
+    return isnan(c->measured_us) && !isnan(c->least_us);
+}
+
+/* Kernels with a lower bound come last. Of equals, the measured kernel comes first. */
 static int by_rank(const void *a, const void *b)
 {
     const struct choice *x = a, *y = b;
+    if (is_bounded(x) != is_bounded(y)) return is_bounded(x) ? 1 : -1;
     if (x->ranked_us != y->ranked_us) return x->ranked_us > y->ranked_us ? 1 : -1;
     if (isnan(x->measured_us) != isnan(y->measured_us)) return isnan(x->measured_us) ? 1 : -1;
     return (choice_us(x) > choice_us(y)) - (choice_us(x) < choice_us(y));
@@ -146,7 +89,7 @@ static double known_us(const struct session *s, const struct matrix *m, const st
     return r ? r->us : NAN;
 }
 
-bool choices_of(const struct session *s, const struct matrix *m, const struct advice *a, int64_t products,
+bool choices_of(const struct session *s, const struct matrix *m, const struct predictions *p, int64_t products,
                 struct choices *out, struct err *e)
 {
     int room = registry_count(&kernel_registry);
@@ -155,8 +98,8 @@ bool choices_of(const struct session *s, const struct matrix *m, const struct ad
     out->c = mem_new(room, sizeof *out->c, "the ranking", e);
     out->refused = out->c ? mem_new(room, sizeof *out->refused, "the ranking", e) : NULL;
     if (!out->refused) return false;
-    for (int i = 0; i < a->n; i++) {
-        const struct modeled *k = &a->k[i];
+    for (int i = 0; i < p->n; i++) {
+        const struct modeled *k = &p->k[i];
         const struct format *f = k->kernel->format;
         out->c[out->n++] = (struct choice){.name = k->kernel->name,
                                            .format = f,
@@ -164,12 +107,24 @@ bool choices_of(const struct session *s, const struct matrix *m, const struct ad
                                            .model = k,
                                            .predicted_us = k->time.us,
                                            .measured_us = known_us(s, m, k->kernel, k->real),
+                                           .least_us = NAN,
                                            .correction = 1,
                                            .prep_us = f->interchange ? 0 : k->prep_us};
     }
-    for (int i = 0; i < a->nno; i++) {
-        const struct kernel *k = a->no[i].kernel;
-        refuse(out, k->name, k->format, k, a->no[i].why);
+    for (int i = 0; i < p->nslow; i++) {
+        const struct kernel *k = p->slow[i].kernel;
+        out->c[out->n++] = (struct choice){.name = k->name,
+                                           .format = k->format,
+                                           .kernel = k,
+                                           .predicted_us = NAN,
+                                           .measured_us = known_us(s, m, k, p->real),
+                                           .least_us = p->slow[i].least_us,
+                                           .correction = 1,
+                                           .prep_us = NAN};
+    }
+    for (int i = 0; i < p->nno; i++) {
+        const struct kernel *k = p->no[i].kernel;
+        refuse(out, k->name, k->format, k, p->no[i].why);
     }
     rank(out);
     return true;
@@ -194,19 +149,26 @@ bool choices_correct(struct choices *c, struct session *s, const struct matrix *
     return ok;
 }
 
-/* The time of a conversion to f: that of our kernels of the same format; NaN if none was predicted. */
-static double prep_of(const struct choices *all, const struct format *f)
+/* Does the matrix fit f, as far as our kernels of it show? *prep_us receives the time of the conversion; NaN: a lower
+   bound stands for these kernels, so that nothing was converted. */
+static bool fits_in(const struct choices *all, const struct format *f, double *prep_us)
 {
-    for (int i = 0; i < all->n; i++)
-        if (all->c[i].format == f && all->c[i].model) return all->c[i].prep_us;
-    return f->interchange ? 0 : NAN;
+    *prep_us = f->interchange ? 0 : NAN;
+    bool fits = f->interchange;
+    for (int i = 0; i < all->n && !f->interchange; i++) {
+        const struct choice *c = &all->c[i];
+        bool ours = c->format == f && (c->model || !isnan(c->least_us));
+        fits |= ours;
+        if (ours && c->model) *prep_us = c->prep_us;
+    }
+    return fits;
 }
 
-/* A library kernel without times. Returns NULL if the time of its conversion is not known. */
+/* A library kernel without times. Returns NULL if its format is not known to fit. */
 static struct choice *add_library(struct choices *all, const char *name, const struct format *f, const struct kernel *k)
 {
-    double prep = prep_of(all, f);
-    if (isnan(prep)) {
+    double prep;
+    if (!fits_in(all, f, &prep)) {
         refuse(all, name, f, k, "the conversion to this format was not timed, because none of our kernels of it fits");
         return NULL;
     }
@@ -215,6 +177,7 @@ static struct choice *add_library(struct choices *all, const char *name, const s
                                      .kernel = k,
                                      .predicted_us = NAN,
                                      .measured_us = NAN,
+                                     .least_us = NAN,
                                      .correction = 1,
                                      .prep_us = prep};
     return &all->c[all->n++];

@@ -15,40 +15,22 @@ struct kernel;
 struct machine;
 struct matrix;
 struct modeled;
+struct predictions;
 struct run;
 struct session;
 struct spmv_request;
-
-/* The predictions of all kernels that can be emulated, the fastest first, and the reason why each other kernel has no
-   prediction. */
-struct advice {
-    int n, nno;
-    struct modeled *k;
-    struct not_advised {
-        const struct kernel *kernel;
-        char why[sizeof((struct err *)0)->text];
-    } * no;
-};
-/* Predict the times of the kernels of one format, or of all formats if f is NULL. A failure of a single kernel
-   is recorded in out->no. Returns false if the user cancelled, or after an error that ends the command; *out then holds
-   the kernels predicted so far. The caller must call advice_free even if the result is false. */
-bool advice_of(struct session *s, struct matrix *m, const struct format *f, enum type real, const struct machine *g,
-               struct advice *out, struct err *e);
-/* Replace the predictions of the kernels of f by those with other parameters of f. */
-bool advice_with(struct session *s, struct matrix *m, const struct format *f, const int64_t *param, enum type real,
-                 const struct machine *g, struct advice *a, struct err *e);
-void advice_free(struct advice *a);
 
 /* A kernel that can be chosen. */
 struct choice {
     const char *name;
     const struct format *format;
     const struct kernel *kernel;      /* NULL: a library kernel that this build lacks */
-    const struct modeled *model;      /* NULL: a library kernel */
+    const struct modeled *model;      /* NULL: a library kernel, or one that has only a lower bound */
     const struct black_box *box;      /* NULL: one of our kernels, or a library kernel that has no fit */
     double predicted_us, measured_us; /* NaN: not predicted, or not measured on this GPU */
+    double least_us;                  /* a lower bound of the time, of a kernel that is not predicted; else NaN */
     double correction;                /* the factor in predicted_us that a bench of a similar matrix gave; 1: none */
-    double prep_us;                   /* time of the conversion from csr on this host; 0 for csr */
+    double prep_us;                   /* time of the conversion from csr on this host; 0 for csr; NaN: not known */
     double ranked_us;                 /* the time, or total time, by which the kernels are sorted */
 };
 struct choices {
@@ -63,9 +45,9 @@ struct choices {
     int64_t products; /* number of SpMVs to rank for; 0: unlimited */
     double floor_us;  /* the largest ranked_us of the predictions that choices_measure measured */
 };
-/* Rank the kernels of `a`, which must outlive the choices, with the times that the session has measured on its GPU. The
+/* Rank the kernels of p, which must outlive the choices, with the times that the session has measured on its GPU. The
    caller must call choices_free even if the result is false. */
-bool choices_of(const struct session *s, const struct matrix *m, const struct advice *a, int64_t products,
+bool choices_of(const struct session *s, const struct matrix *m, const struct predictions *p, int64_t products,
                 struct choices *out, struct err *e);
 void choices_free(struct choices *c);
 /* Correct the predictions of our kernels by the last bench, if its matrix was similar to m, and rank them again. *by
@@ -85,7 +67,7 @@ enum { MEASURED_FIRST = 3 };
    cancelled or the device is lost; *c then holds what was measured before. */
 bool choices_measure(struct choices *c, struct session *s, const struct spmv_request *w, measure_fn *measure,
                      struct err *e);
-/* Its time: measured, or else predicted. */
+/* Its time: measured, or else predicted, or else the lower bound. */
 double choice_us(const struct choice *c);
 /* The time of the conversion and of the SpMVs to rank for. */
 double choice_total(const struct choices *all, const struct choice *c);

@@ -13,6 +13,7 @@
 #include "matrix/stats.h"
 
 struct device;
+struct kept_predictions;
 struct parting;
 struct scaling;
 struct product;
@@ -30,9 +31,10 @@ struct matrix {
     int index;                       /* position in the list before the matrix was dropped; for undo */
     struct product *products;
     const struct device *parts_on; /* `gen ... on` made it in parts for this device; NULL: the host has its entries */
-    struct scaling *scaling;       /* the last `whatif parts`, owned; NULL: none */
-    struct parting *parting;       /* its parts, owned (parting.h); NULL: it was not divided */
-    struct matrix *transposed;     /* A^T, owned (session_transposed); NULL: no command needed it yet */
+    struct kept_predictions *predictions; /* owned (predictions.h) */
+    struct scaling *scaling;              /* the last `whatif parts`, owned; NULL: none */
+    struct parting *parting;              /* its parts, owned (parting.h); NULL: it was not divided */
+    struct matrix *transposed;            /* A^T, owned (session_transposed); NULL: no command needed it yet */
     const struct matrix *transpose_of;  /* this is `transposed` of that matrix, and in no list; NULL: it is in a list */
     double transpose_us;                /* if transpose_of is not NULL: time to transpose that matrix */
     const struct device *transposed_on; /* and the device that transposed it */

@@ -10,6 +10,7 @@
 #include "base/precision.h"
 #include "base/text.h"
 #include "microscope/modeled.h"
+#include "predictions.h"
 #include "product.h"
 #include "session.h"
 
@@ -36,6 +37,9 @@ bool modeled_kernel(struct session *s, struct matrix *m, const struct kernel *k,
                     const struct machine *g, struct modeled *out, struct err *e)
 {
     int64_t own[PARAMS_MAX];
+    const struct modeled *kept = param ? NULL : prediction_kept(m, k, real, g);
+    if (kept) return *out = *kept, true;
+    bool usual = !param;
     if (!modeled_can(k, &m->csr, e) || !kernel_takes(k, real, e)) return false;
     struct device *emu = device_open("emu", e);
     param = modeled_params(k, param, &m->csr, real, g, own);
@@ -46,6 +50,7 @@ bool modeled_kernel(struct session *s, struct matrix *m, const struct kernel *k,
     bool gave = screen_lock_give();
     bool ok = modeled_mat(&m->csr, M, k, p->prep_us, g, &s->watch, out, e);
     screen_lock_back(gave);
+    if (ok && usual) prediction_keep(m, out, real, g);
     return ok;
 }
 

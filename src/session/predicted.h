@@ -22,8 +22,9 @@ struct session;
 bool modeled_machine(struct session *s, struct machine *g, struct err *e);
 /* Check that kernels can be predicted for m. Fails with E_UNSUPPORTED if m has no entries. */
 bool modeled_matrix(const struct matrix *m, struct err *e);
-/* Emulate k on m for about a tenth of a second and predict its time on g; blocks of a large matrix are sampled. The
-   stored matrix stays in the session. param NULL: parameters that suit g. Fails with E_UNSUPPORTED if the emulator
+/* Predict the time of k on g: a prediction that is kept with m, or k is emulated for about a tenth of a second, with a
+   sample of the blocks of a large matrix; the stored matrix then stays in the session. param NULL: parameters that suit
+   g, with which the prediction is kept. Fails with E_UNSUPPORTED if the emulator
    cannot run k. It also fails with the errors of session_product, or if the user cancels. */
 bool modeled_kernel(struct session *s, struct matrix *m, const struct kernel *k, const int64_t *param, enum type real,
                     const struct machine *g, struct modeled *out, struct err *e);

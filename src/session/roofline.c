@@ -1,6 +1,6 @@
 /* Computes the roofline of a matrix from the model's predictions and the measurements of the session. */
 #include "roofline.h"
-#include "advice.h"
+#include "predictions.h"
 #include "base/err.h"
 #include "base/mem.h"
 #include "base/precision.h"
@@ -104,8 +104,8 @@ static void add_measured(struct roofline *r, const struct session *s, const stru
     }
 }
 
-static struct roofline *make(const struct session *s, const struct matrix *m, const struct advice *a, enum type real,
-                             const struct machine *g, struct err *e)
+static struct roofline *make(const struct session *s, const struct matrix *m, const struct predictions *a,
+                             enum type real, const struct machine *g, struct err *e)
 {
     struct roofline *r = mem_zero(1, sizeof *r, "a roofline", e);
     struct roof_point *points = r ? mem_new(registry_count(&kernel_registry), sizeof *points, "a roofline", e) : NULL;
@@ -143,10 +143,10 @@ const struct holding holding_roofline = {.drop = drop, .belongs_to = is_of};
 bool roofline_begin(struct session *s, struct matrix *m, enum type real, struct err *e)
 {
     struct machine g;
-    struct advice a = {0};
-    bool ok = modeled_matrix(m, e) && modeled_machine(s, &g, e) && advice_of(s, m, NULL, real, &g, &a, e);
+    struct predictions a = {0};
+    bool ok = modeled_matrix(m, e) && modeled_machine(s, &g, e) && predictions_of(s, m, NULL, 0, real, &g, &a, e);
     struct roofline *r = ok ? make(s, m, &a, real, &g, e) : NULL;
-    advice_free(&a);
+    predictions_free(&a);
     if (!r) return false;
     drop(s);
     s->roofline = r;

@@ -17,6 +17,7 @@
 #include "matrix.h"
 #include "base/mem.h"
 #include "parting.h"
+#include "predictions.h"
 #include "machine/packer.h"
 #include "machine/split.h"
 #include "product.h"
@@ -176,6 +177,7 @@ void matrix_free(struct matrix *m)
     frees++;
     products_free(m);
     parting_free(m->parting);
+    kept_predictions_free(m->predictions);
     mem_free(m->scaling);
     csr_free(&m->csr);
     sides_free(&m->sides);

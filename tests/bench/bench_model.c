@@ -26,6 +26,7 @@
 #include "microscope/gpu_profile.h"
 #include "microscope/modeled.h"
 #include "session/advice.h"
+#include "session/predictions.h"
 #include "session/matrix.h"
 #include "session/predicted.h"
 #include "session/session.h"
@@ -206,7 +207,7 @@ static void write_machine(FILE *f, const struct machine *g, enum type real)
             g->sms, g->c.read_gbs, g->c.cache_gbs, g->c.launch_us, g->is.l2_mb, g->c.gather_gps, real == T_F32);
 }
 
-static void write_works(const struct bench *b, const char *name, bool held_out, const struct advice *a)
+static void write_works(const struct bench *b, const char *name, bool held_out, const struct predictions *a)
 {
     struct black_box_terms t = {0};
     for (int i = 0; i < a->n; i++) {
@@ -274,7 +275,7 @@ static struct outcome outcome_of(struct bench *b, const struct choices *all, boo
         if (isinf(us)) continue;
         note_error(b, held_out, c->name, c->predicted_us, us);
         if (!o.first_name) o.first = us, o.first_name = c->name;
-        if (!c->model) continue;
+        if (!c->kernel || is_library(c->name)) continue;
         if (us < o.best) o.rank = own + 1;
         take(&o.best, &o.best_name, us, c->name);
         if (own++ < MEASURED_FIRST) take(&o.measured, &o.measured_name, us, c->name);
@@ -314,18 +315,18 @@ static void judge(struct bench *b, const char *name, const struct choices *all, 
 
 static bool advise_and_judge(struct bench *b, const char *name, struct err *e)
 {
-    struct advice a = {0};
+    struct predictions a = {0};
     struct choices all = {0};
     bool held_out = is_held_out(&b->m->csr);
     double start = now_us();
-    bool ok = advice_of(&b->s, b->m, NULL, b->real, &b->on, &a, e) && choices_of(&b->s, b->m, &a, 0, &all, e) &&
+    bool ok = predictions_of(&b->s, b->m, NULL, 0, b->real, &b->on, &a, e) && choices_of(&b->s, b->m, &a, 0, &all, e) &&
               choices_fit(&all, &b->s, b->m, b->real, e);
     double took = now_us() - start;
     if (ok && b->gpu) measure_all(b);
     if (ok && b->works) write_works(b, name, held_out, &a);
     if (ok) judge(b, name, &all, held_out, took);
     choices_free(&all);
-    advice_free(&a);
+    predictions_free(&a);
     return ok;
 }
 

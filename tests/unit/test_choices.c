@@ -8,6 +8,7 @@
 #include "microscope/model.h"
 #include "microscope/modeled.h"
 #include "session/advice.h"
+#include "session/predictions.h"
 #include "session/matrix.h"
 #include "session/predicted.h"
 #include "session/spmv.h"
@@ -20,7 +21,7 @@ enum { CALLS_MOST = 200, NEVER = -1 };
 static struct scene {
     struct talk t;
     struct fake gpu;
-    struct advice a;
+    struct predictions a;
     struct choices c;
     struct spmv_request w;
     int calls, refused_call, stopped_call; /* counted from 0; NEVER */
@@ -46,7 +47,7 @@ static void open_scene(int64_t products)
     struct matrix *m = session_matrix(&z->t.s, NULL, &e);
     assert_true(modeled_machine(&z->t.s, &g, &e) && g.here);
     z->w = (struct spmv_request){.matrix = m, .dev = &z->gpu.dev, .real = T_F64};
-    assert_true(advice_of(&z->t.s, m, NULL, T_F64, &g, &z->a, &e));
+    assert_true(predictions_of(&z->t.s, m, NULL, 0, T_F64, &g, &z->a, &e));
     assert_true(choices_of(&z->t.s, m, &z->a, products, &z->c, &e));
     assert_true(choices_fit(&z->c, &z->t.s, m, T_F64, &e));
 }
@@ -54,7 +55,7 @@ static void open_scene(int64_t products)
 static void close_scene(void)
 {
     choices_free(&scene.c);
-    advice_free(&scene.a);
+    predictions_free(&scene.a);
     talk_close(&scene.t);
     devices_close();
 }

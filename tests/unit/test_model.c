@@ -10,6 +10,7 @@
 #include "microscope/modeled.h"
 #include "microscope/versus.h"
 #include "session/advice.h"
+#include "session/predictions.h"
 #include "session/predicted.h"
 
 #include <math.h>
@@ -312,13 +313,13 @@ static void test_no_cause_is_invented(void **state)
 
 /* ---- advice ---- */
 
-static struct advice advice_for(const char *line)
+static struct predictions advice_for(const char *line)
 {
-    struct advice a;
+    struct predictions a;
     struct err e = {0};
     struct machine g = machine_of(NULL);
     if (!talk_line(&t, line)) fail_msg("%s", t.err);
-    if (!advice_of(&t.s, session_matrix(&t.s, NULL, &e), NULL, T_F64, &g, &a, &e)) fail_msg("%s", e.text);
+    if (!predictions_of(&t.s, session_matrix(&t.s, NULL, &e), NULL, 0, T_F64, &g, &a, &e)) fail_msg("%s", e.text);
     return a;
 }
 
@@ -334,7 +335,7 @@ static double unsampled_us(const struct kernel *k, const struct csr *A, const st
 /* Whatever the order in which a format stores the rows, a sample of the blocks predicts the time of the longest row. */
 static void test_longest_row_is_found_by_all_kernels(void **state)
 {
-    struct advice a = advice_for("gen circuit 20000 4");
+    struct predictions a = advice_for("gen circuit 20000 4");
     const struct csr *A = &session_matrix(&t.s, NULL, NULL)->csr;
     int sampled = 0;
     (void)state;
@@ -347,7 +348,7 @@ static void test_longest_row_is_found_by_all_kernels(void **state)
             fail_msg("%s: %.2f us from a sample, %.2f us from all blocks", k->kernel->name, k->time.us, us);
     }
     assert_true(sampled > 9);
-    advice_free(&a);
+    predictions_free(&a);
 }
 
 /* Four rows are much longer than the others. The blocks that store them belong to each sample, and count only once. */
@@ -383,7 +384,7 @@ static void test_few_blocks_are_all_watched(void **state)
 /* No kernel reads from the memory of a GPU faster than the data sheet allows, whatever factors were fitted to it. */
 static void check_memory(void *user, const char *profile)
 {
-    const struct advice *a = user;
+    const struct predictions *a = user;
     struct machine g;
     struct err e = {0};
     if (!profile_load(profile, &g, &e)) fail_msg("%s: %s", profile, e.text);
@@ -401,13 +402,13 @@ static void check_memory(void *user, const char *profile)
 static void test_memory_is_not_faster_than_its_data_sheet(void **state)
 {
     (void)state;
-    struct advice a = advice_for("gen poisson2d 200 200");
+    struct predictions a = advice_for("gen poisson2d 200 200");
     assert_true(a.n > 30);
     profile_list(check_memory, &a);
-    advice_free(&a);
+    predictions_free(&a);
 }
 
-static int rank_of(const struct advice *a, const char *kernel)
+static int rank_of(const struct predictions *a, const char *kernel)
 {
     for (int i = 0; i < a->n; i++)
         if (!strcmp(a->k[i].kernel->name, kernel)) return i;
@@ -417,19 +418,19 @@ static int rank_of(const struct advice *a, const char *kernel)
 
 static void test_ranking(void **state)
 {
-    struct advice a = advice_for("gen circuit 50000 4");
+    struct predictions a = advice_for("gen circuit 50000 4");
     (void)state;
     for (int i = 1; i < a.n; i++) assert_true(a.k[i - 1].time.us <= a.k[i].time.us);
     assert_true(rank_of(&a, "csr-merge") < rank_of(&a, "csr-scalar"));
     assert_true(rank_of(&a, "coo-segmented") < rank_of(&a, "coo-atomic"));
     assert_true(rank_of(&a, "csr-vector") < rank_of(&a, "csr-scalar"));
     assert_true(a.nno > 0); /* formats with too much padding */
-    advice_free(&a);
+    predictions_free(&a);
     a = advice_for("gen poisson2d 500");
     assert_true(rank_of(&a, "csr-stream") < rank_of(&a, "csr-vector"));
     assert_true(rank_of(&a, "dia") < rank_of(&a, "coo-atomic"));
     assert_true(a.nno > 0); /* dense */
-    advice_free(&a);
+    predictions_free(&a);
 }
 
 /* Block 3 fits a matrix of dense 3 x 3 blocks, and is what advise and predict judge bsr with. */
@@ -440,9 +441,9 @@ static void test_bsr_is_judged_with_the_block_that_fits(void **state)
     (void)state;
     assert_int_equal(k->plan.shape.param[0], 3);
     mem_free(k);
-    struct advice a = advice_for(fem);
+    struct predictions a = advice_for(fem);
     assert_int_equal(a.k[rank_of(&a, "bsr-block")].plan.shape.param[0], 3);
-    advice_free(&a);
+    predictions_free(&a);
 }
 
 /* dia loads the values and x of up to eight diagonals at once: a row of d diagonals waits d / 8 times, rounded up. If
@@ -698,7 +699,7 @@ static void test_cancelled(void **state)
 {
     struct err e = {0};
     struct machine g = machine_of(NULL);
-    struct advice a;
+    struct predictions a;
     (void)state;
     talk_line(&t, "gen poisson2d 100");
     for (int ticks = 1; ticks < 400; ticks *= 4) {
@@ -706,10 +707,10 @@ static void test_cancelled(void **state)
         struct watch old = t.s.watch;
         t.s.watch = (struct watch){stop, &left};
         err_clear(&e);
-        assert_false(advice_of(&t.s, session_matrix(&t.s, NULL, NULL), NULL, T_F64, &g, &a, &e));
+        assert_false(predictions_of(&t.s, session_matrix(&t.s, NULL, NULL), NULL, 0, T_F64, &g, &a, &e));
         t.s.watch = old;
         assert_int_equal(e.code, E_CANCELLED);
-        advice_free(&a);
+        predictions_free(&a);
     }
 }
 
