@@ -202,7 +202,7 @@ bool spmm_measure(const struct spmm_kernel *k, const struct csr *A, const struct
                   struct watch *w, double *y, struct spmm_run *out, struct err *e)
 {
     struct problem p;
-    struct timed t = {M->dev, k->name, go, &p};
+    struct timed t = {.dev = M->dev, .name = k->name, .go = go, .ctx = &p};
     bool timed = M->dev->kind != DEV_EMU;
     *out = (struct spmm_run){.us = NAN, .spread_us = NAN, .reps = reps};
     if (A->imag) return fail(e, E_UNSUPPORTED, "spmm multiplies real matrices only; use spmv for a complex matrix");

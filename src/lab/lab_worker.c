@@ -224,7 +224,7 @@ static bool time_job(struct work_state *s, struct err *e)
     struct remote_times r = {.reps = s->job->reps, .put_us = s->M.copied.us};
     if (!new_vectors(s, &x, &y, e) || !put_vectors(s, x, y, e)) return false;
     struct timed_work w = {s, {.A = &s->M, .alpha = s->job->alpha, .beta = s->job->beta, .x = x, .y = y}};
-    struct timed t = {s->dev, s->job->name, go, &w};
+    struct timed t = {.dev = s->dev, .name = s->job->name, .go = go, .ctx = &w};
     return bench_times(&t, &r.reps, &s->watch, &r.us, &r.spread_us, e) &&
            sent(1, (const void *[]){&r}, (const uint64_t[]){sizeof r}, e);
 }

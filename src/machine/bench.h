@@ -71,6 +71,24 @@ struct run {
     struct verdict error; /* error of y compared with the reference, for random x, y, alpha and beta */
 };
 
+/* The reference result of an operation on A, and the bound of each element's error. */
+struct expected {
+    const struct csr *A;
+    enum type real;
+    struct operation op; /* alpha and beta as rounded for the launch */
+    uint64_t seed;       /* of x and a random y */
+    double *ref, *bound; /* owned */
+};
+/* What the kernels of one bench share: the results that they must give, which are computed once, and the time of the
+   fastest kernel so far. Begins as {0}. */
+struct bench_shared {
+    bool alone;                  /* for one kernel: keep one result, to save memory */
+    struct expected expected[2]; /* of the check of all terms, and of the operation that is timed */
+    int computed;                /* number of results that were computed */
+    double best_us;              /* 0: no kernel was timed yet */
+};
+void bench_shared_free(struct bench_shared *b);
+
 /* A run of op by k on M that has not been timed: times, rates and errors are 0. */
 struct run run_begin(const struct kernel *k, const struct mat *M, const struct operation *op);
 /* Set gbs, gflops and share from the time and the bytes of a run. */
@@ -79,11 +97,12 @@ void run_rates(struct run *r, const struct ceilings *c);
    0: none. The part of the bytes that stays in the cache between SpMVs moves at the rate of the cache. */
 void run_bounds(struct run *r, int64_t gathers, const struct ceilings *c);
 /* Check k on M against the reference of A with random x and y, then check and time op. reps: number of timed launches;
-   0: as many launches as take about 0.2 s. If beta is not 0, each timed launch begins with the y that the previous
-   launch left. If a result is wrong, fails with E_NUMERIC and does not time the kernel. */
-bool bench_operation(const struct kernel *k, const struct csr *A, const struct mat *M, const struct operation *op,
-                     int reps, struct watch *w, struct run *out, struct err *e);
-/* bench_operation for A x. */
+   0: as many launches as take about 0.2 s, and fewer if the kernel is slower than the fastest kernel of b so far. If
+   beta is not 0, each timed launch begins with the y that the previous launch left. If a result is wrong, fails with
+   E_NUMERIC and does not time the kernel. b NULL: the kernel is measured alone. */
+bool bench_operation(struct bench_shared *b, const struct kernel *k, const struct csr *A, const struct mat *M,
+                     const struct operation *op, int reps, struct watch *w, struct run *out, struct err *e);
+/* bench_operation for A x, alone. */
 bool bench_kernel(const struct kernel *k, const struct csr *A, const struct mat *M, int reps, struct watch *w,
                   struct run *out, struct err *e);
 /* Check one launch of op by k on M without timing it. `y` receives the result (rows doubles,
@@ -99,9 +118,12 @@ struct timed {
     const char *name; /* of the kernel, for the progress */
     bool (*go)(void *ctx, struct err *e);
     void *ctx;
+    double before_us; /* the time of a launch that was made before; 0: none was */
+    double best_us;   /* the time with which that of a launch is compared; 0: none */
 };
 /* The median time of a launch in us, and half the interquartile range. *reps: the number of timed launches; if it is 0,
-   it receives as many launches as take about 0.2 s. */
+   it receives as many launches as take about 0.2 s, and fewer if a launch takes more than 1.25 times best_us: only three
+   if it takes more than 10 times as long and more than 1 ms. */
 bool bench_times(const struct timed *t, int *reps, struct watch *w, double *median, double *spread, struct err *e);
 /* Minimum traffic of k in bytes: the arrays (minus the padding, if k skips it), x once, y once (twice if beta != 0). */
 int64_t kernel_bytes(const struct kernel *k, const struct stored *S, double beta);

@@ -158,7 +158,7 @@ static bool measure_alone(struct session *s, const struct spmv_request *w, const
         const struct kernel *own = kernel_runs_on(k, d) ? k : kernel_default(k->format, &w->matrix->csr, d);
         if (again || d->kind == DEV_EMU || !own) continue;
         struct mat *M = session_mat(s, p, d, &why);
-        bool ok = M && bench_operation(own, &w->matrix->csr, M, operation_of(w), w->reps, &s->watch, &one, &why);
+        bool ok = M && bench_operation(NULL, own, &w->matrix->csr, M, operation_of(w), w->reps, &s->watch, &one, &why);
         if (!ok && (why.code == E_CANCELLED || d->lost)) return fail_at(e, why.code, why.where, "%s", why.text);
         out->alone[n].dev = d;
         out->alone[n++].us = ok ? one.us : NAN;
@@ -182,7 +182,7 @@ bool spmv_measure(struct session *s, const struct spmv_request *w, const struct 
     bool gave = screen_lock_give();
     bool ok = w->dev->kind == DEV_EMU
                   ? check_only(w, k, M, out, e)
-                  : bench_operation(k, &w->matrix->csr, M, operation_of(w), w->reps, &s->watch, out, e);
+                  : bench_operation(w->bench, k, &w->matrix->csr, M, operation_of(w), w->reps, &s->watch, out, e);
     ok = ok && bounded(w->matrix, out, e);
     screen_lock_back(gave);
     if (out->beta != 0) snprintf(out->y0, sizeof out->y0, "%s", w->operation->y0_word);

@@ -31,6 +31,7 @@ struct spmv_request {
     bool force;
     const int64_t *param;                   /* parameters of the kernel's format; NULL: the defaults */
     const struct spmv_operation *operation; /* NULL: A x */
+    struct bench_shared *bench;             /* what the kernels of a bench share; NULL: the kernel is measured alone */
 };
 /* An operation that the user chose. */
 struct spmv_operation {

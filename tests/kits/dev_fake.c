@@ -84,8 +84,11 @@ static bool fake_sync(struct device *d, struct err *e)
 static bool fake_time(struct device *d, bool (*go)(void *ctx, struct err *e), void *ctx, int reps, double *us,
                       struct err *e)
 {
-    struct device *base = fake_of(d)->base;
-    return passes(d, FAKE_TIME, e) && base->ops->time(base, go, ctx, reps, us, e);
+    struct fake *f = fake_of(d);
+    if (!passes(d, FAKE_TIME, e) || !f->base->ops->time(f->base, go, ctx, reps, us, e)) return false;
+    for (int i = 0; f->launch_us > 0 && i < reps; i++) us[i] = f->launch_us;
+    f->launches += reps;
+    return true;
 }
 
 static bool fake_memory(struct device *d, int64_t *free_bytes, int64_t *total, struct err *e)

@@ -19,6 +19,8 @@ struct fake {
     int64_t most;                /* the peak of `used` */
     int64_t fail_in[FAKE_CALLS]; /* the nth call from now fails; 0: no call fails */
     int64_t corrupt_in;          /* the nth copy to the host from now returns wrong values */
+    double launch_us;            /* the time that each launch seems to take; 0: the measured time */
+    int64_t launches;            /* launches that were timed */
     bool sticky;                 /* after a failing call, the device is lost until a reset */
     bool refuse_reset;
     int resets;

@@ -82,7 +82,7 @@ static bool time_round(const struct trial *t, struct device *gpu, double *us, st
     if (!mat_put(&M, &t->S, gpu, e)) return false;
     void *x = mat_col_vectors(&M, 1, size, "the vector x", e), *y = mat_row_vectors(&M, 1, size, "the vector y", e);
     struct product p = {t->kernel, {.A = &M, .alpha = 1, .x = x, .y = y}};
-    struct timed timed = {gpu, t->kernel->name, launch_product, &p};
+    struct timed timed = {.dev = gpu, .name = t->kernel->name, .go = launch_product, .ctx = &p};
     bool ok = x && y && put_ones(gpu, x, t->S.cols, t->real, e) && bench_times(&timed, &reps, NULL, us, &spread, e);
     if (x) gpu->ops->free(gpu, x);
     if (y) gpu->ops->free(gpu, y);
