@@ -232,18 +232,24 @@ static bool allocate(const struct csr *A, struct stored *S, struct err *e)
     return true;
 }
 
+bool format_pack_plan(const struct csr *A, const struct plan *p, bool force, struct stored *out, struct err *e)
+{
+    const struct format *f = p->shape.format;
+    *out = (struct stored){0};
+    if (!format_allow(p, mem_available(), force, e)) return false;
+    *out = p->shape;
+    if (allocate(A, out, e) && f->pack(A, out, e) && loop_tick(f->name, 0, 0, e)) return true;
+    stored_free(out);
+    *out = (struct stored){0};
+    return false;
+}
+
 bool format_pack(const struct csr *A, const struct format *f, const int64_t *param, enum type real, bool force,
                  struct stored *out, struct err *e)
 {
     struct plan p;
     *out = (struct stored){0};
-    if (!format_plan(A, f, param, real, &p, e) || !format_allow(&p, mem_available(), force, e)) return false;
-    if (allocate(A, &p.shape, e) && f->pack(A, &p.shape, e) && loop_tick(f->name, 0, 0, e)) {
-        *out = p.shape;
-        return true;
-    }
-    stored_free(&p.shape);
-    return false;
+    return format_plan(A, f, param, real, &p, e) && format_pack_plan(A, &p, force, out, e);
 }
 
 struct triplets {

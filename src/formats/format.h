@@ -102,6 +102,8 @@ bool format_allow(const struct plan *p, int64_t memory, bool force, struct err *
 /* Plan, check the plan with format_allow, allocate and pack. The caller frees *out with stored_free. */
 bool format_pack(const struct csr *A, const struct format *f, const int64_t *param, enum type real, bool force,
                  struct stored *out, struct err *e);
+/* The same with a plan of A that exists. */
+bool format_pack_plan(const struct csr *A, const struct plan *p, bool force, struct stored *out, struct err *e);
 /* Convert back to CSR by means of `where`. The result has the values that S stores. The values are rounded unless
    S->real is T_F64 or T_C64. */
 bool format_unpack(const struct stored *S, struct csr *out, struct err *e);
