@@ -270,6 +270,7 @@ KERNEL_ENTRY(dia_symmetric) = {
     .deterministic = true,
     .reads = reads,
     .fits = fits,
+    .fits_values = true,
     VALUE_TYPES(rows_by_threads),
     .sums_f32 = sums<float>,
     .sums_f64 = sums<double>,

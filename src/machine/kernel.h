@@ -79,6 +79,7 @@ struct kernel {
     /* the format's parameters with which this kernel is measured; NULL: the defaults */
     const int64_t *param;
     bool (*fits)(const struct stored *S, struct err *e); /* NULL: always */
+    bool fits_values;                                    /* `fits` reads values, which the host must therefore have */
     /* is this the best kernel of its format for A? (see kernel_default) NULL: never */
     bool (*best)(const struct csr *A);
     /* bytes of memory that the kernel keeps on the device in addition to the matrix; may be NULL */

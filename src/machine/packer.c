@@ -211,17 +211,29 @@ static bool get_array(const struct mat *M, int k, struct array *a, struct err *e
     char what[64];
     snprintf(what, sizeof what, "the array %s of %s", a->name, M->of->format->name);
     a->data = mem_new(a->n, type_size(a->type), what, e);
-    return a->data && get_in_pieces(M, k, a->data, a->n * (int64_t)type_size(a->type), e);
+    if (a->data && get_in_pieces(M, k, a->data, a->n * (int64_t)type_size(a->type), e)) return true;
+    mem_free(a->data);
+    a->data = NULL;
+    return false;
+}
+
+static bool is_for_entries(const struct array *a)
+{
+    return a->role == ROLE_VALUES || a->role == ROLE_COLUMNS;
+}
+
+bool mat_get_layout(const struct mat *M, struct stored *S, struct err *e)
+{
+    bool ok = true;
+    for (int k = 0; ok && k < S->narrays; k++)
+        ok = S->a[k].data || is_for_entries(&S->a[k]) || get_array(M, k, &S->a[k], e);
+    return ok;
 }
 
 bool mat_get(const struct mat *M, struct stored *S, struct err *e)
 {
     bool ok = true;
-    for (int k = 0; ok && k < S->narrays; k++) ok = get_array(M, k, &S->a[k], e);
-    for (int k = 0; !ok && k < S->narrays; k++) {
-        mem_free(S->a[k].data);
-        S->a[k].data = NULL;
-    }
+    for (int k = 0; ok && k < S->narrays; k++) ok = S->a[k].data || get_array(M, k, &S->a[k], e);
     return ok;
 }
 

@@ -96,8 +96,10 @@ bool packing_time(struct packing *p, int reps, double *us, struct err *e);
    to S. */
 bool packing_take(struct packing *p, struct stored *S, struct mat *M, struct err *e);
 void packing_free(struct packing *p);
-/* Copy the arrays of M to the host, into S, which must be *M->of. On failure, S has no data. */
+/* Copy the arrays of M that S has no data of to the host. S must be *M->of, and owns them also after a failure.
+   mat_get_layout leaves out the long arrays, those of values and columns. */
 bool mat_get(const struct mat *M, struct stored *S, struct err *e);
+bool mat_get_layout(const struct mat *M, struct stored *S, struct err *e);
 
 /* The cost of a conversion that takes `us`, if one SpMV takes csr_us with CSR and own_us with the format. The first
    function expresses the cost in SpMVs with CSR. The second function returns the number of SpMVs after which the

@@ -2,13 +2,17 @@
 #ifndef PRODUCT_H
 #define PRODUCT_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "machine/mat.h"
 #include "formats/stored.h"
 
+struct err;
+
 struct product {
-    struct stored S;
+    struct stored S;                /* packed by a device, S may lack arrays on the host: see product_complete */
+    const struct csr *csr;          /* the matrix that is stored */
     int64_t requested[PARAMS_MAX];  /* the parameters before they were resolved */
     double prep_us;                 /* time to pack S, in us */
     const struct device *packed_on; /* NULL: the host */
@@ -20,5 +24,9 @@ struct product {
     struct product *borrower; /* uses the arrays of this product; NULL: none */
     struct product *next;
 };
+
+/* Copy the arrays that only a device has to the host, or pack them again if the device has lost them. session_product
+   does this; a command that multiplies on that device alone does not need them. */
+bool product_complete(struct product *p, struct err *e);
 
 #endif

@@ -416,7 +416,7 @@ struct product *session_product(struct session *s, struct matrix *m, const struc
     struct plan plan;
     if (!format_params(f, param, &request, e)) return NULL;
     struct product *p = requested_before(m, &request);
-    if (p) return p;
+    if (p) return product_complete(p, e) ? p : NULL;
     if (matrix_in_parts(m)) return in_parts_product(m, f, real, e);
     if (can_borrow(m, f)) return borrow(s, m, f, real, e);
     bool gave = screen_lock_give();
@@ -425,7 +425,7 @@ struct product *session_product(struct session *s, struct matrix *m, const struc
     double plan_us = now_us() - start;
     screen_lock_back(gave);
     if (!ok) return NULL;
-    if ((p = cached(m, &plan.shape))) return p;
+    if ((p = cached(m, &plan.shape))) return product_complete(p, e) ? p : NULL;
     p = mem_zero(1, sizeof *p, "a stored matrix", e);
     if (!p) return NULL;
     gave = screen_lock_give();
@@ -438,6 +438,7 @@ struct product *session_product(struct session *s, struct matrix *m, const struc
         return NULL;
     }
     memcpy(p->requested, request.param, sizeof p->requested);
+    p->csr = &m->csr;
     p->next = m->products;
     m->products = p;
     return p;
@@ -452,7 +453,8 @@ static struct product *take_over(struct matrix *m, struct packing *w, double us,
     p = mem_zero(1, sizeof *p, "a stored matrix", e);
     if (!p || !packing_take(w, &p->S, &p->mat[0], e)) return mem_free(p), NULL;
     p->nmats = 1;
-    if (!mat_get(&p->mat[0], &p->S, e)) return product_free(p), NULL;
+    p->csr = &m->csr;
+    if (!mat_get_layout(&p->mat[0], &p->S, e)) return product_free(p), NULL;
     memcpy(p->requested, w->given.param, sizeof p->requested);
     p->prep_us = us;
     p->packed_on = w->dev;
@@ -476,8 +478,8 @@ static struct product *pack_there(struct session *s, struct matrix *m, const str
     return p;
 }
 
-struct product *session_product_on(struct session *s, struct matrix *m, const struct format *f, const int64_t *param,
-                                   enum type real, bool force, struct device *d, struct err *e)
+struct product *session_product_there(struct session *s, struct matrix *m, const struct format *f, const int64_t *param,
+                                      enum type real, bool force, struct device *d, struct err *e)
 {
     struct err why = {0};
     struct stored request = {.format = f, .real = stored_type(m, real)};
@@ -490,6 +492,13 @@ struct product *session_product_on(struct session *s, struct matrix *m, const st
         if (why.code != E_MEMORY) return fail(e, why.code, "%s", why.text), NULL;
     }
     return session_product(s, m, f, param, real, force, e);
+}
+
+struct product *session_product_on(struct session *s, struct matrix *m, const struct format *f, const int64_t *param,
+                                   enum type real, bool force, struct device *d, struct err *e)
+{
+    struct product *p = session_product_there(s, m, f, param, real, force, d, e);
+    return p && product_complete(p, e) ? p : NULL;
 }
 
 /* ---- devices ---- */
@@ -619,6 +628,7 @@ struct mat *session_mat(struct session *s, struct product *p, struct device *d, 
     bool lends = p->lender && !d->members;
     struct mat *lent = lends ? session_mat(s, p->lender, d, e) : NULL;
     if (lends ? !lent : !make_room(s, d, &p->S, e)) return NULL;
+    if (!lends && !product_complete(p, e)) return NULL;
     if (p->nmats == COUNT(p->mat)) remove_mat(s, p, 0);
     struct mat *M = &p->mat[p->nmats];
     bool gave = screen_lock_give();

@@ -128,6 +128,9 @@ bool session_is_packed(struct matrix *m, const struct format *f, const int64_t *
    The host packs the format if d has no packer for f or too little memory. */
 struct product *session_product_on(struct session *s, struct matrix *m, const struct format *f, const int64_t *param,
                                    enum type real, bool force, struct device *d, struct err *e);
+/* The same, but the host gets the long arrays only when it needs them (product_complete). */
+struct product *session_product_there(struct session *s, struct matrix *m, const struct format *f, const int64_t *param,
+                                      enum type real, bool force, struct device *d, struct err *e);
 struct mat *session_mat(struct session *s, struct product *p, struct device *d, struct err *e);
 /* A^T for the matrix m = A, transposed on d if d is a GPU, otherwise on the host. A^T is owned by m, and is in no list.
    Its stored forms in formats that have a `transposed` use the arrays of m in that format. */

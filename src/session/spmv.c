@@ -141,7 +141,7 @@ struct product *spmv_product(struct session *s, const struct spmv_request *w, co
                              const int64_t *param, struct err *e)
 {
     if (w->dev->kind == DEV_CUDA && !w->matrix->lesson)
-        return session_product_on(s, w->matrix, f, param, w->real, w->force, w->dev, e);
+        return session_product_there(s, w->matrix, f, param, w->real, w->force, w->dev, e);
     return session_product(s, w->matrix, f, param, w->real, w->force, e);
 }
 
@@ -176,7 +176,7 @@ bool spmv_measure(struct session *s, const struct spmv_request *w, const struct 
                                       : spmv_params(f, &w->matrix->csr, w->real, w->dev, suited);
     if (!kernel_takes(k, w->real, e)) return false;
     struct product *p = spmv_product(s, w, f, param, e);
-    if (!p || (k->fits && !k->fits(&p->S, e))) return false;
+    if (!p || (k->fits_values && !product_complete(p, e)) || (k->fits && !k->fits(&p->S, e))) return false;
     struct mat *M = session_mat(s, p, w->dev, e);
     if (!M) return false;
     bool gave = screen_lock_give();
