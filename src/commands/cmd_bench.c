@@ -1,4 +1,5 @@
-/* bench: times every kernel that fits a matrix, and prints a table. */
+/* bench: times every kernel that fits a matrix, prints each result when it is known, and a table at the end. */
+#include "bench_order.h"
 #include "session/args.h"
 #include "base/screen_lock.h"
 #include "machine/bench.h"
@@ -8,6 +9,7 @@
 #include "base/err.h"
 #include "formats/format.h"
 #include "machine/kernel.h"
+#include "session/in_parts.h"
 #include "session/matrix.h"
 #include "base/mem.h"
 #include "base/precision.h"
@@ -16,7 +18,9 @@
 #include "session/session.h"
 #include "session/spmv.h"
 #include "base/text.h"
+#include "base/watch.h"
 
+#include <math.h>
 #include <string.h>
 
 struct refusal {
@@ -25,43 +29,33 @@ struct refusal {
     char why[sizeof((struct err *)0)->text];
 };
 struct results {
+    struct entrant *entrant; /* the kernels to measure, in this order */
     struct run *run;
     struct refusal *refused;
-    int nruns, nrefused;
+    int nentrants, nruns, nrefused;
+    int done;   /* entrants that were measured or refused */
     bool wrong; /* the result of a kernel was wrong */
+    int top;    /* show this many of the fastest; 0: all */
+    bool by_precision;
+    struct bench_shared shared;
+    struct watch above; /* the watch of the session: its progress is that of the whole bench */
 };
 
 static bool results_new(struct results *r, struct err *e)
 {
     int n = registry_count(&kernel_registry) * registry_count(&precision_registry);
-    *r = (struct results){.run = mem_zero(n, sizeof *r->run, "the results", e)};
+    r->run = mem_zero(n, sizeof *r->run, "the results", e);
     r->refused = r->run ? mem_zero(n, sizeof *r->refused, "the results", e) : NULL;
-    return r->refused != NULL;
+    r->entrant = r->refused ? mem_zero(n, sizeof *r->entrant, "the kernels to measure", e) : NULL;
+    return r->entrant != NULL;
 }
 
 static void results_free(struct results *r)
 {
     mem_free(r->run);
     mem_free(r->refused);
-}
-
-/* Measure one kernel. If only this kernel fails, record the failure and return true. If the function returns false, the
-   command ends. */
-static bool bench_one(struct session *s, const struct spmv_request *w, const struct kernel *k, struct results *r,
-                      struct err *e)
-{
-    struct err why = {0};
-    if (spmv_measure(s, w, k, &r->run[r->nruns], &why)) {
-        r->nruns++;
-        return true;
-    }
-    if (!err_is_refusal(&why) || w->dev->lost) return fail_at(e, why.code, why.where, "%s", why.text);
-    r->wrong |= why.code == E_NUMERIC;
-    struct refusal *no = &r->refused[r->nrefused++];
-    no->kernel = k;
-    no->real = w->real;
-    snprintf(no->why, sizeof no->why, "%s", why.text);
-    return true;
+    mem_free(r->entrant);
+    bench_shared_free(&r->shared);
 }
 
 /* Does `name`, the name of a format or of a kernel, select kernel k? */
@@ -112,27 +106,24 @@ static bool is_measured(const struct kernel *k, const struct spmv_request *w, co
     return kernel_takes(k, T_NARROW, NULL) && (named || k == kernel_default(k->format, &w->matrix->csr, w->dev));
 }
 
-/* Measure all kernels that the command names. */
-static bool bench_kernels(struct session *s, const struct spmv_request *w, const struct args *a, struct results *r,
-                          struct err *e)
+static void add_entrants(struct results *r, const struct spmv_request *w, const struct args *a, int precision)
 {
-    for (int i = 0; kernels[i]; i++) {
-        if (!is_measured(kernels[i], w, a)) continue;
-        if (!watch_tick(&s->watch, kernels[i]->name, 0, 0, e) || !bench_one(s, w, kernels[i], r, e)) return false;
-    }
-    return true;
+    for (int i = 0; kernels[i]; i++)
+        if (is_measured(kernels[i], w, a))
+            r->entrant[r->nentrants++] =
+                (struct entrant){.kernel = kernels[i], .real = w->real, .precision = precision};
 }
 
-static bool bench_all(struct session *s, const struct spmv_request *w, const struct args *a, struct results *r,
-                      struct err *e)
+/* List all kernels that the command names, those that are likely to be fast first. */
+static void find_entrants(struct results *r, const struct spmv_request *w, const struct args *a)
 {
     struct spmv_request one = *w;
-    if (!arg_flag(a, "precisions")) return bench_kernels(s, w, a, r, e);
-    for (const struct precision *p = precisions; p->name; p++) {
-        one.real = p->type;
-        if (!bench_kernels(s, &one, a, r, e)) return false;
+    if (!r->by_precision) add_entrants(r, w, a, 0);
+    for (int i = 0; r->by_precision && precisions[i].name; i++) {
+        one.real = precisions[i].type;
+        add_entrants(r, &one, a, i);
     }
-    return true;
+    bench_order(r->entrant, r->nentrants, &w->matrix->csr, w->dev, w->param);
 }
 
 /* A table of precisions needs a real matrix, and at least one kernel that multiplies in several of them. */
@@ -153,11 +144,11 @@ static bool check_precisions(const struct args *a, const struct spmv_request *w,
 
 /* Report that a kernel does not fit the matrix, and why: in text below the table, in JSON and CSV as a row. A table of
    precisions gives the same reason once for all kernels. */
-static void out_refused(struct out *o, const struct spmv_request *w, const struct results *r, int i, bool by_precision)
+static void out_refused(struct out *o, const struct spmv_request *w, const struct results *r, int i)
 {
     const struct refusal *no = &r->refused[i], *before = no - 1;
-    const char *what = by_precision ? precision_of(&w->matrix->csr, no->real) : no->kernel->name;
-    bool again = by_precision && i > 0 && before->real == no->real && !strcmp(before->why, no->why);
+    const char *what = r->by_precision ? precision_of(&w->matrix->csr, no->real) : no->kernel->name;
+    bool again = r->by_precision && i > 0 && before->real == no->real && !strcmp(before->why, no->why);
     if (out_mode(o) == OUT_TEXT) {
         if (!again) out_text(o, "%s: %s", what, no->why);
         return;
@@ -171,33 +162,118 @@ static void out_refused(struct out *o, const struct spmv_request *w, const struc
     out_fitting(o, no->why);
 }
 
-/* Print the first `top` runs; 0: all runs. */
-static void out_results(struct session *s, const struct spmv_request *w, const struct results *r, int top,
-                        const struct args *a)
+static void out_measured(struct out *o, const struct results *r, const struct matrix *m, const struct run *run)
+{
+    out_row(o);
+    out_run(o, m, run, r->by_precision ? RUN_BY_PRECISION : RUN_ROW);
+    out_fitting(o, NULL);
+}
+
+/* ---- results as they come ---- */
+
+/* Is each row of JSON printed when its kernel was measured? The fastest few are known at the end only. */
+static bool is_streamed(const struct out *o, const struct results *r)
+{
+    return out_mode(o) == OUT_JSON && !r->top;
+}
+
+/* On a terminal, print a line for each kernel that is the fastest so far. */
+static void out_fastest(struct out *o, const struct results *r, const struct run *run)
+{
+    char us[32];
+    for (int i = 0; i < r->nruns; i++)
+        if (!(run->us < r->run[i].us)) return;
+    if (isfinite(run->us) && r->nentrants > 1)
+        out_live(o, "fastest of %d so far: %s, %s", r->done + 1, run->kernel->name, show_us(run->us, us, sizeof us));
+}
+
+static void add_run(struct session *s, const struct spmv_request *w, struct results *r)
+{
+    const struct run *run = &r->run[r->nruns];
+    if (is_streamed(s->out, r)) {
+        out_measured(s->out, r, w->matrix, run);
+        out_send(s->out);
+    } else
+        out_fastest(s->out, r, run);
+    r->nruns++;
+}
+
+static void add_refusal(struct session *s, const struct spmv_request *w, struct results *r, const struct kernel *k,
+                        const struct err *why)
+{
+    struct refusal *no = &r->refused[r->nrefused++];
+    r->wrong |= why->code == E_NUMERIC;
+    no->kernel = k;
+    no->real = w->real;
+    snprintf(no->why, sizeof no->why, "%s", why->text);
+    if (!is_streamed(s->out, r)) return;
+    out_refused(s->out, w, r, r->nrefused - 1);
+    out_send(s->out);
+}
+
+/* ---- all kernels ---- */
+
+/* Measure one kernel. If only this kernel fails, record the failure and return true. If the function returns false, the
+   command ends. */
+static bool bench_one(struct session *s, const struct spmv_request *w, const struct kernel *k, struct results *r,
+                      struct err *e)
+{
+    struct err why = {0};
+    if (spmv_measure(s, w, k, &r->run[r->nruns], &why))
+        add_run(s, w, r);
+    else if (!err_is_refusal(&why) || w->dev->lost)
+        return fail_at(e, why.code, why.where, "%s", why.text);
+    else
+        add_refusal(s, w, r, k, &why);
+    r->done++;
+    return true;
+}
+
+/* Whatever part of the work ticks, show how many kernels are done. */
+static bool tick(struct watch *w, const char *what, int64_t done, int64_t total)
+{
+    struct results *r = w->user;
+    (void)what, (void)done, (void)total;
+    return !r->above.tick || r->above.tick(&r->above, "kernels", r->done, r->nentrants);
+}
+
+static bool bench_all(struct session *s, const struct spmv_request *w, struct results *r, struct err *e)
+{
+    struct spmv_request one = *w;
+    bool ok = true;
+    r->above = s->watch;
+    s->watch = (struct watch){tick, r};
+    for (int i = 0; ok && i < r->nentrants; i++) {
+        one.real = r->entrant[i].real;
+        ok = watch_tick(&s->watch, r->entrant[i].kernel->name, 0, 0, e) &&
+             bench_one(s, &one, r->entrant[i].kernel, r, e);
+    }
+    s->watch = r->above;
+    return ok;
+}
+
+/* Print what was not printed yet: the first r->top runs, or all, as a table, and what is below it. */
+static void out_results(struct session *s, const struct spmv_request *w, const struct results *r, const struct args *a)
 {
     const struct matrix *m = w->matrix;
-    int shown = top && top < s->nruns ? top : s->nruns;
-    bool by_precision = arg_flag(a, "precisions");
+    int shown = r->top && r->top < s->nruns ? r->top : s->nruns;
+    bool streamed = is_streamed(s->out, r);
     const struct operation *op = &w->operation->op;
     char text[160];
     out_text(s->out, "%s, %s, %s, on %s (%s)", m->name, how_many(m->csr.nnz, "nonzero").text,
-             by_precision ? "by precision" : precision_of(&w->matrix->csr, w->real), w->dev->name, w->dev->about);
+             r->by_precision ? "by precision" : precision_of(&w->matrix->csr, w->real), w->dev->name, w->dev->about);
     if (!operation_is_product(op) || m->transpose_of)
         out_text(s->out, "y = %s",
                  operation_text(m->transpose_of, op->alpha, op->beta, w->operation->y0_word, text, sizeof text));
     if (w->param && shown)
         out_text(s->out, "%s with %s", s->runs->of->format->name, stored_params(s->runs->of, text, sizeof text));
-    for (int i = 0; i < shown; i++) {
-        out_row(s->out);
-        out_run(s->out, m, &s->runs[i], by_precision ? RUN_BY_PRECISION : RUN_ROW);
-        out_fitting(s->out, NULL);
-    }
+    for (int i = 0; i < shown && !streamed; i++) out_measured(s->out, r, m, &s->runs[i]);
     out_remarks(s->out, s->runs, shown);
-    if (has_choice(a) && !by_precision) out_diagonals(s->out, s->runs, shown);
+    if (has_choice(a) && !r->by_precision) out_diagonals(s->out, s->runs, shown);
     out_transposing(s->out, m, s->runs, shown);
     out_prepared(s->out, s->runs, shown);
     out_copied(s->out, s->runs, shown);
-    for (int i = 0; i < r->nrefused && !top; i++) out_refused(s->out, w, r, i, by_precision);
+    for (int i = 0; i < r->nrefused && !r->top && !streamed; i++) out_refused(s->out, w, r, i);
 }
 
 static bool ceilings_known(struct session *s, struct device *d, struct err *e)
@@ -210,18 +286,23 @@ static bool ceilings_known(struct session *s, struct device *d, struct err *e)
 }
 
 /* Measure all kernels that the command names, and print the table. */
-static bool rank(struct session *s, const struct args *a, const struct spmv_request *w, struct spmv_operation *o,
+static bool rank(struct session *s, const struct args *a, struct spmv_request *w, struct spmv_operation *o,
                  struct err *e)
 {
-    struct results r = {0};
+    struct results r = {.by_precision = arg_flag(a, "precisions")};
     struct busy from = busy_now("");
     int64_t top;
     if (!arg_within(a, "top", 0, 1, 1000, &top, e) || !check_choices(a, w->dev, e) || !check_precisions(a, w, e))
         return false;
-    bool ok = ceilings_known(s, w->dev, e) && results_new(&r, e) && bench_all(s, w, a, &r, e);
+    r.top = (int)top;
+    r.shared.alone = matrix_in_parts(w->matrix); /* its vectors are large */
+    w->bench = &r.shared;
+    bool ok = results_new(&r, e);
+    if (ok) find_entrants(&r, w, a);
+    ok = ok && ceilings_known(s, w->dev, e) && bench_all(s, w, &r, e);
     if (ok || r.nruns) { /* show the kernels that were measured before a cancellation */
         bool kept = spmv_keep(s, w->matrix, r.run, r.nruns, o, e);
-        if (kept) out_results(s, w, &r, (int)top, a);
+        if (kept) out_results(s, w, &r, a);
         if (kept && w->dev->kind == DEV_CPU) out_busy(s->out, &from);
         ok &= kept;
     }
@@ -256,23 +337,31 @@ const struct command command_bench = {
     .grammar = "[MATRIX] [transposed] [precisions] [CHOICE...] [using FORMAT] [PARAMS] [alpha R] [beta R] [y0 START] "
                "[on DEVICE] [top N] [reps N] [f32|f64|[precision] PRECISION] [force]",
     .about = "check and time every kernel that fits on a device, fastest first",
-    .help = "us is the median of the repetitions, +- is half the interquartile range, and prep us is the packing\n"
-            "time, on a GPU from the csr that is already there (for csr, the time of copying it there). bytes is the\n"
-            "minimum traffic; ceiling % is bytes / time as a percentage of the measured read bandwidth, or >100 if\n"
-            "the matrix stays in the cache. bound us is the time below which the kernel cannot be at the measured\n"
-            "ceilings: that of its bytes (what half of the cache keeps moves at the rate of the cache) or, on a GPU,\n"
-            "of the sectors of x that it gathers (those that 2048 consecutive rows share are counted once) or of one\n"
-            "launch, whichever is longest; it is left out if it is above the time, because the ceilings were measured\n"
-            "on a busy machine. Below the table are the kernels that prepare data on the device, with the total time\n"
-            "of the preparation and one SpMV; the formats that do not fit, with the reason; and, on cpu, how busy\n"
-            "other programs kept the machine. If formats or kernels are named, the table shows only them, and another\n"
-            "table shows the load balance of those that store diagonals; `top N` shows the fastest N. Parameters of\n"
-            "the format may follow if all names stand for one format. `bench precisions` shows the kernels that store\n"
-            "values in smaller types, in each precision: the bytes per nonzero, the time, and the error against the\n"
-            "product of the unrounded matrix. Without names, these are the default kernels of the formats.\n"
-            "`bench bf16-fp32` compares kernels in one precision.\n"
-            "alpha, beta, y0 and transposed are as in spmv. Ctrl-C keeps the results so far.\n"
-            "    bench A on cuda:0 f32; bench csr-vector ell sell on emu; bench bsr block 8; bench A transposed",
+    .help =
+        "us is the median of the repetitions, +- is half the interquartile range, and prep us is the packing\n"
+        "time, on a GPU from the csr that is already there (for csr, the time of copying it there). bytes is the\n"
+        "minimum traffic; ceiling % is bytes / time as a percentage of the measured read bandwidth, or >100 if\n"
+        "the matrix stays in the cache. bound us is the time below which the kernel cannot be at the measured\n"
+        "ceilings: that of its bytes (what half of the cache keeps moves at the rate of the cache) or, on a GPU,\n"
+        "of the sectors of x that it gathers (those that 2048 consecutive rows share are counted once) or of one\n"
+        "launch, whichever is longest; it is left out if it is above the time, because the ceilings were measured\n"
+        "on a busy machine. Below the table are the kernels that prepare data on the device, with the total time\n"
+        "of the preparation and one SpMV; the formats that do not fit, with the reason; and, on cpu, how busy\n"
+        "other programs kept the machine. If formats or kernels are named, the table shows only them, and another\n"
+        "table shows the load balance of those that store diagonals; `top N` shows the fastest N. Parameters of\n"
+        "the format may follow if all names stand for one format. `bench precisions` shows the kernels that store\n"
+        "values in smaller types, in each precision: the bytes per nonzero, the time, and the error against the\n"
+        "product of the unrounded matrix. Without names, these are the default kernels of the formats.\n"
+        "`bench bf16-fp32` compares kernels in one precision.\n"
+        "alpha, beta, y0 and transposed are as in spmv.\n"
+        "The default kernel of csr comes first, then that of each format, and then the other kernels; those that\n"
+        "move the fewest bytes for a sample of the rows come first. A terminal shows each kernel that is the\n"
+        "fastest so far. JSON has a line for each kernel as soon as it is measured, in that order; sort the lines\n"
+        "by time_us. `top N`, text and CSV are sorted, and printed at the end. A kernel is timed for 0.2 s, or for\n"
+        "less if it is more than 1.25 times slower than the fastest so far: it then takes 20 ms, beyond 3 times\n"
+        "5 ms or 5 launches, and beyond 10 times 2 ms or 3 launches. `reps N` times N launches of each. Ctrl-C\n"
+        "keeps the results so far.\n"
+        "    bench A on cuda:0 f32; bench csr-vector ell sell on emu; bench bsr block 8; bench A transposed",
     .run = run_bench,
     .large = true,
     .several = true,

@@ -643,6 +643,28 @@ void out_prose(struct out *o, const char *text)
     o->text = copy;
 }
 
+void out_send(struct out *o)
+{
+    if (o->mode != OUT_JSON) return;
+    out_progress_clear(o);
+    json_flush(o);
+    fflush(o->to.data);
+}
+
+void out_live(struct out *o, const char *fmt, ...)
+{
+    if (o->mode != OUT_TEXT || !out_is_terminal(o)) return;
+    flush(o);
+    out_progress_clear(o);
+    char safe[4 * LINE_MOST];
+    va_list ap;
+    va_start(ap, fmt);
+    safe_line(safe, sizeof safe, fmt, ap);
+    va_end(ap);
+    table_wrapped(o->to.data, safe, 0, 0, columns(o));
+    fflush(o->to.data);
+}
+
 void out_note(struct out *o, const char *fmt, ...)
 {
     out_progress_clear(o);

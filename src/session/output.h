@@ -94,6 +94,10 @@ void out_verbatim(struct out *o, const char *text);
 /* Lines of prose; on a terminal, consecutive lines that do not begin with a blank are joined and wrapped at the
    terminal's width. */
 void out_prose(struct out *o, const char *text);
+/* Print the pending row of JSON at once; rows of text and CSV wait until the table is complete. */
+void out_send(struct out *o);
+/* A line of prose that is shown at once, on a terminal only: what is already known of a table that follows. */
+void out_live(struct out *o, const char *fmt, ...) PRINTF(2, 3);
 void out_note(struct out *o, const char *fmt, ...) PRINTF(2, 3); /* a warning or remark, printed to messages */
 void out_progress(
     struct out *o,

@@ -595,12 +595,6 @@ static void assert_keeps_when_cancelled(const char *line, const char *row)
     talk_close(&t);
 }
 
-static void a_cancelled_bench_shows_what_it_measured(void **state)
-{
-    (void)state;
-    assert_keeps_when_cancelled("bench on emu", "\nA,25,25,105,");
-}
-
 static void a_cancelled_advise_shows_what_it_ranked(void **state)
 {
     (void)state;
@@ -645,7 +639,6 @@ int main(void)
         cmocka_unit_test(the_load_of_other_programs_is_counted),
         cmocka_unit_test(nan_and_inf_have_no_relative_error),
         cmocka_unit_test(complex_matrices_report_moduli),
-        cmocka_unit_test(a_cancelled_bench_shows_what_it_measured),
         cmocka_unit_test(a_cancelled_advise_shows_what_it_ranked),
         cmocka_unit_test(bench_accepts_a_format_and_top),
     };
