@@ -184,7 +184,8 @@ static void out_fastest(struct out *o, const struct results *r, const struct run
     for (int i = 0; i < r->nruns; i++)
         if (!(run->us < r->run[i].us)) return;
     if (isfinite(run->us) && r->nentrants > 1)
-        out_live(o, "fastest of %d so far: %s, %s", r->done + 1, run->kernel->name, show_us(run->us, us, sizeof us));
+        out_live(o, "fastest so far: %s, %s (%d of %d kernels)", run->kernel->name, show_us(run->us, us, sizeof us),
+                 r->done + 1, r->nentrants);
 }
 
 static void add_run(struct session *s, const struct spmv_request *w, struct results *r)
