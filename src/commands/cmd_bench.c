@@ -241,6 +241,7 @@ static bool tick(struct watch *w, const char *what, int64_t done, int64_t total)
 static bool bench_all(struct session *s, const struct spmv_request *w, struct results *r, struct err *e)
 {
     struct spmv_request one = *w;
+    one.bench = &r->shared;
     bool ok = true;
     r->above = s->watch;
     s->watch = (struct watch){tick, r};
@@ -287,7 +288,7 @@ static bool ceilings_known(struct session *s, struct device *d, struct err *e)
 }
 
 /* Measure all kernels that the command names, and print the table. */
-static bool rank(struct session *s, const struct args *a, struct spmv_request *w, struct spmv_operation *o,
+static bool rank(struct session *s, const struct args *a, const struct spmv_request *w, struct spmv_operation *o,
                  struct err *e)
 {
     struct results r = {.by_precision = arg_flag(a, "precisions")};
@@ -297,7 +298,6 @@ static bool rank(struct session *s, const struct args *a, struct spmv_request *w
         return false;
     r.top = (int)top;
     r.shared.alone = matrix_in_parts(w->matrix); /* its vectors are large */
-    w->bench = &r.shared;
     bool ok = results_new(&r, e);
     if (ok) find_entrants(&r, w, a);
     ok = ok && ceilings_known(s, w->dev, e) && bench_all(s, w, &r, e);

@@ -122,8 +122,8 @@ struct timed {
     double best_us;   /* the time with which that of a launch is compared; 0: none */
 };
 /* The median time of a launch in us, and half the interquartile range. *reps: the number of timed launches; if it is 0,
-   it receives as many launches as take about 0.2 s, and fewer if a launch takes more than 1.25 times best_us: only three
-   if it takes more than 10 times as long and more than 1 ms. */
+   it receives as many launches as take about 0.2 s, and fewer if a launch takes more than 1.25 times best_us: only
+   three if it takes more than 10 times as long and more than 1 ms. */
 bool bench_times(const struct timed *t, int *reps, struct watch *w, double *median, double *spread, struct err *e);
 /* Minimum traffic of k in bytes: the arrays (minus the padding, if k skips it), x once, y once (twice if beta != 0). */
 int64_t kernel_bytes(const struct kernel *k, const struct stored *S, double beta);
