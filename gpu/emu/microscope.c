@@ -121,6 +121,7 @@ static struct scope_run *run_new(const struct watched *of, struct watch *w, stru
     run->scope.of = of->M ? of->M->of : NULL;
     run->scope.rows = of->rows;
     run->together = of->together;
+    run->trace_most = of->trace_most ? of->trace_most : TRACE_MOST;
     run->watch = w;
     return run;
 }
@@ -219,6 +220,7 @@ static void launch_add(struct launch_counts *to, const struct launch_counts *l)
     to->longest_block += l->longest_block;
     if (l->longest_warp > to->longest_warp) to->longest_warp = l->longest_warp;
     if (l->sectors_most > to->sectors_most) to->sectors_most = l->sectors_most;
+    to->left += l->left;
     to->block_sum += l->block_sum;
     to->block_sum2 += l->block_sum2;
     to->sectors_sum += l->sectors_sum;
@@ -303,7 +305,10 @@ static bool count_watched(const struct watched *of, struct sampling by, const st
     double all = by.accesses ? least_accesses(of->M->of) : 0;
     bool ok = !sampled || pick_prepare(of, run, &all, count_evenly, w, e);
     /* a sample of more than half of the blocks costs as much as all of them */
-    if (by.accesses && 2 * (double)by.accesses < all) run->part = (double)by.accesses / all;
+    if (by.accesses && 2 * (double)by.accesses < all) {
+        run->part = (double)by.accesses / all;
+        run->block_most = by.accesses / 4;
+    }
     ok = ok && watch_launches(of, run, e);
     if (ok) gather(run, out);
     out->rows_seen = of->rows;

@@ -1,7 +1,7 @@
 /* Samples of blocks. The counts of a block grow with the entries that the block reads. Blocks are therefore sorted by
    entries, and one of each group of neighbours in that order is watched, so that the sample has light and heavy blocks
    in the same shares as the launch. A block with more than twice the entries that a group has on average is always
-   watched and counts once; so do the two blocks with the most entries, if these are more than twice the average of a
+   watched and counts once; so do the eight blocks with the most entries, if these are more than twice the average of a
    block, because they may take longest. */
 #include "pick.h"
 #include "base/err.h"
@@ -12,8 +12,9 @@
 
 #include <stdlib.h>
 
-/* PROBES: blocks of a launch that are watched first. HEAVIEST: blocks that are watched because they may take longest. */
-enum { PROBES = 4, HEAVIEST = 2 };
+/* PROBES: blocks of a launch that are watched first. HEAVIEST: blocks that are watched because they may take longest.
+ */
+enum { PROBES = 4, HEAVIEST = 8 };
 
 /* ---- the entries of blocks ---- A format that divides its entries (among rows, columns, slices, pieces) stores where
    each part begins. If block b loads these numbers from index each * b on, the entries of all blocks are known. */
@@ -174,6 +175,16 @@ static void choose(struct scope_run *run, int l, const struct loaded *c, double 
     run->scope.launch[l].seen = heavy + light;
 }
 
+/* The values that each block loads: the parts of the format may begin at numbers of slots, or of blocks of slots. */
+static void note_slots(struct scope_run *run, int l, const struct loaded *c)
+{
+    int64_t blocks = run->scope.launch[l].blocks;
+    double all = array_real(run->starts[l], run->starts[l]->n - 1);
+    run->slots[l] = mem_new(blocks, sizeof *run->slots[l], "the blocks of a launch", &run->err);
+    for (int64_t i = 0; run->slots[l] && i < blocks; i++)
+        run->slots[l][c[i].block] = c[i].slots * (all > 0 ? (double)stored_slots(run->scope.of) / all : 0);
+}
+
 void pick_blocks(struct scope_run *run)
 {
     int l = run->scope.nlaunches - 1;
@@ -185,6 +196,7 @@ void pick_blocks(struct scope_run *run)
         run->sampled[l] ? mem_zero(blocks, sizeof *run->block_sectors[l], "the blocks of a launch", &run->err) : NULL;
     run->pick[l] = run->block_sectors[l] ? mem_zero(blocks, 1, "the blocks of a launch", &run->err) : NULL;
     if (run->pick[l]) choose(run, l, c, sort_blocks(run->starts[l], blocks, each, c));
+    if (run->pick[l] && run->block_most) note_slots(run, l, c);
     mem_free(c);
 }
 
@@ -230,6 +242,7 @@ static void add_launch(struct launch_counts *to, const struct launch_counts *l, 
     to->longest_block += (int64_t)((double)l->longest_block * times + 0.5);
     if (l->longest_warp > to->longest_warp) to->longest_warp = l->longest_warp;
     if (l->sectors_most > to->sectors_most) to->sectors_most = l->sectors_most;
+    to->left += l->left;
     to->block_sum += l->block_sum * times;
     to->block_sum2 += l->block_sum2 * times;
     to->sectors_sum += l->sectors_sum * times;
@@ -274,5 +287,6 @@ void pick_free(struct scope_run *run)
         mem_free(run->pick[l]);
         mem_free(run->sampled[l]);
         mem_free(run->block_sectors[l]);
+        mem_free(run->slots[l]);
     }
 }

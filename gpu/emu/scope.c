@@ -22,7 +22,7 @@ const char *const access_names[ACCESS_KINDS] = {"load",        "store",        "
 /* ---- launches and blocks ---- */
 
 /* The least number of blocks in a sample of one of every so many blocks, and in one of a part of the blocks. */
-enum { BLOCKS_LEAST = 32, WATCHED_LEAST = 8 };
+enum { BLOCKS_LEAST = 32, WATCHED_LEAST = 4 };
 
 /* One of this number of blocks is watched. */
 static int64_t every_of(int64_t sample, int64_t blocks)
@@ -132,6 +132,20 @@ bool scope_traced(const struct scope_run *run)
     return run->traced;
 }
 
+/* Note when to leave a block that counts only for itself. */
+static void note_begin(struct scope_thread *s, int64_t block)
+{
+    const struct scope_run *run = s->run;
+    int l = run->scope.nlaunches - 1;
+    s->left = false;
+    s->values = 0;
+    s->leave_at = INT64_MAX;
+    if (!run->block_most || !run->slots[l] || !is_exact(run, block)) return;
+    s->leave_at = s->accesses + run->block_most;
+    memcpy(s->before_site, s->exact_site, sizeof s->before_site);
+    s->before_launch = s->exact_launch[l];
+}
+
 struct scope_thread *scope_block_begin(struct scope_run *run, int64_t block, int t)
 {
     if (t >= THREADS_MOST) return NULL;
@@ -141,7 +155,37 @@ struct scope_thread *scope_block_begin(struct scope_run *run, int64_t block, int
         if (!run->thread[t]) return NULL;
         run->thread[t]->run = run;
     }
+    note_begin(run->thread[t], block);
     return run->thread[t];
+}
+
+bool scope_leaves(struct scope_thread *s)
+{
+    return s->left = s->accesses >= s->leave_at;
+}
+
+/* The work of the whole block / that before it was left. */
+static double longer_of(const struct scope_thread *s, int64_t block)
+{
+    const double *slots = s->run->slots[s->run->scope.nlaunches - 1];
+    return s->left && s->values ? fmax(1, slots[block] / (double)s->values) : 1;
+}
+
+/* Scale what the block that was left has added to the exact counts. */
+static void scale_left(struct scope_thread *s, double longer)
+{
+    struct launch_counts *l = &s->exact_launch[s->run->scope.nlaunches - 1], *b = &s->before_launch;
+    for (int p = 0; p < s->run->scope.nsites; p++) {
+        struct tally *t = &s->exact_site[p], own;
+        for (size_t k = 0; k < sizeof *t / sizeof(int64_t); k++)
+            ((int64_t *)&own)[k] = ((int64_t *)t)[k] - ((int64_t *)&s->before_site[p])[k];
+        tally_add(t, &own, longer - 1);
+    }
+    l->steps += (int64_t)((longer - 1) * (double)(l->steps - b->steps));
+    l->active += (int64_t)((longer - 1) * (double)(l->active - b->active));
+    l->longest_block += (int64_t)((longer - 1) * (double)(l->longest_block - b->longest_block));
+    l->sectors_sum += (longer - 1) * (l->sectors_sum - b->sectors_sum);
+    l->left++;
 }
 
 /* ---- access sites and arrays ---- */
@@ -260,6 +304,13 @@ static int64_t refetched_sectors(struct scope_run *run, const struct access_site
     return refetched;
 }
 
+/* Are values of the matrix loaded there? */
+static bool is_value(const struct scope_run *run, const struct access_site *p)
+{
+    int stored = p->array < 0 || p->kind != ACCESS_LOAD ? -1 : run->scope.array[p->array].stored;
+    return stored >= 0 && stored_is_value(run->scope.of, stored);
+}
+
 static void count_request(struct scope_thread *s, const struct request *r, bool exact)
 {
     const struct access_site *p = &s->run->scope.site[r->site];
@@ -274,6 +325,7 @@ static void count_request(struct scope_thread *s, const struct request *r, bool 
     t->wavefronts += f->wavefronts;
     t->wavefronts_least += f->wavefronts_least;
     t->contended += f->contended;
+    if (exact && is_value(s->run, p)) s->values += f->lanes * p->elements;
     if (accesses_global(p->kind)) {
         t->refetched += refetched_sectors(s->run, p, f);
         s->sectors += f->nsectors;
@@ -283,7 +335,7 @@ static void count_request(struct scope_thread *s, const struct request *r, bool 
 static void keep_request(struct scope_run *run, const struct request *r)
 {
     struct trace *t = run->trace;
-    if (t->nsteps == TRACE_MOST) t->cut = run->traced = true;
+    if (t->nsteps == run->trace_most) t->cut = run->traced = true;
     if (t->cut || run->err.code) return;
     if (t->nsteps >= 256 ? !(t->nsteps & (t->nsteps - 1)) : t->nsteps == 0) { /* the array is full: double its length */
         int64_t room = t->nsteps ? 2 * t->nsteps : 256;
@@ -334,6 +386,10 @@ void scope_block_end(struct scope_thread *s, int64_t block, int warps)
     if (s->sectors > l->sectors_most) l->sectors_most = s->sectors;
     if (run->pick[run->scope.nlaunches - 1]) run->block_sectors[run->scope.nlaunches - 1][block] = (double)s->sectors;
     s->sectors = 0;
+    double longer = longer_of(s, block);
+    if (s->left) scale_left(s, longer);
+    run->scope.longer = longer;
+    if (s->left) run->scope.weight *= longer;
     run->traced |= run->trace != NULL;
     if (run->sink && run->sink->block_end)
         run->sink->block_end(run->sink->user, &run->scope, run->scope.nlaunches - 1, block);

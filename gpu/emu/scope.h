@@ -49,6 +49,8 @@ bool scope_alone(const struct scope_run *run); /* blocks must run one after anot
 /* Report progress: the last block that began is number `done` of `blocks`. The launching thread calls this from time to
    time. false: the user has cancelled. */
 bool scope_tick(const struct scope_run *run, int64_t done, int64_t blocks, struct err *e);
+/* Has the running block, which counts only for itself, been watched long enough? It is then left. */
+bool scope_leaves(struct scope_thread *s);
 /* The warp that runs first and alone if it can, because only this warp is traced; -1: there is none, or the order of
    the warps decides which warp does what. */
 int scope_first_warp(const struct scope_run *run);

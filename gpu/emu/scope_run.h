@@ -30,6 +30,12 @@ struct scope_thread {
     struct launch_counts exact_launch[SCOPE_LAUNCHES];
     int64_t accesses;                          /* number of accesses by single lanes, in all blocks */
     int64_t sectors, warp_steps[1024 / LANES]; /* sectors of the running block, and steps of each of its warps */
+    /* Of a running block that may be left early: what all accesses will be when it is left, the values of the matrix
+       that it has loaded, and the exact counts before it. */
+    int64_t leave_at, values;
+    bool left;
+    struct tally before_site[SCOPE_SITES];
+    struct launch_counts before_launch;
     struct request_facts facts;
 };
 
@@ -51,9 +57,12 @@ struct scope_run {
     double *block_sectors[SCOPE_LAUNCHES]; /* the sectors of each block that was watched */
     int64_t parts_each[SCOPE_LAUNCHES]; /* parts of the format per block, to choose blocks by entries; 0: not known */
     const struct array *starts[SCOPE_LAUNCHES]; /* the number of the first entry of each part */
+    double *slots[SCOPE_LAUNCHES];              /* the values of the matrix that each block loads, if they are known */
+    int64_t block_most;                         /* accesses after which an exact block is left; 0: it runs to its end */
     const struct scope_sink *sink;
     struct watch *watch;
     struct trace *trace; /* NULL, or the trace that receives the steps of one warp */
+    int64_t trace_most;  /* steps of a trace */
     bool traced;         /* the trace is complete or full */
     bool full;           /* the table of sites or the table of arrays is full */
     struct err err;

@@ -47,6 +47,12 @@ static bool run_warp(unsigned from, unsigned stride)
     return any;
 }
 
+/* Has the running block been watched long enough? */
+static bool leaves_block()
+{
+    return m->watch && scope_leaves(m->watch);
+}
+
 /* Run lanes until all wait or have returned, one warp after another, so that the stacks of a warp stay in the cache.
    A traced warp runs first: if it waits for no other warp, these need not run. false: no lane could run. */
 static bool run_all()
@@ -56,7 +62,7 @@ static bool run_all()
     bool any = false;
     for (bool more = traced >= 0; more && !m->broken; more = make_room())
         any |= run_warp(static_cast<unsigned>(traced) * WARP, WARP);
-    for (unsigned from = 0; from < m->threads && !m->broken && !first_returned(); from += stride)
+    for (unsigned from = 0; from < m->threads && !m->broken && !first_returned() && !leaves_block(); from += stride)
         any |= run_warp(from, stride);
     return any;
 }
@@ -177,13 +183,17 @@ static void start_lanes()
 static void run_block()
 {
     start_lanes();
-    while (!m->broken) {
-        if (run_all() || make_room() || let_atomics()) continue;
+    bool left = false;
+    while (!m->broken && !left) {
+        bool more = run_all() || make_room() || let_atomics();
+        left = leaves_block();
+        if (more || left) continue;
         if (report_race() || first_returned() || all_returned()) break;
         open_barriers();
     }
     report_race(); /* report a race before any other finding, because the race may be the cause */
     if (m->watch) end_of_notes();
+    if (left) discard_stacks(m); /* its lanes have not returned */
     if (m->watch && scope_traced(settings.scope))
         check_cancel(); /* leave the launch, with lanes that have not returned */
 }

@@ -132,6 +132,7 @@ struct scope {
     const struct stored *of;     /* the matrix that `kernel` multiplies by; NULL if `kernel` is NULL */
     int64_t rows;                /* of the matrix */
     double weight;               /* the number of blocks of the launch that the running block stands for */
+    double longer;               /* all accesses of the block that ended / those that were watched before it was left */
     int narrays, nsites, nlaunches;
     struct scope_array array[SCOPE_ARRAYS];
     struct access_site site[SCOPE_SITES];
@@ -161,6 +162,7 @@ struct watched {
     bool (*prepare)(const struct watched *of, struct err *e);
     bool (*queue)(const struct watched *of, struct err *e); /* queue the launches; they may run several times */
     void *user;
+    int64_t trace_most; /* the most steps of a trace; 0: TRACE_MOST */
 };
 /* The launches of k for y = A x with x all ones. M must be on the emulator. */
 struct watched watched_kernel(const struct kernel *k, const struct mat *M);
@@ -210,6 +212,7 @@ struct counts {
         double sectors_sum;    /* sum of the global sectors per block, to estimate the sampling error */
         double sectors_sum2;   /* sum of the squares of the global sectors per block */
         int64_t sectors_most;  /* global sectors of the block that has the most */
+        int64_t left;          /* blocks that were left before their end; their counts are scaled */
     } launch[SCOPE_LAUNCHES];
     double us;         /* time of the emulation */
     int64_t accesses;  /* number of accesses of all watched kinds, counted per lane */
@@ -236,7 +239,7 @@ bool count_launches(const struct watched *of, int64_t sample, const struct scope
 /* count_launches for watched_kernel(k, M) */
 bool count_kernel(const struct kernel *k, const struct mat *M, int64_t sample, const struct scope_sink *sink,
                   struct watch *w, struct counts *out, struct err *e);
-/* The same, but watch about `accesses` lane accesses: of each launch as many blocks as that takes, 8 or more. A few blocks
+/* The same, but watch about `accesses` lane accesses: of each launch as many blocks as that takes, 4 or more. A few blocks
    run first, from which the accesses of all blocks are estimated; if blocks depend on one another, a lower bound of the
    accesses replaces the estimate. A block that is watched only because it has many more entries than others is left
    after as many accesses, and its counts are scaled to all of its entries. accesses 0: watch all blocks; negative: watch

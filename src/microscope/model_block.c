@@ -29,8 +29,9 @@ static void add_block(struct watching *v, const struct block_log *b, const struc
     for (int k = 0; k < WAITS; k++) w->wait[k] += b->weight * wait[k];
     for (int k = 0; k < b->nwarps; k++) {
         w->warp_steps += b->weight * s[k].steps;
-        if (s[k].steps > w->longest_steps) w->longest_steps = s[k].steps;
+        w->longest_steps = fmax(w->longest_steps, b->longer * s[k].steps);
     }
+    for (int k = 0; k < WAITS; k++) wait[k] *= b->longer;
     if (shares || model_cost(wait) <= v->longest_cost) return;
     v->longest_cost = model_cost(wait);
     memcpy(w->longest, wait, sizeof wait);
@@ -184,7 +185,7 @@ void model_block_end(void *user, const struct scope *s, int launch, int64_t bloc
         memcpy(kept, v->warp, (size_t)v->nwarps * sizeof *kept);
         memset(v->warp, 0, (size_t)v->nwarps * sizeof *kept);
         for (int k = 0; k < v->nwarps; k++) set_unrolls(v, &kept[k]);
-        q->block[q->n++] = (struct block_log){block, v->row, v->row_length, s->weight, v->nwarps, kept};
+        q->block[q->n++] = (struct block_log){block, v->row, v->row_length, s->weight, s->longer, v->nwarps, kept};
         if (q->n == v->at_once) queue_run(v, q);
     }
     v->nwarps = 0;

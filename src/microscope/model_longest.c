@@ -130,6 +130,8 @@ static double beyond(const struct trace *t, const struct watching *v, const stru
     return most;
 }
 
+enum { FOLLOWED = 1 << 13 }; /* steps of a warp that are traced; the rest is like them */
+
 /* Replay the requests of one warp through an empty cache, and keep its waits if they are the longest so far. */
 static bool follow(const struct watching *v, int launch, int64_t warp, struct watch *watch, struct work *w,
                    struct err *e)
@@ -138,6 +140,7 @@ static bool follow(const struct watching *v, int launch, int64_t warp, struct wa
     int64_t warps = (l->threads + LANES - 1) / LANES;
     struct watched of = watched_kernel(v->out->kernel, v->M);
     struct trace t;
+    of.trace_most = FOLLOWED;
     struct request_facts f;
     struct workload *out = mem_zero(1, sizeof *out, "the work of a warp", e);
     struct watching *one = out ? mem_zero(1, sizeof *one, "the microscope", e) : NULL;
@@ -148,7 +151,7 @@ static bool follow(const struct watching *v, int launch, int64_t warp, struct wa
             .M = v->M, .gpu = v->gpu, .A = v->A, .sms = 1, .lines = v->lines, .out = out, .launch = -1, .row = -1};
         one->queue = mem_zero(1, sizeof *one->queue, "a multiprocessor", e);
         t.scope.nlaunches = launch + 1;
-        t.scope.weight = 1;
+        t.scope.weight = t.scope.longer = 1;
         for (int64_t k = 0; one->queue && k < t.nsteps; k++) {
             facts_of(&t.scope, &t.step[k], &f);
             model_request(one, &t.scope, warp / warps, 0, &t.step[k], &f);
@@ -201,7 +204,7 @@ bool model_follow_longest(const struct watching *v, const struct counts *c, stru
 {
     for (int l = 0; l < c->scope.nlaunches; l++) {
         const struct scope_launch *at = &c->scope.launch[l];
-        if (at->seen == at->blocks || v->out->kernel->together) continue;
+        if (at->seen == at->blocks || v->out->kernel->together || c->launch[l].left) continue;
         if (!follow_longest(v, l, w, e)) return false;
     }
     return true;

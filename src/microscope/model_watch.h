@@ -54,6 +54,7 @@ struct warp_log {
 struct block_log {
     int64_t block, row, row_length;
     double weight; /* the number of blocks that it stands for */
+    double longer; /* see struct scope */
     int nwarps;
     struct warp_log *warp;
 };

@@ -19,8 +19,9 @@
 struct look {
     int64_t accesses, of_rows;
 };
-static const struct look first_look = {-60 * 1000, 120 * 1000}, close_look = {MODELED_ACCESSES, 8 * MODELED_ACCESSES};
+static const struct look first_look = {-60 * 1000, 40 * 1000}, close_look = {MODELED_ACCESSES, 8 * MODELED_ACCESSES};
 #define CLOSE_ENOUGH 0.03
+enum { LARGE = 24 * MODELED_ACCESSES }; /* accesses of a matrix, see is_close */
 
 /* At most PACKINGS packings are timed; no new packing starts after PACKING_US. */
 enum { PACKINGS = 3, PACKING_US = 2 * 1000 };
@@ -102,14 +103,14 @@ static bool look_at(const struct csr *A, const struct mat *M, const struct look 
     return true;
 }
 
-/* Is the first look at k as good as a closer one? Rows of up to FEW entries have no partial sums, which a first look at
-   a separable kernel leaves out. */
+/* Is the first look at k as good as a closer one? It leaves out the partial sums of a separable kernel. There are none
+   in rows of up to FEW entries, and they take a small part of the time of a matrix with more than LARGE accesses. */
 static bool is_close(const struct modeled *k, const struct csr *A, const struct mat *M)
 {
     enum { FEW = 64 };
     bool complete = !k->kernel->separable || csr_longest_row(A) <= FEW || !k->work.sampled;
-    return complete && !by_rows(k->kernel, M, &first_look) &&
-           counts_error(&k->counts) <= CLOSE_ENOUGH; /* false if it is NaN */
+    if (!complete && least_accesses(M->of) <= LARGE) return false;
+    return !by_rows(k->kernel, M, &first_look) && counts_error(&k->counts) <= CLOSE_ENOUGH; /* false if it is NaN */
 }
 
 static bool watch_mat(const struct csr *A, const struct mat *M, struct packed *last, struct watch *w,
@@ -122,7 +123,10 @@ static bool watch_mat(const struct csr *A, const struct mat *M, struct packed *l
     if (!look_at(A, M, &first_look, &last->x, w, out, e)) return false;
     if (is_close(out, A, M)) return true;
     out->first_look_only = last->slower_than > 0 && out->time.us > last->slower_than;
-    return out->first_look_only || look_at(A, M, &close_look, &last->x, w, out, e);
+    if (out->first_look_only) return true;
+    struct look closer = close_look;
+    if (k->separable && least_accesses(M->of) > LARGE) closer.accesses = -closer.accesses;
+    return look_at(A, M, &closer, &last->x, w, out, e);
 }
 
 const int64_t *modeled_params(const struct kernel *k, const int64_t *param, const struct csr *A, enum type real,
