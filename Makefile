@@ -101,8 +101,9 @@ $(OBJ)/src/petsc/%.o: src/petsc/%.c $(OBJ)/src/petsc/flags
 $(OBJ)/src/petsc/flags: FORCE
 	@mkdir -p $(@D)
 	@echo '$(MPICC) $(PETSC) $(PETSC_PATH)' | cmp -s - $@ || echo '$(MPICC) $(PETSC) $(PETSC_PATH)' > $@
+# A thin archive names its objects instead of copying them.
 $(LIB): $(C_OBJ) $(EMU_OBJ) $(CUDA_OBJ)
-	$(Q)rm -f $@ && ar rcs $@ $^
+	$(Q)rm -f $@ && ar rcsT $@ $^
 define compile_rules
 $1/%.o: %.c $1/flags
 	@mkdir -p $$(@D)
@@ -138,11 +139,13 @@ $(AWARE:%.c=$(BUILD)/%.o): $(BUILD)/with_cuda
 $(BUILD)/with_cuda: FORCE
 	@mkdir -p $(@D)
 	@echo '$(CUDA)' | cmp -s - $@ || echo '$(CUDA)' > $@
+# Test programs have no debug information, which would be most of what the linker writes; SYMBOLS= keeps it.
+SYMBOLS ?= $(if $(SANITIZE),,-Wl,-S)
 .SECONDEXPANSION:
 $(BUILD)/tests/%: $$(call object,tests/$$*.c) $(KITS) $(LIB)
 	@mkdir -p $(@D)
 	$(call say,link,$@)
-	$(Q)$(CXX) $(SANITIZE) -rdynamic -fopenmp -o $@ $^ $(LIBS) -lcmocka
+	$(Q)$(CXX) $(SANITIZE) -rdynamic -fopenmp $(SYMBOLS) -o $@ $^ $(LIBS) -lcmocka
 
 FLAGS = $(CC) $(CFLAGS) $(CXXFLAGS)
 FORCE:
@@ -183,7 +186,7 @@ deps-lint:
 
 # ---- checks ----
 # make check T=formats builds and runs one test; make quick all but the slow ones.
-check: tests layers
+check: tests $(if $(T),,layers)
 	@tests/run.py $(BUILD) $(T)
 quick: tests
 	@tests/run.py $(BUILD) --quick
