@@ -53,9 +53,9 @@ KITS     := $(call objects,tests/kits/*.c tests/kits/*.cc tests/fuzz/fuzz_load.c
 programs  = $(patsubst %.c,$(BUILD)/%,$(wildcard $1))
 GPU_TESTS := $(call programs,tests/gpu/gpu_*.c)
 BENCHES  := $(call programs,tests/bench/bench_*.c)
-# T='formats lu' names tests, of which only these are built and run.
+# All suites of tests/unit are one program; T='formats lu' names tests, of which only these are run.
 T        ?=
-TESTS    := $(if $(T),$(foreach t,$(T),$(call programs,tests/unit/test_$t.c)),$(call programs,tests/unit/test_*.c))
+UNIT_TESTS := $(BUILD)/tests/unit_tests
 
 # ---- warpspy-ranks (src/petsc), if PETSc is installed; PETSC_DIR and PETSC_ARCH name another PETSc ----
 PETSC_PATH := $(if $(PETSC_DIR),$(PETSC_DIR)/$(PETSC_ARCH)/lib/pkgconfig:$(PETSC_DIR)/lib/pkgconfig:)$(PKG_CONFIG_PATH)
@@ -70,7 +70,7 @@ RANKS_OBJ := $(patsubst src/petsc/%.c,$(OBJ)/src/petsc/%.o,$(PETSC_SRC))
 V       ?= 0
 Q       := $(if $(filter 1,$(V)),,@)
 COUNTED := $(BUILD)/warpspy $(OBJ)/src/main.o $(C_OBJ) $(EMU_OBJ) $(CUDA_OBJ) $(if $(filter check tests quick golden,$(MAKECMDGOALS)),\
-  $(KITS) $(if $(PETSC),$(RANKS_OBJ)) $(call objects,$(if $(T),$(T:%=tests/unit/test_%.c),tests/unit/*.c)))
+  $(KITS) $(if $(PETSC),$(RANKS_OBJ)) $(call objects,tests/unit/*.c))
 MISSING := $(words $(filter-out $(wildcard $(COUNTED)),$(COUNTED)))
 # make expands a recipe, and so adds to DONE, when it starts the recipe.
 counted  = $(eval DONE += x)$(words $(DONE))
@@ -81,7 +81,7 @@ say      = $(if $(SHOWN),@n=$(counted); [ $$n -gt $(MISSING) ] || of=/$(MISSING)
   ranks check-gpu compiled-table bench bench-load bench-screen install uninstall deb clean deps deps-test deps-lint format FORCE
 .SECONDARY:
 all: $(BUILD)/warpspy
-tests: all $(if $(PETSC),$(RANKS)) $(TESTS) $(BUILD)/tests/terminal/draw_frames
+tests: all $(if $(PETSC),$(RANKS)) $(UNIT_TESTS) $(BUILD)/tests/terminal/draw_frames
 
 # libgomp reads its environment before main, so main.c can only set it up if libgomp is linked statically.
 GOMP := $(if $(findstring clang,$(CXX)),,$(wildcard $(shell $(CXX) -print-file-name=libgomp.a)))
@@ -139,13 +139,19 @@ $(AWARE:%.c=$(BUILD)/%.o): $(BUILD)/with_cuda
 $(BUILD)/with_cuda: FORCE
 	@mkdir -p $(@D)
 	@echo '$(CUDA)' | cmp -s - $@ || echo '$(CUDA)' > $@
-# Test programs have no debug information, which would be most of what the linker writes; SYMBOLS= keeps it.
+# Test programs have no debug information, which would be most of what the linker writes; for a debugger, SYMBOLS= keeps
+# it.
 SYMBOLS ?= $(if $(SANITIZE),,-Wl,-S)
+define link_test
+$(call say,link,$@)
+$(Q)$(CXX) $(SANITIZE) -rdynamic -fopenmp $(SYMBOLS) -o $@ $^ $(LIBS) -lcmocka
+endef
+$(UNIT_TESTS): $(call objects,tests/unit/*.c) $(KITS) $(LIB)
+	$(link_test)
 .SECONDEXPANSION:
 $(BUILD)/tests/%: $$(call object,tests/$$*.c) $(KITS) $(LIB)
 	@mkdir -p $(@D)
-	$(call say,link,$@)
-	$(Q)$(CXX) $(SANITIZE) -rdynamic -fopenmp $(SYMBOLS) -o $@ $^ $(LIBS) -lcmocka
+	$(link_test)
 
 FLAGS = $(CC) $(CFLAGS) $(CXXFLAGS)
 FORCE:

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""run.py BUILD [NAME...]: run the test programs of a build side by side; the last line is "N passed, N failed".
+"""run.py BUILD [NAME...]: run the tests of a build side by side, each suite in its own process; the last line is "N passed, N failed".
 
-NAME picks programs: `formats` is test_formats, `gpu_lu` is gpu_lu. Without a name all tests run.
+NAME picks programs: `formats` is the suite tests/unit/test_formats.c, `gpu_lu` is gpu_lu. Without a name all tests run.
   --quick   all tests except the slow ones
   --golden  the programs whose expected screens `make golden` rewrites
   --gpu     the programs that need a GPU, one at a time
@@ -19,6 +19,7 @@ import subprocess
 import sys
 import tempfile
 import time
+import typing
 
 TOP = pathlib.Path(__file__).resolve().parent.parent
 GOLDEN = ["golden", "screens", "export", "readme"]
@@ -30,26 +31,38 @@ SLOW = ["pack", "try", "lessons", "puzzles", "session", "lu", "schema", "model",
 ALONE = ["solver_advice"]
 
 
-def program_name(path):
-    return path.stem.removeprefix("test_")
+class Program(typing.NamedTuple):
+    stem: str  # of the source
+    command: list
+
+    @property
+    def name(self):
+        return self.stem.removeprefix("test_")
+
+
+def programs_below(folder, pattern):
+    return [Program(p.name, [str(p)]) for p in sorted(folder.rglob(pattern))
+            if p.suffix == "" and os.access(p, os.X_OK) and p.is_file()]
 
 
 def find_programs(build, options):
-    tests = build / "tests"
     if options.gpu:
-        return sorted(p for p in tests.rglob("gpu_*") if p.suffix == "" and os.access(p, os.X_OK) and p.is_file())
-    found = [p for p in tests.rglob("test_*") if p.suffix == "" and os.access(p, os.X_OK) and p.is_file()]
+        return programs_below(build / "tests", "gpu_*")
+    unit_tests = build.resolve() / "tests" / "unit_tests"
+    found = [Program(p.stem, [str(unit_tests), p.stem.removeprefix("test_")])
+             for p in (TOP / "tests" / "unit").glob("test_*.c")]
     if not options.golden:
-        found += (TOP / "tests").rglob("test_*.py")
+        python = os.environ.get("PYTHON", "/usr/bin/python3")
+        found += [Program(p.stem, [python, str(p)]) for p in (TOP / "tests").rglob("test_*.py")]
     selected = options.names or (GOLDEN if options.golden else [])
     if selected:
-        found = [p for p in found if program_name(p) in selected]
-        for name in set(selected) - {program_name(p) for p in found}:
-            sys.exit(f"run.py: there is no test `{name}` in {build}")
+        found = [p for p in found if p.name in selected]
+        for name in set(selected) - {p.name for p in found}:
+            sys.exit(f"run.py: there is no test `{name}`")
     elif options.quick:
-        found = [p for p in found if program_name(p) not in SLOW]
+        found = [p for p in found if p.name not in SLOW]
     order = {name: k for k, name in enumerate(SLOW)}
-    return sorted(found, key=lambda p: (order.get(program_name(p), len(SLOW)), p.name))
+    return sorted(found, key=lambda p: (order.get(p.name, len(SLOW)), p.stem))
 
 
 def clean_environment(build, state):
@@ -71,26 +84,25 @@ def counted(pattern, log):
     return sum(int(n) for n in re.findall(pattern, log, re.M))
 
 
-def run_program(path, build, locale):
+def run_program(program, build, locale):
     """Run one program with a temporary state folder; return (passed, failed, text to print)."""
     with tempfile.TemporaryDirectory() as state:
         env = clean_environment(build, state)
         if locale:
             env["LOCPATH"] = locale
-        command = [os.environ.get("PYTHON", "/usr/bin/python3"), str(path)] if path.suffix == ".py" else [str(path)]
         start = time.monotonic()
-        done = subprocess.run(command, cwd=TOP, env=env, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+        done = subprocess.run(program.command, cwd=TOP, env=env, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                               stderr=subprocess.STDOUT)
     log = done.stdout.decode(errors="replace")
     passed = counted(r"^\[  PASSED  \] (\d+) test", log)
     failed = counted(r"^ (\d+) FAILED TEST", log)
     if done.returncode and not failed:
         failed = 1
-    lines = [f"{path.stem}: {passed} passed, {failed} failed, {time.monotonic() - start:.0f} s"]
+    lines = [f"{program.stem}: {passed} passed, {failed} failed, {time.monotonic() - start:.0f} s"]
     lines += sorted({line for line in log.splitlines() if line.startswith("skip")})
     if failed:
         lines += [line for line in log.splitlines() if not re.match(r"\[ (RUN|      OK)", line)][-60:]
-        lines += [f"({path.stem} ended with status {done.returncode})"]
+        lines += [f"({program.stem} ended with status {done.returncode})"]
     return passed, failed, "\n".join(lines)
 
 
@@ -109,7 +121,7 @@ def main():
     with tempfile.TemporaryDirectory() as folder, \
             concurrent.futures.ThreadPoolExecutor(1 if options.gpu else options.jobs) as pool:
         locale = make_locale(folder)
-        alone = [p for p in programs if program_name(p) in ALONE]
+        alone = [p for p in programs if p.name in ALONE]
         together = [pool.submit(run_program, p, options.build, locale) for p in programs if p not in alone]
         results = itertools.chain((f.result() for f in concurrent.futures.as_completed(together)),
                                   (run_program(p, options.build, locale) for p in alone))

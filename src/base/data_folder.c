@@ -8,7 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* The largest number of folders between the top of the source tree and a program: build/asan/tests/unit. */
+/* The largest number of folders between the top of the source tree and a program: build/asan/tests/gpu. */
 enum { DEPTH_MOST = 4 };
 
 /* The folder `up` levels above the folder of the running program. */

@@ -14,4 +14,7 @@ int64_t amg_iterations(struct bed *bed, const char *solver, const char *device);
 /* A solve with amg on the device takes as many iterations as on the host, up to two. */
 void check_amg_iterations(const struct problem *p, const char *solver, const char *device);
 
+/* A suite's setup: small matrices have several levels. */
+int amg_of_few_rows(void **state);
+
 #endif

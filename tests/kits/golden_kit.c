@@ -144,19 +144,24 @@ bool golden_same(const char *path, const char *found)
     return same;
 }
 
-int golden_run(const char *name, const struct CMUnitTest *tests, size_t n)
+static char state_folder[] = "/tmp/warpspy-golden-XXXXXX";
+
+int golden_begin(void **state)
 {
-    setlocale(LC_CTYPE, "C.UTF-8");
+    (void)state;
     setenv("INPUTRC", "/dev/null", 1);
     card_limit_us = 0; /* screens must not depend on the speed of the machine */
-    char state[] = "/tmp/warpspy-golden-XXXXXX";
-    if (mkdtemp(state)) setenv("XDG_STATE_HOME", state, 1);
-    int failed = _cmocka_run_group_tests(name, tests, n, NULL, NULL);
+    return mkdtemp(state_folder) ? setenv("XDG_STATE_HOME", state_folder, 1) : -1;
+}
+
+int golden_end(void **state)
+{
     static const char *const made[] = {"/warpspy/history", "/warpspy", ""};
+    (void)state;
     for (int i = 0; i < COUNT(made); i++) {
         char path[80];
-        snprintf(path, sizeof path, "%s%s", state, made[i]);
+        snprintf(path, sizeof path, "%s%s", state_folder, made[i]);
         remove(path);
     }
-    return failed;
+    return 0;
 }

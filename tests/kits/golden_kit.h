@@ -28,9 +28,9 @@ void make_runs(struct session *s, bool timed);
 /* Make up a solve at a third of its device's measured bandwidth, or a solve whose true residual no longer decreases. */
 void make_bound(struct solve *v);
 void make_parted(struct solve *v);
-/* Run tests with a temporary history of command lines instead of the user's history. Returns the number of tests that
-   failed. */
-int golden_run(const char *name, const struct CMUnitTest *tests, size_t n);
+/* A suite's setup and teardown: a temporary history of command lines instead of the user's history. */
+int golden_begin(void **state);
+int golden_end(void **state);
 /* Is the content of the file equal to the text? If not, print the lines that differ. */
 bool golden_same(const char *path, const char *found);
 

@@ -3,6 +3,7 @@
    of output. */
 #include "kits/lines_kit.h"
 #include "kits/talk.h"
+#include "kits/test.h"
 #include "session/command.h"
 #include "ui/run.h"
 #include "ui/view.h"
@@ -11,8 +12,10 @@
 
 /* The commands that run before and after a view is drawn. */
 static const struct scene {
-    const char *before, *after;
-} scenes[] = {{"", ""}, {"gen poisson2d 2", ""}, {"gen poisson2d 2", "drop all"}};
+    const char *name, *before, *after;
+} scenes[] = {{"every_command_of_an_empty_session", "", ""},
+              {"every_command_with_a_matrix_alone", "gen poisson2d 2", ""},
+              {"every_command_after_the_matrix_is_dropped", "gen poisson2d 2", "drop all"}};
 
 static void begin(struct talk *t, enum out_mode mode, const struct scene *at, const struct view *v)
 {
@@ -48,24 +51,26 @@ static void every_view(enum out_mode mode, const struct scene *at, const struct 
         for (int nth = 0; nth < (i ? 1 : VIEWS_MAX) && try_line(mode, at, views[i], c, nth); nth++) continue;
 }
 
-static void every_command(void **state)
+TEST_OF_EACH(every_command, scenes)
 {
     const struct scene *at = *state;
     for (int i = 0; commands[i]; i++)
         for (enum out_mode mode = OUT_TEXT; mode <= OUT_CSV; mode++) every_view(mode, at, commands[i]);
 }
 
-int main(void)
+static char folder[] = "/tmp/warpspy-absent-XXXXXX";
+
+static int in_a_folder(void **state)
 {
-    const struct CMUnitTest tests[] = {
-        {"every_command_of_an_empty_session", every_command, NULL, NULL, (void *)&scenes[0]},
-        {"every_command_with_a_matrix_alone", every_command, NULL, NULL, (void *)&scenes[1]},
-        {"every_command_after_the_matrix_is_dropped", every_command, NULL, NULL, (void *)&scenes[2]},
-    };
-    char folder[] = "/tmp/warpspy-absent-XXXXXX";
-    if (!mkdtemp(folder) || chdir(folder)) return 1;
-    int failed = cmocka_run_group_tests(tests, NULL, NULL);
-    unlink("a.json");
-    rmdir(folder);
-    return failed;
+    (void)state;
+    return mkdtemp(folder) ? chdir(folder) : -1;
 }
+
+static int without_it(void **state)
+{
+    (void)state;
+    unlink("a.json");
+    return rmdir(folder);
+}
+
+SUITE(.setup = in_a_folder, .teardown = without_it);

@@ -2,13 +2,14 @@
 #include "base/clock.h"
 #include "kits/dev_fake.h"
 #include "kits/talk.h"
+#include "kits/test.h"
 #include "session/matrix.h"
 #include "solvers/solver.h"
 #include "base/text.h"
 
 #include <unistd.h>
 
-static void plurals(void **state)
+TEST(plurals)
 {
     static const struct {
         int64_t n;
@@ -22,15 +23,13 @@ static void plurals(void **state)
                  {3, "explicit zero", "3 explicit zeros"},
                  {2, "pass", "2 passes"},
                  {2, "key", "2 keys"}};
-    (void)state;
     for (int i = 0; i < COUNT(cases); i++) assert_string_equal(how_many(cases[i].n, cases[i].noun).text, cases[i].says);
 }
 
 /* Messages about a matrix of one row, and about rows of one length. */
-static void singular_for_one(void **state)
+TEST(singular_for_one)
 {
     struct talk t;
-    (void)state;
     talk_open(&t, OUT_TEXT);
     assert_true(talk_line(&t, "gen dense 1 as one"));
     talk_says(&t, "check one", "one: 1 x 1, 1 nonzero, real");
@@ -40,14 +39,13 @@ static void singular_for_one(void **state)
     talk_close(&t);
 }
 
-static void help_knows_what_commands_can_name(void **state)
+TEST(help_knows_what_commands_can_name)
 {
     static const char *const topics[][2] = {
         {"rcm", "ordering"}, {"union", "symmetrize mode"}, {"sym", "symmetrize method"}, {"precision", "option"},
         {"emu", "device"},   {"rank", "line of `check`"},  {"ic0", "preconditioner"},    {"poisson2d", "generator"}};
     struct talk t;
     char line[64];
-    (void)state;
     talk_open(&t, OUT_TEXT);
     for (int i = 0; i < COUNT(topics); i++) {
         snprintf(line, sizeof line, "help %s", topics[i][0]);
@@ -67,10 +65,9 @@ static void help_knows_what_commands_can_name(void **state)
     talk_close(&t);
 }
 
-static void old_results_are_marked(void **state)
+TEST(old_results_are_marked)
 {
     struct talk t;
-    (void)state;
     talk_open(&t, OUT_TEXT);
     assert_true(talk_line(&t, "gen poisson2d 6 as P"));
     talk_refuses(&t, "stop", "no solve is paused; `solve SOLVER step` starts a paused solve");
@@ -82,10 +79,9 @@ static void old_results_are_marked(void **state)
     talk_close(&t);
 }
 
-static void advice_on_complex_matrices_names_what_works(void **state)
+TEST(advice_on_complex_matrices_names_what_works)
 {
     struct talk t;
-    (void)state;
     talk_open(&t, OUT_TEXT);
     assert_true(talk_line(&t, "load tests/golden/complex.mtx"));
     talk_says(&t, "check", "complex, only the pattern is symmetric");
@@ -98,10 +94,9 @@ static void advice_on_complex_matrices_names_what_works(void **state)
     talk_close(&t);
 }
 
-static void prune_drops_zeros(void **state)
+TEST(prune_drops_zeros)
 {
     struct talk t;
-    (void)state;
     talk_open(&t, OUT_TEXT);
     assert_true(talk_line(&t, "load tests/files/odd.mtx as Z"));
     talk_says(&t, "check only valid", "`prune`");
@@ -126,13 +121,12 @@ static void put(const char *path, const void *data, size_t n)
 }
 
 /* After a breakdown, the command that is proposed can be typed, and solves the system. */
-static void advice_after_a_breakdown_can_be_typed(void **state)
+TEST(advice_after_a_breakdown_can_be_typed)
 {
     static const char skew[] = "%%MatrixMarket matrix coordinate real general\n2 2 2\n1 2 1\n2 1 -1\n";
     static const char *const broken[] = {"bicgstab", "qmrcgstab"};
     struct talk t;
     char path[64], line[96];
-    (void)state;
     snprintf(path, sizeof path, "/tmp/warpspy-%d.mtx", (int)getpid());
     snprintf(line, sizeof line, "load %s as S", path);
     put(path, skew, sizeof skew - 1);
@@ -152,10 +146,9 @@ static void advice_after_a_breakdown_can_be_typed(void **state)
     talk_close(&t);
 }
 
-static void refusals_of_singular_matrices_suggest_next_step(void **state)
+TEST(refusals_of_singular_matrices_suggest_next_step)
 {
     struct talk t;
-    (void)state;
     talk_open(&t, OUT_TEXT);
     static const char swaps[] = "%%MatrixMarket matrix coordinate real general\n2 2 2\n1 2 1\n2 1 1\n";
     char path[64], line[96];
@@ -178,14 +171,13 @@ static void refusals_of_singular_matrices_suggest_next_step(void **state)
     talk_close(&t);
 }
 
-static void files_of_other_kinds_are_named(void **state)
+TEST(files_of_other_kinds_are_named)
 {
     /* a 2 x 1 matrix of doubles called A in MATLAB 4's format, in both byte orders */
     static const char level4[2][38] = {{0, 0, 0, 0, 2, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 2, 0, 0, 0, 'A', 0},
                                        {0, 0, 3, (char)0xe8, 0, 0, 0, 2, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 2, 'A', 0}};
     struct talk t;
     char path[64], line[96];
-    (void)state;
     talk_open(&t, OUT_TEXT);
     snprintf(path, sizeof path, "/tmp/warpspy-%d.bin", (int)getpid());
     snprintf(line, sizeof line, "load %s", path);
@@ -204,10 +196,9 @@ static void files_of_other_kinds_are_named(void **state)
     talk_close(&t);
 }
 
-static void new_matrices_are_made_on_the_current_device(void **state)
+TEST(new_matrices_are_made_on_the_current_device)
 {
     struct talk t;
-    (void)state;
     talk_open(&t, OUT_JSON);
     assert_true(talk_line(&t, "gen band 20 as A; device emu"));
     talk_says(&t, "transpose A", "\"device\":\"emu\"");
@@ -216,11 +207,10 @@ static void new_matrices_are_made_on_the_current_device(void **state)
     talk_close(&t);
 }
 
-static void without_device_memory_they_are_made_on_cpu(void **state)
+TEST(without_device_memory_they_are_made_on_cpu)
 {
     struct talk t;
     struct fake f;
-    (void)state;
     talk_open(&t, OUT_JSON);
     assert_true(fake_open(&f, "small", "emu", 100, NULL));
     assert_true(talk_line(&t, "gen band 20 as A"));
@@ -243,10 +233,9 @@ static double slow_clock(void)
 }
 
 /* The system may take the processor away for 100 ms at any moment. */
-static void a_format_is_packed_on_a_busy_machine(void **state)
+TEST(a_format_is_packed_on_a_busy_machine)
 {
     struct talk t;
-    (void)state;
     talk_open(&t, OUT_TEXT);
     assert_true(talk_line(&t, "gen poisson2d 3 as A"));
     now_replace(slow_clock);
@@ -255,23 +244,4 @@ static void a_format_is_packed_on_a_busy_machine(void **state)
     now_replace(NULL);
     talk_close(&t);
     devices_close();
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(plurals),
-        cmocka_unit_test(singular_for_one),
-        cmocka_unit_test(help_knows_what_commands_can_name),
-        cmocka_unit_test(old_results_are_marked),
-        cmocka_unit_test(advice_on_complex_matrices_names_what_works),
-        cmocka_unit_test(prune_drops_zeros),
-        cmocka_unit_test(advice_after_a_breakdown_can_be_typed),
-        cmocka_unit_test(refusals_of_singular_matrices_suggest_next_step),
-        cmocka_unit_test(files_of_other_kinds_are_named),
-        cmocka_unit_test(new_matrices_are_made_on_the_current_device),
-        cmocka_unit_test(without_device_memory_they_are_made_on_cpu),
-        cmocka_unit_test(a_format_is_packed_on_a_busy_machine),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

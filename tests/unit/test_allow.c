@@ -1,5 +1,6 @@
 /* Shell commands in scripts, recordings, lessons and `keys` are refused until the user allows them. */
 #include "kits/talk.h"
+#include "kits/test.h"
 #include "base/base.h"
 #include "session/command.h"
 
@@ -58,10 +59,9 @@ static void open_files(struct talk *t)
     assert_true(talk_line(t, "gen poisson2d 4"));
 }
 
-static void a_file_runs_no_shell_command_unasked(void **state)
+TEST(a_file_runs_no_shell_command_unasked)
 {
     struct talk t;
-    (void)state;
     open_files(&t);
     for (int i = 0; i < COUNT(foreign); i++) {
         assert_false(run_with(&t, foreign[i].line, foreign[i].file));
@@ -73,11 +73,10 @@ static void a_file_runs_no_shell_command_unasked(void **state)
     talk_close_screen(&t);
 }
 
-static void the_message_names_the_line(void **state)
+TEST(the_message_names_the_line)
 {
     struct talk t;
     char expected[300];
-    (void)state;
     open_files(&t);
     assert_false(run_with(&t, "source %s", "script.ws"));
     snprintf(
@@ -88,11 +87,10 @@ static void the_message_names_the_line(void **state)
     talk_close_screen(&t);
 }
 
-static void one_command_may_be_allowed(void **state)
+TEST(one_command_may_be_allowed)
 {
     struct talk t;
     char line[100];
-    (void)state;
     open_files(&t);
     for (int i = 0; i < COUNT(foreign); i++) {
         snprintf(line, sizeof line, "%s allow shell", foreign[i].line);
@@ -106,10 +104,9 @@ static void one_command_may_be_allowed(void **state)
     talk_close_screen(&t);
 }
 
-static void a_session_may_be_allowed(void **state)
+TEST(a_session_may_be_allowed)
 {
     struct talk t;
-    (void)state;
     open_files(&t);
     talk_says(&t, "allow", "shell  no");
     talk_says(&t, "allow shell", "shell  yes");
@@ -128,12 +125,11 @@ static void a_session_may_be_allowed(void **state)
     talk_close_screen(&t);
 }
 
-static void a_file_cannot_allow_itself(void **state)
+TEST(a_file_cannot_allow_itself)
 {
     static const char *const lines[] = {"allow shell\n!touch %s\n", "source %2$s allow shell\n# %1$s\n",
                                         "keys \"':!touch %s' Enter\" view spy allow shell\n"};
     struct talk t;
-    (void)state;
     open_files(&t);
     for (int i = 0; i < COUNT(lines); i++) {
         write_file("sly.ws", lines[i]);
@@ -153,10 +149,9 @@ static void a_file_cannot_allow_itself(void **state)
     talk_close_screen(&t);
 }
 
-static void keys_run_no_shell_command_unasked(void **state)
+TEST(keys_run_no_shell_command_unasked)
 {
     struct talk t;
-    (void)state;
     open_files(&t);
     assert_true(run_with(&t, "keys \"':!touch %s' Enter\" view spy size 150x30", "made"));
     assert_false(ran());
@@ -168,10 +163,9 @@ static void keys_run_no_shell_command_unasked(void **state)
     talk_close_screen(&t);
 }
 
-static void what_the_user_types_is_run(void **state)
+TEST(what_the_user_types_is_run)
 {
     struct talk t;
-    (void)state;
     open_files(&t);
     assert_true(run_with(&t, "version; !touch %s", "made"));
     assert_true(ran());
@@ -183,19 +177,19 @@ static void what_the_user_types_is_run(void **state)
     talk_close_screen(&t);
 }
 
-int main(void)
+static int in_a_folder(void **state)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_file_runs_no_shell_command_unasked), cmocka_unit_test(the_message_names_the_line),
-        cmocka_unit_test(one_command_may_be_allowed),           cmocka_unit_test(a_session_may_be_allowed),
-        cmocka_unit_test(a_file_cannot_allow_itself),           cmocka_unit_test(keys_run_no_shell_command_unasked),
-        cmocka_unit_test(what_the_user_types_is_run),
-    };
+    (void)state;
+    return mkdtemp(folder) ? 0 : -1;
+}
+
+static int without_it(void **state)
+{
     static const char *const files[] = {"script.ws",  "inner.ws", "outer.ws", "lesson.txt",
                                         "answer.txt", "sly.ws",   "sly.txt"};
-    if (!mkdtemp(folder)) return 1;
-    int failed = cmocka_run_group_tests_name("allow", tests, NULL, NULL);
+    (void)state;
     for (int i = 0; i < COUNT(files); i++) unlink(path_of(files[i]));
-    rmdir(folder);
-    return failed;
+    return rmdir(folder);
 }
+
+SUITE(.setup = in_a_folder, .teardown = without_it);

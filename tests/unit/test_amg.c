@@ -4,6 +4,7 @@
 #include "kits/precond_kit.h"
 #include "kits/solve_kit.h"
 #include "kits/talk.h"
+#include "kits/test.h"
 #include "base/loop.h"
 #include "base/mem.h"
 #include "base/watch.h"
@@ -82,9 +83,8 @@ static void check_level(const struct amg_level *l, const struct csr *next)
     mem_free(work);
 }
 
-static void test_levels(void **state)
+TEST(test_levels)
 {
-    (void)state;
     for (int i = 0; i < COUNT(some); i++) {
         struct bed bed;
         struct amg g;
@@ -99,9 +99,8 @@ static void test_levels(void **state)
 }
 
 /* The bound is above the largest eigenvalue of D^-1 A, which is 1 + cos(pi / 24) for this grid, but not far above. */
-static void test_bound(void **state)
+TEST(test_bound)
 {
-    (void)state;
     struct bed bed;
     struct amg g;
     struct err e = {0};
@@ -112,9 +111,8 @@ static void test_bound(void **state)
     bed_free(&bed);
 }
 
-static void test_threads(void **state)
+TEST(test_threads)
 {
-    (void)state;
     struct bed bed;
     struct amg one, many;
     struct err e = {0};
@@ -135,9 +133,8 @@ static void test_threads(void **state)
 }
 
 /* Rows without neighbours stay out of the aggregates, and a diagonal matrix has one level without an inverse. */
-static void test_alone(void **state)
+TEST(test_alone)
 {
-    (void)state;
     struct amg g;
     struct csr A;
     struct err e = {0};
@@ -149,9 +146,8 @@ static void test_alone(void **state)
 
 /* ---- levels made on a device ---- */
 
-static void test_device(void **state)
+TEST(test_device)
 {
-    (void)state;
     for (int i = 0; i < COUNT(some); i++)
         for (int r = 0; r < COUNT(reals); r++) check_amg_levels(&some[i], "emu", reals[r], AMG_LEVELS);
     /* levels for every size of the hash tables */
@@ -160,9 +156,8 @@ static void test_device(void **state)
 
 /* A path, and a row in its middle with weak entries in every other row: the product of this row with P has more columns
    than the smallest hash tables hold. */
-static void test_long_row(void **state)
+TEST(test_long_row)
 {
-    (void)state;
     enum { N = 300, HUB = N / 2 };
     int row[5 * N], col[5 * N], n = 0;
     double val[5 * N];
@@ -205,9 +200,8 @@ static void check_cycle(const struct problem *p, const char *device, enum type r
     bed_free(&bed);
 }
 
-static void test_cycle(void **state)
+TEST(test_cycle)
 {
-    (void)state;
     for (int i = 0; i < COUNT(some); i++)
         for (int d = 0; d < COUNT(devices); d++)
             for (int r = 0; r < COUNT(reals); r++) check_cycle(&some[i], devices[d], reals[r]);
@@ -235,16 +229,14 @@ static void check_devices_agree(double most)
     }
 }
 
-static void test_devices_agree(void **state)
+TEST(test_devices_agree)
 {
-    (void)state;
     check_devices_agree(1e-12);
 }
 
 /* cg takes a cycle in fp32 on emu, which is as symmetric and positive as fp32 allows. */
-static void test_narrow_cycle(void **state)
+TEST(test_narrow_cycle)
 {
-    (void)state;
     bed_solver = "cg";
     check_devices_agree(1e-5);
     for (int i = 0; i < COUNT(some); i++) check_cycle(&some[i], "emu", T_F64);
@@ -252,9 +244,8 @@ static void test_narrow_cycle(void **state)
 }
 
 /* On every level, a cycle leaves less of the residual than its first smoother and its correction. */
-static void test_trial(void **state)
+TEST(test_trial)
 {
-    (void)state;
     for (int i = 0; i < COUNT(some); i++) {
         struct bed bed;
         struct amg g;
@@ -279,9 +270,8 @@ static bool few_ticks(struct watch *w, const char *of, int64_t done, int64_t tot
 }
 
 /* The hierarchy and a trial of it that are cancelled at any of their ticks fail with E_CANCELLED, or are complete. */
-static void test_cancelled_at_any_tick(void **state)
+TEST(test_cancelled_at_any_tick)
 {
-    (void)state;
     struct bed bed;
     int ticks = 0;
     bed_make(&bed, &some[0]);
@@ -318,9 +308,8 @@ static void check_iterations(const struct problem *p, const char *device, int64_
 }
 
 /* Plain cg needs 531 iterations for the largest of these grids. */
-static void test_iterations(void **state)
+TEST(test_iterations)
 {
-    (void)state;
     amg_hook(0);
     check_iterations(&(struct problem){.generator = "poisson2d", .p = {30, 30}}, "emu", 12);
     check_iterations(&(struct problem){.generator = "poisson2d", .p = {30, 30}}, "cpu", 12);
@@ -331,9 +320,8 @@ static void test_iterations(void **state)
     amg_hook(FEW_ROWS);
 }
 
-static void test_solvers(void **state)
+TEST(test_solvers)
 {
-    (void)state;
     static const char *const all[] = {"cg", "minres", "bicgstab", "qmrcgstab", "gmres"};
     struct bed bed;
     bed_make(&bed, &some[0]);
@@ -361,9 +349,8 @@ static const struct {
     {"solve cg P precond multigrid on cpu", "preconditioner  amg"},
 };
 
-static void test_lines(void **state)
+TEST(test_lines)
 {
-    (void)state;
     struct talk t;
     talk_open(&t, OUT_TEXT);
     assert_true(talk_line(&t, "gen poisson2d 16 15") && talk_line(&t, "let P = poisson2d"));
@@ -378,9 +365,8 @@ static void test_lines(void **state)
 }
 
 /* A path whose ends have no boundary: A ones = 0. */
-static void test_singular(void **state)
+TEST(test_singular)
 {
-    (void)state;
     enum { N = 60 };
     int row[3 * N], col[3 * N], n = 0;
     double val[3 * N], b[N];
@@ -418,9 +404,8 @@ static const struct refusal {
     {DENSE(2, 1, 2, 2, 1), "a pivot of its coarsest level is -3"},
 };
 
-static void test_refusals(void **state)
+TEST(test_refusals)
 {
-    (void)state;
     for (int i = 0; i < 2 * COUNT(refusals); i++) {
         struct bed bed;
         struct err e = {0};
@@ -442,9 +427,8 @@ static bool counts_down(struct watch *w, const char *what, int64_t done, int64_t
 }
 
 /* Ctrl-C at every point ends the set-up, and nothing remains allocated (which the sanitizers check). */
-static void test_cancelled(void **state)
+TEST(test_cancelled)
 {
-    (void)state;
     struct bed bed;
     bool made = false;
     bed_make(&bed, &some[0]);
@@ -464,9 +448,8 @@ static void test_cancelled(void **state)
     bed_free(&bed);
 }
 
-static void test_failing_allocations(void **state)
+TEST(test_failing_allocations)
 {
-    (void)state;
     struct bed bed;
     bool made = false;
     bed_make(&bed, &some[1]);
@@ -482,30 +465,11 @@ static void test_failing_allocations(void **state)
     bed_free(&bed);
 }
 
-int main(void)
+static int few_rows(void **state)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_levels),
-        cmocka_unit_test(test_bound),
-        cmocka_unit_test(test_threads),
-        cmocka_unit_test(test_alone),
-        cmocka_unit_test(test_device),
-        cmocka_unit_test(test_long_row),
-        cmocka_unit_test(test_cycle),
-        cmocka_unit_test(test_trial),
-        cmocka_unit_test(test_cancelled_at_any_tick),
-        cmocka_unit_test(test_devices_agree),
-        cmocka_unit_test(test_narrow_cycle),
-        cmocka_unit_test(test_iterations),
-        cmocka_unit_test(test_solvers),
-        cmocka_unit_test(test_lines),
-        cmocka_unit_test(test_singular),
-        cmocka_unit_test(test_refusals),
-        cmocka_unit_test(test_cancelled),
-        cmocka_unit_test(test_failing_allocations),
-    };
+    (void)state;
     amg_hook(FEW_ROWS);
-    int failed = cmocka_run_group_tests(tests, NULL, NULL);
-    devices_close();
-    return failed;
+    return 0;
 }
+
+SUITE(.setup = few_rows);

@@ -1,10 +1,9 @@
 /* The available memory of the machine, within the limits of the process, and within control groups of both versions. */
 #include "kits/mtx_kit.h"
+#include "kits/test.h"
 #include "base/available.h"
 #include "base/mem.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,7 +11,6 @@
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
-#include <cmocka.h>
 
 static const int64_t MB = 1000000;
 
@@ -46,18 +44,16 @@ static const char *new_root(const char *meminfo, const char *cgroup)
 
 static const char meminfo[] = "MemTotal: 9000000 kB\nMemFree: 1 kB\nMemAvailable: 5000000 kB\n";
 
-static void the_machine_counts(void **state)
+TEST(the_machine_counts)
 {
-    (void)state;
     assert_int_equal(memory_available(new_root(meminfo, NULL)), 5000000LL * 1024);
     assert_int_equal(memory_available(new_root(meminfo, "0::/\n")), 5000000LL * 1024);
     assert_true(memory_available(new_root(NULL, NULL)) > (int64_t)1 << 60);
 }
 
-static void groups_of_version_2_count(void **state)
+TEST(groups_of_version_2_count)
 {
     const char *root = new_root(meminfo, "0::/a/b\n");
-    (void)state;
     put(root, "sys/fs/cgroup/a/b/memory.max", "max\n");
     put(root, "sys/fs/cgroup/a/b/memory.current", "700000000\n");
     assert_int_equal(memory_available(root), 5000000LL * 1024);
@@ -73,10 +69,9 @@ static void groups_of_version_2_count(void **state)
 
 /* In a container, the path of the control group does not exist, because the mounted folder is already the folder of the
    group. */
-static void groups_of_version_1_count(void **state)
+TEST(groups_of_version_1_count)
 {
     const char *root = new_root(meminfo, "9:name=systemd:/x\n4:cpu,memory:/docker/x\n0::/\n");
-    (void)state;
     put(root, "sys/fs/cgroup/memory/memory.limit_in_bytes", "9223372036854771712\n");
     put(root, "sys/fs/cgroup/memory/memory.usage_in_bytes", "100000000\n");
     assert_int_equal(memory_available(root), 5000000LL * 1024);
@@ -87,10 +82,9 @@ static void groups_of_version_1_count(void **state)
     assert_int_equal(memory_available(root), 5000000LL * 1024);
 }
 
-static void damaged_files_count_for_nothing(void **state)
+TEST(damaged_files_count_for_nothing)
 {
     static const char *const groups[] = {"", "0\n", "0::\n", ":::\n", "0::/../../..\n", "4:memory:\n", "\n\n"};
-    (void)state;
     for (size_t i = 0; i < sizeof groups / sizeof *groups; i++)
         assert_int_equal(memory_available(new_root(meminfo, groups[i])), 5000000LL * 1024);
 }
@@ -115,9 +109,8 @@ static int tenths_left(int limit, int64_t bytes)
     return WEXITSTATUS(status);
 }
 
-static void limits_of_the_process_count(void **state)
+TEST(limits_of_the_process_count)
 {
-    (void)state;
     assert_in_range(tenths_left(RLIMIT_AS, 100 * MB), 9, 10);
     assert_in_range(tenths_left(RLIMIT_DATA, 100 * MB), 9, 10);
 }
@@ -129,12 +122,4 @@ static int tidy_root(void **state)
     return tidy(state);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_machine_counts),          cmocka_unit_test(groups_of_version_2_count),
-        cmocka_unit_test(groups_of_version_1_count),   cmocka_unit_test(damaged_files_count_for_nothing),
-        cmocka_unit_test(limits_of_the_process_count),
-    };
-    return cmocka_run_group_tests(tests, NULL, tidy_root);
-}
+SUITE(.teardown = tidy_root);

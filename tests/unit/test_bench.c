@@ -3,6 +3,7 @@
 #include "kits/dev_fake.h"
 #include "kits/shapes.h"
 #include "kits/talk.h"
+#include "kits/test.h"
 #include "gpu/dev.h"
 #include "machine/bench.h"
 #include "machine/kernel.h"
@@ -40,7 +41,7 @@ static bool nothing(void *ctx, struct err *e)
 }
 
 /* Kernels that are far behind the fastest get few launches; a number that the user gives is obeyed. */
-static void slow_kernels_get_few_launches(void **state)
+TEST(slow_kernels_get_few_launches)
 {
     static const struct {
         double us, before_us, best_us;
@@ -51,7 +52,6 @@ static void slow_kernels_get_few_launches(void **state)
         {10, 10, 0.5, 0, 198, 198},   {60000, 60000, 50000, 0, 5, 5}, {60000, 60000, 1000, 0, 3, 3},
         {1000, 1000, 1, 7, 7, 10},    {60000, 60000, 1, 2, 2, 2},     {60000, 0, 0, 0, 5, 6},
     };
-    (void)state;
     for (int i = 0; i < COUNT(cases); i++) {
         struct timed t = {&fake.dev, "nothing", nothing, NULL, cases[i].before_us, cases[i].best_us};
         int reps = cases[i].given;
@@ -85,14 +85,13 @@ static void bench_some(struct bench_shared *b, const struct csr *A, const struct
 }
 
 /* Two references for all kernels of one operation, which give the same errors as a reference for each kernel. */
-static void references_are_computed_once(void **state)
+TEST(references_are_computed_once)
 {
     static const struct shape grid = {.name = "grid", .rows = 90, .cols = 80, .entries = 500, .long_row = 3};
     static const struct operation scaled = {2, 3, NULL};
     struct bench_shared b = {0};
     struct run shared[4], alone[4];
     struct csr A = shape_csr(&grid, 4);
-    (void)state;
     bench_some(&b, &A, &operation_product, shared);
     assert_int_equal(b.computed, 2);
     bench_some(NULL, &A, &operation_product, alone);
@@ -108,10 +107,9 @@ static void references_are_computed_once(void **state)
 }
 
 /* A result that differs from a reference of the other kernels is wrong. */
-static void a_wrong_result_is_found(void **state)
+TEST(a_wrong_result_is_found)
 {
     struct talk t;
-    (void)state;
     talk_open(&t, OUT_TEXT);
     assert_true(talk_line(&t, "gen poisson2d 9 as A"));
     talk_forget(&t);
@@ -147,10 +145,9 @@ static void check_completed(struct talk *t, const char *format, bool device_lost
     stored_free(&want);
 }
 
-static void the_host_gets_long_arrays_when_it_needs_them(void **state)
+TEST(the_host_gets_long_arrays_when_it_needs_them)
 {
     static const char *const names[] = {"ell", "hyb", "sell", "hdia", "sc-csr"};
-    (void)state;
     for (int i = 0; i < 2 * COUNT(names); i++) {
         struct talk t;
         talk_open(&t, OUT_TEXT);
@@ -163,14 +160,13 @@ static void the_host_gets_long_arrays_when_it_needs_them(void **state)
 /* ---- the order ---- */
 
 /* The default kernel of csr comes first, then that of each format, then the other kernels. */
-static void likely_kernels_come_first(void **state)
+TEST(likely_kernels_come_first)
 {
     enum { MOST = 200 };
     struct talk t;
     struct err e = {0};
     struct entrant list[MOST];
     int n = 0, dia = 0, coo = 0, dense = 0;
-    (void)state;
     talk_open(&t, OUT_TEXT);
     assert_true(talk_line(&t, "gen poisson2d 100 as A"));
     const struct device *d = device_open("cpu", &e);
@@ -233,10 +229,9 @@ static void bench_and_cancel(struct talk *t, enum out_mode mode)
 }
 
 /* Each row of JSON is there before the next kernel is measured. */
-static void json_has_each_row_at_once(void **state)
+TEST(json_has_each_row_at_once)
 {
     struct talk t;
-    (void)state;
     bench_and_cancel(&t, OUT_JSON);
     assert_int_equal(rows_of(&t), KERNELS_DONE);
     assert_non_null(strstr(t.out, "cancelled"));
@@ -244,26 +239,13 @@ static void json_has_each_row_at_once(void **state)
     talk_close(&t);
 }
 
-static void a_cancelled_bench_shows_what_it_measured(void **state)
+TEST(a_cancelled_bench_shows_what_it_measured)
 {
     struct talk t;
-    (void)state;
     bench_and_cancel(&t, OUT_CSV);
     assert_non_null(strstr(t.out, "\nA,25,25,105,"));
     assert_non_null(strstr(t.err, "cancelled"));
     talk_close(&t);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(slow_kernels_get_few_launches, fresh, close_devices),
-        cmocka_unit_test_setup_teardown(references_are_computed_once, fresh, close_devices),
-        cmocka_unit_test_setup_teardown(a_wrong_result_is_found, fresh, close_devices),
-        cmocka_unit_test(the_host_gets_long_arrays_when_it_needs_them),
-        cmocka_unit_test(likely_kernels_come_first),
-        cmocka_unit_test(json_has_each_row_at_once),
-        cmocka_unit_test(a_cancelled_bench_shows_what_it_measured),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+SUITE(.before = fresh, .after = close_devices);

@@ -2,6 +2,7 @@
    verified. */
 #include <stdio.h>
 
+#include "kits/test.h"
 #include "base/err.h"
 #include "formats/fmt_coo.h"
 #include "formats/fmt_csr.h"
@@ -13,10 +14,7 @@
 #include "microscope/black_box.h"
 
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <string.h>
-#include <cmocka.h>
 
 enum { BOXES = 4, TERMS = 4, MATRICES_MOST = 100, HOLD_OUT = 3 };
 
@@ -179,9 +177,8 @@ static void assert_near(double stated, double fitted, double tolerance, const ch
 }
 
 /* The constants are those of the fit, to three digits, and the stated error is that of the matrices held out of it. */
-static void fits_have_the_stated_errors(void **state)
+TEST(fits_have_the_stated_errors)
 {
-    (void)state;
     for (int box = 0; box < BOXES; box++) {
         const struct black_box *b = &black_boxes[box];
         struct equations q = equations_of(box);
@@ -205,9 +202,8 @@ static void fits_have_the_stated_errors(void **state)
 }
 
 /* Every black box is a library kernel; builds without CUDA lack it. */
-static void boxes_are_library_kernels(void **state)
+TEST(boxes_are_library_kernels)
 {
-    (void)state;
     for (const struct black_box *b = black_boxes; b->name; b++) {
         const struct kernel *k = kernel_find(b->name);
         assert_true(k ? k->vendor && k->format == b->format : kernel_needs_cuda(b->name));
@@ -215,13 +211,12 @@ static void boxes_are_library_kernels(void **state)
 }
 
 /* The facts in the table are those of the generated matrices. */
-static void a_matrix_has_the_facts_of_the_table(void **state)
+TEST(a_matrix_has_the_facts_of_the_table)
 {
     static const struct {
         int at;
         int64_t p[PARAMS_MAX];
     } made[] = {{18, {27, 24, 0, 0, 1}}, {19, {5, 64, 64, 0, 1}}};
-    (void)state;
     for (int i = 0; i < COUNT(made); i++) {
         const struct measured *m = &data[made[i].at];
         struct err e = {0};
@@ -239,12 +234,11 @@ static void a_matrix_has_the_facts_of_the_table(void **state)
 }
 
 /* A fit says nothing about a matrix with longer rows than those that were measured. */
-static void longer_rows_are_not_fitted(void **state)
+TEST(longer_rows_are_not_fitted)
 {
     struct err e = {0};
     struct csr A;
     struct black_box_terms t = {0};
-    (void)state;
     assert_true(generator_find("dense")->make((int64_t[PARAMS_MAX]){900, 900}, 1, NULL, &A, &e));
     for (const struct black_box *b = black_boxes; b->name; b++) {
         err_clear(&e);
@@ -255,15 +249,4 @@ static void longer_rows_are_not_fitted(void **state)
                                         "matrix has 900");
     }
     csr_free(&A);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(fits_have_the_stated_errors),
-        cmocka_unit_test(boxes_are_library_kernels),
-        cmocka_unit_test(a_matrix_has_the_facts_of_the_table),
-        cmocka_unit_test(longer_rows_are_not_fitted),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -3,6 +3,7 @@
 #include "kits/collection.h"
 #include "kits/mtx_kit.h"
 #include "kits/talk.h"
+#include "kits/test.h"
 #include "solvers/solve.h"
 #include "solvers/solver.h"
 
@@ -26,10 +27,9 @@ static bool load(struct talk *t, const char *matrix)
 }
 
 /* Whether a solve breaks down depends on rounding: with other sums, some of them do not. */
-static void solves_start_again(void **state)
+TEST(solves_start_again)
 {
     int again = 0;
-    (void)state;
     for (int i = 0; i < COUNT(broken); i++) {
         struct talk t;
         char line[200];
@@ -48,10 +48,9 @@ static void solves_start_again(void **state)
     assert_true(again > 0);
 }
 
-static void force_goes_on(void **state)
+TEST(force_goes_on)
 {
     struct talk t;
-    (void)state;
     if (!load(&t, "orsreg_1")) return;
     talk_says(&t, "solve bicgstab A on cpu force", "\"converged\":true");
     assert_int_equal(t.s.solve->recoveries.n, 0);
@@ -59,11 +58,10 @@ static void force_goes_on(void **state)
 }
 
 /* The residuals after a restart do not depend on the length of the slices, nor on whether the solve went back. */
-static void going_back_repeats_a_restart(void **state)
+TEST(going_back_repeats_a_restart)
 {
     struct talk t;
     double residual[2000];
-    (void)state;
     if (!load(&t, "cz308")) return;
     assert_true(talk_line(&t, "solve bicgstab A on cpu"));
     int64_t n = t.s.solve->iterations, at = t.s.solve->recoveries.at;
@@ -93,7 +91,7 @@ static const char *next_of(const struct talk *t, char *out, size_t size)
 
 /* Each solve fails. The command that it proposes can be typed; in the end, one of the proposals solves the system, or
    there is nothing to solve. */
-static void each_failure_proposes_a_command(void **state)
+TEST(each_failure_proposes_a_command)
 {
     static const struct {
         const char *line, *proposes, *ends;
@@ -111,7 +109,6 @@ static void each_failure_proposes_a_command(void **state)
         {"load tests/files/odd.mtx as A; solve bicgstab A on cpu force b ones", "check A only valid", "\"ok\":true"},
     };
     struct talk t;
-    (void)state;
     for (int i = 0; i < COUNT(cases); i++) {
         char next[300];
         talk_open(&t, OUT_JSON);
@@ -128,7 +125,7 @@ static void each_failure_proposes_a_command(void **state)
 }
 
 /* What a failed solve says and proposes; the proposal can be typed, and solves the system. */
-static void proposals_suit_the_matrix(void **state)
+TEST(proposals_suit_the_matrix)
 {
     static const struct {
         const char *file, *line, *says, *proposes;
@@ -149,7 +146,6 @@ static void proposals_suit_the_matrix(void **state)
          "solve bicgstab A precond ilu0 on cpu"},
     };
     char path[64], line[200], next[300];
-    (void)state;
     snprintf(path, sizeof path, "/tmp/warpspy-%d.mtx", (int)getpid());
     for (int i = 0; i < COUNT(cases); i++) {
         struct talk t;
@@ -169,7 +165,7 @@ static void proposals_suit_the_matrix(void **state)
 }
 
 /* cg suits a definite matrix, and a tol of 0 is as far out of reach as 1e-20. */
-static void a_definite_matrix_gets_cg(void **state)
+TEST(a_definite_matrix_gets_cg)
 {
     static const struct {
         const char *lines, *proposes;
@@ -180,7 +176,6 @@ static void a_definite_matrix_gets_cg(void **state)
         {"gen poisson2d 10 as A; solve cg A on cpu tol 0", "solve cg A on cpu tol 2e-14"},
         {"gen poisson2d 10 as A; solve cg A on cpu f32 tol 1e-12", "solve cg A on cpu f32 tol 1e-05"},
     };
-    (void)state;
     for (int i = 0; i < COUNT(cases); i++) {
         struct talk t;
         char next[300];
@@ -194,13 +189,12 @@ static void a_definite_matrix_gets_cg(void **state)
 }
 
 /* The Hilbert matrix of 12 rows is positive definite, but fp32 makes p'Ap negative. */
-static void rounding_is_not_taken_for_an_indefinite_matrix(void **state)
+TEST(rounding_is_not_taken_for_an_indefinite_matrix)
 {
     enum { N = 12 };
     struct talk t;
     char text[8192], line[200];
     int at = snprintf(text, sizeof text, "%%%%MatrixMarket matrix coordinate real general\n%d %d %d\n", N, N, N * N);
-    (void)state;
     for (int i = 1; i <= N; i++)
         for (int k = 1; k <= N; k++)
             at += snprintf(text + at, sizeof text - (size_t)at, "%d %d %.17g\n", i, k, 1.0 / (i + k - 1));
@@ -214,13 +208,12 @@ static void rounding_is_not_taken_for_an_indefinite_matrix(void **state)
 }
 
 /* With the collection: from each failure, proposal by proposal, some solver converges. */
-static void proposals_lead_to_a_solution(void **state)
+TEST(proposals_lead_to_a_solution)
 {
     static const char *const lines[][2] = {{"sherman4", "solve jacobi A on cpu maxit 200"},
                                            {"bcsstk20", "solve cg A on cpu maxit 300"},
                                            {"gre_343", "solve bicgstab A on cpu"},
                                            {"lshp_406", "solve qmrcgstab A on cpu maxit 50"}};
-    (void)state;
     for (int i = 0; i < COUNT(lines); i++) {
         struct talk t;
         char next[300];
@@ -237,17 +230,4 @@ static void proposals_lead_to_a_solution(void **state)
     }
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(solves_start_again),
-        cmocka_unit_test(force_goes_on),
-        cmocka_unit_test(going_back_repeats_a_restart),
-        cmocka_unit_test(each_failure_proposes_a_command),
-        cmocka_unit_test(proposals_lead_to_a_solution),
-        cmocka_unit_test(proposals_suit_the_matrix),
-        cmocka_unit_test(a_definite_matrix_gets_cg),
-        cmocka_unit_test(rounding_is_not_taken_for_an_indefinite_matrix),
-    };
-    return cmocka_run_group_tests(tests, NULL, tidy);
-}
+SUITE(.teardown = tidy);

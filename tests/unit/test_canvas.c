@@ -1,15 +1,12 @@
 /* The canvas: text that was drawn is read back. Other tests check the bounds, the columns, the colours, and the ASCII
    characters that replace others on terminals that can only show ASCII. */
+#include "kits/test.h"
 #include "base/err.h"
 #include "base/mem.h"
 #include "ui/draw.h"
 
-#include <locale.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
-#include <setjmp.h>
-#include <cmocka.h>
 
 /* The canvas as text; the caller frees it. */
 static char *printed(const struct canvas *c, enum colours colours)
@@ -30,9 +27,8 @@ static void assert_prints(const struct canvas *c, enum colours colours, const ch
     free(text);
 }
 
-static void text_is_placed_by_columns(void **state)
+TEST(text_is_placed_by_columns)
 {
-    (void)state;
     static const struct {
         const char *text;
         bool ascii;
@@ -60,9 +56,8 @@ static void text_is_placed_by_columns(void **state)
     }
 }
 
-static void outside_is_ignored(void **state)
+TEST(outside_is_ignored)
 {
-    (void)state;
     struct canvas c;
     assert_true(canvas_new(&c, 3, 2, false, NULL));
     canvas_put(&c, -1, 0, ST_PLAIN, 'a');
@@ -74,9 +69,8 @@ static void outside_is_ignored(void **state)
     canvas_free(&c);
 }
 
-static void colours_by_depth(void **state)
+TEST(colours_by_depth)
 {
-    (void)state;
     static const struct {
         enum colours colours;
         const char *printed;
@@ -94,9 +88,8 @@ static void colours_by_depth(void **state)
     canvas_free(&c);
 }
 
-static void colours_from_environment(void **state)
+TEST(colours_from_environment)
 {
-    (void)state;
     static const struct {
         const char *term, *colorterm, *no;
         bool terminal;
@@ -125,9 +118,8 @@ static void colours_from_environment(void **state)
 }
 
 /* Every braille pattern has an ASCII substitute, and the substitute of a pattern with dots is never blank. */
-static void braille_survives_ascii(void **state)
+TEST(braille_survives_ascii)
 {
-    (void)state;
     struct canvas c;
     assert_true(canvas_new(&c, 1, 1, true, NULL));
     for (uint32_t dots = 1; dots < 256; dots++) {
@@ -138,9 +130,8 @@ static void braille_survives_ascii(void **state)
     canvas_free(&c);
 }
 
-static void bars_have_eighths_of_a_cell(void **state)
+TEST(bars_have_eighths_of_a_cell)
 {
-    (void)state;
     static const struct {
         double share;
         const char *printed;
@@ -156,9 +147,8 @@ static void bars_have_eighths_of_a_cell(void **state)
     }
 }
 
-static void text_is_wrapped_between_words(void **state)
+TEST(text_is_wrapped_between_words)
 {
-    (void)state;
     struct canvas c;
     assert_true(canvas_new(&c, 10, 4, false, NULL));
     draw_wrapped(&c, 1, 0, 4, ST_PLAIN, "one two three incomprehensible");
@@ -166,29 +156,12 @@ static void text_is_wrapped_between_words(void **state)
     canvas_free(&c);
 }
 
-static void no_memory_is_an_error(void **state)
+TEST(no_memory_is_an_error)
 {
-    (void)state;
     struct canvas c;
     struct err e = {0};
     mem_fail_at(1);
     assert_false(canvas_new(&c, 80, 24, false, &e));
     mem_fail_at(0);
     assert_int_equal(e.code, E_MEMORY);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(text_is_placed_by_columns),
-        cmocka_unit_test(outside_is_ignored),
-        cmocka_unit_test(colours_by_depth),
-        cmocka_unit_test(colours_from_environment),
-        cmocka_unit_test(braille_survives_ascii),
-        cmocka_unit_test(bars_have_eighths_of_a_cell),
-        cmocka_unit_test(text_is_wrapped_between_words),
-        cmocka_unit_test(no_memory_is_an_error),
-    };
-    setlocale(LC_CTYPE, "C.UTF-8");
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -2,6 +2,7 @@
    matrices made for that line. Other tests check the size of the card, Ctrl-C, and failing allocations. */
 #include "kits/collection.h"
 #include "kits/talk.h"
+#include "kits/test.h"
 #include "card/card.h"
 #include "matrix/gen.h"
 #include "files/load_info.h"
@@ -85,9 +86,8 @@ static int compare_row(const char *folder, char *const *key, char *const *field,
     return wrong;
 }
 
-static void test_table(void **state)
+TEST(test_table)
 {
-    (void)state;
     static char head[LINE_MOST], line[LINE_MOST];
     char *key[KEYS_MOST], *field[KEYS_MOST];
     int matrices = 0, wrong = 0;
@@ -148,9 +148,8 @@ static void card_of(struct card *c, const struct csr *A)
     assert_true(card_make(c, A, NULL, true, NULL, NULL, &e));
 }
 
-static void test_found(void **state)
+TEST(test_found)
 {
-    (void)state;
     struct csr A;
     struct card c;
     /*  4  . -1  .    row 1 has the NaN, but no entry on the diagonal
@@ -192,9 +191,8 @@ static void test_found(void **state)
 }
 
 /* Block upper triangular, with irreducible blocks of 2, 1 and 1 rows. */
-static void test_parts(void **state)
+TEST(test_parts)
 {
-    (void)state;
     struct csr A;
     struct card c;
     make(&A, 4, 4, 7, (struct entry[]){{0, 0, 1}, {0, 1, 1}, {1, 0, 1}, {1, 1, 2}, {1, 2, 1}, {2, 2, 1}, {3, 3, 1}});
@@ -221,9 +219,8 @@ static void test_parts(void **state)
 
 /* The card makes claims only if their conditions hold: a strictly dominant row, a square matrix, a nonsingular
    matrix. */
-static void test_claims(void **state)
+TEST(test_claims)
 {
-    (void)state;
     struct csr A;
     struct card c;
     make(&A, 2, 2, 4, (struct entry[]){{0, 0, 1}, {0, 1, -1}, {1, 0, -1}, {1, 1, 1}});
@@ -265,9 +262,8 @@ static void test_claims(void **state)
 }
 
 /* The card claims nothing about a matrix without rows or columns. */
-static void test_nothing(void **state)
+TEST(test_nothing)
 {
-    (void)state;
     for (int cols = 0; cols < 2; cols++) {
         struct csr A;
         struct card c;
@@ -281,9 +277,8 @@ static void test_nothing(void **state)
 }
 
 /* For each proof of definiteness: a case in which the proof succeeds, and a case in which it fails. */
-static void test_definite(void **state)
+TEST(test_definite)
 {
-    (void)state;
     static const struct {
         struct entry entry[4];
         int n;
@@ -310,9 +305,8 @@ static void test_definite(void **state)
 }
 
 /* A matrix too large to factor: cg either finds a p with p'Ap <= 0 or proves nothing. */
-static void test_ritz(void **state)
+TEST(test_ritz)
 {
-    (void)state;
     double saved_flops_most = card_flops_most;
     card_flops_most = 0;
     for (int last = 3; last <= 5; last += 2) {
@@ -335,9 +329,8 @@ static void test_ritz(void **state)
 }
 
 /* nnz(L) compared with CHOLMOD's counts, and the 1-norm condition of a matrix whose inverse is known. */
-static void test_factors(void **state)
+TEST(test_factors)
 {
-    (void)state;
     struct csr A;
     struct card c;
     struct err e = {0};
@@ -373,9 +366,8 @@ static void test_factors(void **state)
 }
 
 /* Sums of columns that overflow, and a condition beyond fp64, are no proof that the matrix is singular. */
-static void test_overflow(void **state)
+TEST(test_overflow)
 {
-    (void)state;
     struct csr A;
     struct card c;
     make(&A, 2, 2, 3, (struct entry[]){{0, 0, 1e308}, {0, 1, 1e308}, {1, 1, 1e308}});
@@ -393,9 +385,8 @@ static void test_overflow(void **state)
 }
 
 /* The norms of complex matrices are sums of moduli: that of A is 2 + sqrt(2), that of its inverse (1 + sqrt(2)) / 2. */
-static void test_complex_condition(void **state)
+TEST(test_complex_condition)
 {
-    (void)state;
     struct csr A;
     struct card c;
     struct err e = {0};
@@ -412,9 +403,8 @@ static void test_complex_condition(void **state)
     csr_free(&A);
 }
 
-static void test_no_library(void **state)
+TEST(test_no_library)
 {
-    (void)state;
     const char *name = card_cholmod_name;
     struct csr A;
     struct card c;
@@ -443,9 +433,8 @@ static bool stop_at(struct watch *w, const char *what, int64_t done, int64_t tot
     return strcmp(what, ((struct stopper *)w)->at) != 0;
 }
 
-static void test_stopped(void **state)
+TEST(test_stopped)
 {
-    (void)state;
     static const char *const at[] = {"values",
                                      "symmetry",
                                      "blocks",
@@ -480,9 +469,8 @@ static void test_stopped(void **state)
 }
 
 /* Whichever allocation fails, the card has all other lines, and the failed line gives the reason. */
-static void test_memory(void **state)
+TEST(test_memory)
 {
-    (void)state;
     struct csr A;
     struct err e = {0};
     int64_t p[PARAMS_MAX] = {6, 6};
@@ -507,10 +495,9 @@ static void test_memory(void **state)
     csr_free(&A);
 }
 
-static void rectangular_parts_are_no_systems(void **state)
+TEST(rectangular_parts_are_no_systems)
 {
     struct talk t;
-    (void)state;
     talk_open(&t, OUT_TEXT);
     assert_true(talk_line(&t, "gen random 300 40 5000; check all"));
     assert_non_null(strstr(t.out, " unconnected parts, largest "));
@@ -551,10 +538,9 @@ static void check_starts(const char *make, const char *text, const char *line, c
 }
 
 /* The verdict agrees with the lines of the card, and nothing in the card contradicts it. */
-static void test_verdict(void **state)
+TEST(test_verdict)
 {
     struct talk t;
-    (void)state;
     talk_open(&t, OUT_TEXT);
     for (int i = 0; i < COUNT(verdicts); i++) {
         if (!talk_line(&t, verdicts[i].make)) fail_msg("%s: %s", verdicts[i].make, t.err);
@@ -572,14 +558,13 @@ static void test_verdict(void **state)
 /* ---- the time limit ---- */
 
 /* With a time limit of 0, no costly line of a large matrix runs, and each costly line is in state CARD_LATE. */
-static void test_limit(void **state)
+TEST(test_limit)
 {
     struct csr A;
     struct card c;
     struct err e = {0};
     double limit_us = card_limit_us;
     int64_t p[PARAMS_MAX] = {200, 200};
-    (void)state;
     assert_true(generator_find("poisson2d")->make(p, 1, NULL, &A, &e));
     A.val[csr_find(&A, 4000, 4000)] = 3.999; /* with this value, diagonal dominance does not prove definiteness */
     card_limit_us = 0;
@@ -608,9 +593,8 @@ static void check_screen(const char *text)
 }
 
 /* The card of any matrix fits on the screen and leaves room for the prompt. */
-static void test_screen(void **state)
+TEST(test_screen)
 {
-    (void)state;
     static const char *const make_them[] = {"gen poisson2d 20",
                                             "gen poisson2d 1",
                                             "gen rmat 12",
@@ -631,10 +615,9 @@ static void test_screen(void **state)
     talk_close(&t);
 }
 
-static void test_command(void **state)
+TEST(test_command)
 {
     double limit_us = card_limit_us;
-    (void)state;
     struct talk t;
     talk_open(&t, OUT_TEXT);
     assert_true(talk_line(&t, "gen poisson3d 30"));
@@ -658,9 +641,8 @@ static void test_command(void **state)
 }
 
 /* Keys are distinct, and each line can be explained. */
-static void test_lines(void **state)
+TEST(test_lines)
 {
-    (void)state;
     for (int i = 0; card_lines[i]; i++) {
         const struct card_line *l = card_lines[i];
         assert_true(l->run && *l->about && strlen(l->name) <= 10 && card_find(l->name) == l);
@@ -668,30 +650,4 @@ static void test_lines(void **state)
             if (line_of(l->keys[k].name) != l)
                 fail_msg("%s and another line share the key %s", l->name, l->keys[k].name);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_table),
-        cmocka_unit_test(test_found),
-        cmocka_unit_test(test_parts),
-        cmocka_unit_test(test_nothing),
-        cmocka_unit_test(test_definite),
-        cmocka_unit_test(test_ritz),
-        cmocka_unit_test(test_factors),
-        cmocka_unit_test(test_overflow),
-        cmocka_unit_test(test_complex_condition),
-        cmocka_unit_test(test_no_library),
-        cmocka_unit_test(test_stopped),
-        cmocka_unit_test(test_memory),
-        cmocka_unit_test(test_screen),
-        cmocka_unit_test(test_command),
-        cmocka_unit_test(test_lines),
-        cmocka_unit_test(test_claims),
-        cmocka_unit_test(test_verdict),
-        cmocka_unit_test(test_limit),
-        cmocka_unit_test(rectangular_parts_are_no_systems),
-    };
-    return cmocka_run_group_tests_name("card", tests, NULL, NULL);
 }

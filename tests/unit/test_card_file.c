@@ -2,6 +2,7 @@
    failing allocations; and random files with known findings. */
 #include "kits/mtx_kit.h"
 #include "kits/talk.h"
+#include "kits/test.h"
 #include "matrix/csr.h"
 #include "files/file.h"
 #include "files/load_info.h"
@@ -92,9 +93,8 @@ static const struct sample samples[] = {
     {"%%MatrixMarket matrix coordinate real general\n1 1 1\n1 1 1\n", NULL},
 };
 
-static void test_kinds(void **state)
+TEST(test_kinds)
 {
-    (void)state;
     static const char *const ends[] = {"\n", "\r\n", "\r"};
     char out[4096];
     for (int i = 0; i < COUNT(samples); i++)
@@ -107,9 +107,8 @@ static void test_kinds(void **state)
     file_line(NULL, false);
 }
 
-static void test_packed(void **state)
+TEST(test_packed)
 {
-    (void)state;
     for (int i = 0; i < 3; i++) {
         struct member m = {"A.mtx", samples[i].text, strlen(samples[i].text)};
         assert_string_equal(file_line(pack_file("A.mtx.gz", ARCHIVE_FILTER_GZIP, false, &m, 1), false),
@@ -121,9 +120,8 @@ static void test_packed(void **state)
 }
 
 /* If the user names the line `file` in the command `check`, the line also reports that nothing was found. */
-static void test_nothing(void **state)
+TEST(test_nothing)
 {
-    (void)state;
     const struct sample *last = &samples[COUNT(samples) - 1];
     const char *path = write_file("n.mtx", last->text, strlen(last->text));
     assert_string_equal(file_line(path, true), "the file holds no NaN, inf, stored zero or duplicate");
@@ -146,9 +144,8 @@ static void test_nothing(void **state)
 }
 
 /* Whatever is found, no line is too wide, and the card fits on a screen. */
-static void test_width(void **state)
+TEST(test_width)
 {
-    (void)state;
     struct talk t;
     char line[400];
     talk_open(&t, OUT_TEXT);
@@ -172,9 +169,8 @@ static void set_time(const char *path, const struct stat *as)
     assert_int_equal(utimensat(AT_FDCWD, path, both, 0), 0);
 }
 
-static void test_changed(void **state)
+TEST(test_changed)
 {
-    (void)state;
     static const char changed[] = "file       the file has changed since it was loaded; line numbers are not shown";
     static const char *const others[] = {
         /* these files are as long as the first file, and only the text differs; the last two files are invalid */
@@ -214,9 +210,8 @@ static void test_changed(void **state)
 
 /* ---- JSON ---- */
 
-static void test_json(void **state)
+TEST(test_json)
 {
-    (void)state;
     static const char *const parts[] = {
         "\"nonfinite_line\":6",
         "\"explicit_zero_line\":3",
@@ -257,9 +252,8 @@ static void load(const char *path, struct csr *A, struct load_info *info)
     if (!file_load(path, NULL, NULL, A, info, &e)) fail_msg("%s: %s", e.where, e.text);
 }
 
-static void test_stopped(void **state)
+TEST(test_stopped)
 {
-    (void)state;
     struct csr A;
     struct load_info info;
     struct err e = {0};
@@ -271,9 +265,8 @@ static void test_stopped(void **state)
     csr_free(&A);
 }
 
-static void test_memory(void **state)
+TEST(test_memory)
 {
-    (void)state;
     struct csr A;
     struct load_info info;
     load(write_file("m.mtx", samples[3].text, strlen(samples[3].text)), &A, &info);
@@ -388,20 +381,11 @@ static void check_random(uint64_t *state, bool symmetric, const char *end)
     csr_free(&A);
 }
 
-static void test_random(void **state)
+TEST(test_random)
 {
-    (void)state;
     static const char *const ends[] = {"\n", "\r\n", "\r"};
     uint64_t seed = 11;
     for (int i = 0; i < 300; i++) check_random(&seed, i % 2, ends[i % 3]);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_width),   cmocka_unit_test(test_kinds),   cmocka_unit_test(test_packed),
-        cmocka_unit_test(test_nothing), cmocka_unit_test(test_changed), cmocka_unit_test(test_json),
-        cmocka_unit_test(test_stopped), cmocka_unit_test(test_memory),  cmocka_unit_test(test_random),
-    };
-    return cmocka_run_group_tests_name("card_file", tests, NULL, tidy);
-}
+SUITE(.teardown = tidy);

@@ -2,6 +2,8 @@
    commands. */
 #include "kits/solve_kit.h"
 #include "kits/talk.h"
+#include "kits/amg_kit.h"
+#include "kits/test.h"
 #include "session/matrix.h"
 #include "session/command.h"
 #include "machine/device.h"
@@ -117,9 +119,8 @@ static void check_back(const char *solver, const struct precond *pre, const char
     check_back_in(&bed, begun_with(&bed, solver, pre, device, real));
 }
 
-static void test_back(void **state)
+TEST(test_back)
 {
-    (void)state;
     for (int d = 0; d < COUNT(devices); d++)
         for (int i = 0; solvers[i]; i++) {
             check_back(solvers[i]->name, NULL, devices[d], T_F64);
@@ -127,9 +128,8 @@ static void test_back(void **state)
         }
 }
 
-static void test_back_preconditioned(void **state)
+TEST(test_back_preconditioned)
 {
-    (void)state;
     for (int d = 0; d < COUNT(devices); d++)
         for (int i = 0; solvers[i]; i++)
             for (int p = 0; preconds[p] && !solvers[i]->no_precond; p++)
@@ -138,9 +138,8 @@ static void test_back_preconditioned(void **state)
 }
 
 /* Launches of many iterations. */
-static void test_back_one_launch(void **state)
+TEST(test_back_one_launch)
 {
-    (void)state;
     for (int i = 0; solvers[i]; i++)
         for (int p = 0; p < 2 && solvers[i]->steps; p++) {
             struct bed bed;
@@ -150,9 +149,8 @@ static void test_back_one_launch(void **state)
 }
 
 /* The solve makes more checkpoints than are kept, and steps in large batches: every iteration can still be reached. */
-static void test_far_back(void **state)
+TEST(test_far_back)
 {
-    (void)state;
     struct bed bed;
     struct err e = {0};
     double hist[201];
@@ -174,9 +172,8 @@ static void test_far_back(void **state)
 }
 
 /* A solve that went back ends like a solve that did not go back: with the same iterations, reason and bits of x. */
-static void test_same_end(void **state)
+TEST(test_same_end)
 {
-    (void)state;
     struct err e = {0};
     for (int i = 0; solvers[i]; i++) {
         struct bed one, two;
@@ -197,9 +194,8 @@ static void test_same_end(void **state)
     }
 }
 
-static void test_back_refused(void **state)
+TEST(test_back_refused)
 {
-    (void)state;
     struct bed bed;
     struct err e = {0};
     struct solve *v = begun(&bed, "cg", "cpu", T_F64);
@@ -225,9 +221,8 @@ static void to_the_end(struct solve *v)
 }
 
 /* With the looser tolerance, the solve would have ended earlier. */
-static void test_tighter(void **state)
+TEST(test_tighter)
 {
-    (void)state;
     for (int d = 0; d < COUNT(devices); d++) {
         struct bed bed;
         struct solve *v = begun(&bed, "cg", devices[d], T_F64);
@@ -249,9 +244,8 @@ static void test_tighter(void **state)
 
 /* A solve in launches of many iterations is changed half-way: the solver starts again, and the iterations that follow
    have the residuals of a solve in launches of one iteration, up to rounding. */
-static void test_change_one_launch(void **state)
+TEST(test_change_one_launch)
 {
-    (void)state;
     for (int i = 0; solvers[i]; i++) {
         bool diagonal = cluster_takes_diagonal(solvers[i]);
         if (!solvers[i]->steps || (!diagonal && solvers[i]->omega == 0)) continue; /* nothing to change */
@@ -278,9 +272,8 @@ static void test_change_one_launch(void **state)
     }
 }
 
-static void test_looser(void **state)
+TEST(test_looser)
 {
-    (void)state;
     struct bed bed;
     struct solve *v = begun(&bed, "cg", "cpu", T_F64);
     struct solve_change c = nothing;
@@ -293,9 +286,8 @@ static void test_looser(void **state)
     bed_free(&bed);
 }
 
-static void test_limit(void **state)
+TEST(test_limit)
 {
-    (void)state;
     struct bed bed;
     struct err e = {0};
     struct solve *v = begun(&bed, "jacobi", "cpu", T_F64);
@@ -346,9 +338,8 @@ static void check_anew(const char *solver, const char *device, struct solve_chan
     bed_free(&bed);
 }
 
-static void test_restart(void **state)
+TEST(test_restart)
 {
-    (void)state;
     static const struct {
         const char *solver, *precond;
         double omega;
@@ -369,9 +360,8 @@ static void test_restart(void **state)
 }
 
 /* A refused change leaves the solve unchanged. */
-static void test_refusals(void **state)
+TEST(test_refusals)
 {
-    (void)state;
     static const struct {
         const char *solver, *precond;
         double tol, omega;
@@ -405,9 +395,8 @@ static void test_refusals(void **state)
 }
 
 /* Whichever allocation fails, the change is made completely or not at all, and no data is lost. */
-static void test_without_memory(void **state)
+TEST(test_without_memory)
 {
-    (void)state;
     static const char *const names[] = {"cg", "gmres"};
     for (int i = 0; i < COUNT(names); i++)
         for (int nth = 1; nth < 12; nth++) {
@@ -434,9 +423,8 @@ static void test_without_memory(void **state)
 
 /* Every solver can continue a solve after any kind of end: x is the same within the tighter tolerance, and there is one
    history. */
-static void test_again(void **state)
+TEST(test_again)
 {
-    (void)state;
     static const char *const pres[] = {NULL, "jacobi"};
     for (int d = 0; d < COUNT(devices); d++)
         for (int i = 0; solvers[i]; i++)
@@ -467,9 +455,8 @@ static void test_again(void **state)
             }
 }
 
-static void test_again_refused(void **state)
+TEST(test_again_refused)
 {
-    (void)state;
     struct bed bed;
     struct err e = {0};
     struct solve *v = begun(&bed, "cg", "cpu", T_F64);
@@ -576,9 +563,8 @@ static const struct {
 };
 
 /* What is said beside the numbers. */
-static void test_remarks(void **state)
+TEST(test_remarks)
 {
-    (void)state;
     struct talk t;
     talk_open(&t, OUT_TEXT);
     assert_true(talk_line(&t, "gen poisson2d 20"));
@@ -591,9 +577,8 @@ static void test_remarks(void **state)
     talk_close(&t);
 }
 
-static void test_commands(void **state)
+TEST(test_commands)
 {
-    (void)state;
     struct talk t;
     talk_open(&t, OUT_TEXT);
     for (int i = 0; i < COUNT(lines); i++) {
@@ -605,9 +590,8 @@ static void test_commands(void **state)
     talk_close(&t);
 }
 
-static void test_json(void **state)
+TEST(test_json)
 {
-    (void)state;
     struct talk t;
     talk_open(&t, OUT_JSON);
     assert_true(talk_line(&t, "gen poisson2d 20; solve gmres m 6 step on cpu; step 8"));
@@ -628,9 +612,8 @@ static void test_json(void **state)
 }
 
 /* With tol 0, the two residuals drift apart. After a restart, they agree until they drift apart again. */
-static void test_diverged_residuals(void **state)
+TEST(test_diverged_residuals)
 {
-    (void)state;
     static const struct {
         const char *line;
         double from, to; /* iteration at which the residuals drift apart; 0: never */
@@ -658,9 +641,8 @@ static void test_diverged_residuals(void **state)
 
 /* After a restart, the number of queued iterations begins at 0 again. The true residual must still be computed
    regularly. */
-static void test_true_residual_is_checked_after_restart(void **state)
+TEST(test_true_residual_is_checked_after_restart)
 {
-    (void)state;
     struct talk t;
     struct err e = {0};
     talk_open(&t, OUT_TEXT);
@@ -681,9 +663,8 @@ static void count_words(void *user, const char *word)
     ++*(int *)user;
 }
 
-static void test_completion(void **state)
+TEST(test_completion)
 {
-    (void)state;
     struct talk t;
     talk_open(&t, OUT_TEXT);
     int all = 0, some = 0;
@@ -696,10 +677,9 @@ static void test_completion(void **state)
 
 /* If a solve of a large matrix is stopped, its true residual is computed without compensated sums. This residual agrees
    with the residual that is computed with compensated sums. */
-static void test_stopped_at_once(void **state)
+TEST(test_stopped_at_once)
 {
     struct talk t;
-    (void)state;
     talk_open(&t, OUT_TEXT);
     assert_true(talk_line(&t, "gen poisson2d 650 as P; solve cg maxit 3 on cpu"));
     assert_true(t.s.current->csr.nnz > 1 << 21);
@@ -711,32 +691,4 @@ static void test_stopped_at_once(void **state)
     talk_close(&t);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_stopped_at_once),
-        cmocka_unit_test(test_back),
-        cmocka_unit_test(test_far_back),
-        cmocka_unit_test(test_back_preconditioned),
-        cmocka_unit_test(test_back_one_launch),
-        cmocka_unit_test(test_change_one_launch),
-        cmocka_unit_test(test_same_end),
-        cmocka_unit_test(test_back_refused),
-        cmocka_unit_test(test_tighter),
-        cmocka_unit_test(test_looser),
-        cmocka_unit_test(test_limit),
-        cmocka_unit_test(test_restart),
-        cmocka_unit_test(test_refusals),
-        cmocka_unit_test(test_without_memory),
-        cmocka_unit_test(test_again),
-        cmocka_unit_test(test_again_refused),
-        cmocka_unit_test(test_commands),
-        cmocka_unit_test(test_json),
-        cmocka_unit_test(test_diverged_residuals),
-        cmocka_unit_test(test_true_residual_is_checked_after_restart),
-        cmocka_unit_test(test_remarks),
-        cmocka_unit_test(test_completion),
-    };
-    amg_hook(8); /* so that small matrices have several levels */
-    return cmocka_run_group_tests_name("change", tests, NULL, NULL);
-}
+SUITE(.setup = amg_of_few_rows);

@@ -1,5 +1,6 @@
 /* The reference SpMV, which is compared with an SpMV in long double; its error bounds; and the verdicts on results. */
 #include "kits/shapes.h"
+#include "kits/test.h"
 #include "base/base.h"
 #include "matrix/csr.h"
 #include "base/mem.h"
@@ -9,9 +10,6 @@
 #include <float.h>
 #include <math.h>
 #include <omp.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <cmocka.h>
 
 static double *random_vector(int64_t n, uint64_t seed)
 {
@@ -43,9 +41,8 @@ static long double naive(const struct csr *A, int64_t i, double alpha, const dou
     return beta == 0 ? alpha * sum : alpha * sum + (long double)beta * y;
 }
 
-static void agrees_with_long_double(void **state)
+TEST(agrees_with_long_double)
 {
-    (void)state;
     for (const struct shape *s = shapes; s->name; s++) {
         struct csr A = shape_csr(s, 4);
         int64_t parts = A.imag ? 2 : 1, n = parts * A.rows;
@@ -70,9 +67,8 @@ static void agrees_with_long_double(void **state)
 }
 
 /* Cases in which a plain sum loses all digits: 1e16 + 1 - 1e16, and a product's rounding error. */
-static void cancellation_is_exact(void **state)
+TEST(cancellation_is_exact)
 {
-    (void)state;
     const double up = 1 + DBL_EPSILON;
     const struct {
         double a[3], x[3], sum;
@@ -92,9 +88,8 @@ static void cancellation_is_exact(void **state)
     }
 }
 
-static void beta_zero_does_not_read_y(void **state)
+TEST(beta_zero_does_not_read_y)
 {
-    (void)state;
     static const int at[] = {0, 1};
     static const double val[] = {2, 3}, x[] = {5, 7};
     struct csr A;
@@ -106,9 +101,8 @@ static void beta_zero_does_not_read_y(void **state)
     csr_free(&A);
 }
 
-static void infinities_and_nan_are_kept(void **state)
+TEST(infinities_and_nan_are_kept)
 {
-    (void)state;
     static const struct {
         double a, x, want;
     } cases[] = {{INFINITY, 2, INFINITY}, {-INFINITY, 2, -INFINITY}, {1e308, 1e308, INFINITY}, {INFINITY, 0, NAN},
@@ -128,9 +122,8 @@ static void infinities_and_nan_are_kept(void **state)
 }
 
 /* If a value, a vector element or a product underflows in single precision, the error stays within the bound. */
-static void underflow_is_within_the_bound(void **state)
+TEST(underflow_is_within_the_bound)
 {
-    (void)state;
     static const struct {
         double a, x;
     } cases[] = {{1e-60, 1}, {1e-30, 1e-30}, {1e-43, 1e6}, {1e6, 1e-44}, {3e-39, 1}};
@@ -146,9 +139,8 @@ static void underflow_is_within_the_bound(void **state)
     }
 }
 
-static void verdicts(void **state)
+TEST(verdicts)
 {
-    (void)state;
     static const struct {
         double y, ref, bound;
         bool ok;
@@ -181,9 +173,8 @@ static void verdicts(void **state)
     }
 }
 
-static void the_worst_row_is_named(void **state)
+TEST(the_worst_row_is_named)
 {
-    (void)state;
     static const double y[] = {1, 2.5, 3.5, 4}, ref[] = {1, 2, 3, 4}, bound[] = {1, 1, 0.25, 0};
     struct verdict v = verdict_of(4, y, ref, bound);
     assert_true(!v.ok && v.row == 2 && v.worst == 2);
@@ -195,12 +186,11 @@ static void the_worst_row_is_named(void **state)
 }
 
 /* The first of equal places counts, whichever thread finds it, and the sums do not depend on the threads. */
-static void long_vectors_are_compared_by_all_threads(void **state)
+TEST(long_vectors_are_compared_by_all_threads)
 {
     enum { N = 5000000 };
     double *y = mem_new(N, sizeof *y, "y", NULL), *ref = mem_new(N, sizeof *ref, "ref", NULL);
     int threads = omp_get_max_threads();
-    (void)state;
     assert_true(y && ref);
     random_fill(ref, N, 3);
     for (int i = 0; i < N; i++) y[i] = ref[i] * (1 + 1e-3 * (i % 7));
@@ -221,15 +211,4 @@ static void long_vectors_are_compared_by_all_threads(void **state)
     assert_true(v[0].row == 300000 && isinf(v[0].relative));
     mem_free(y);
     mem_free(ref);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(agrees_with_long_double),       cmocka_unit_test(cancellation_is_exact),
-        cmocka_unit_test(beta_zero_does_not_read_y),     cmocka_unit_test(infinities_and_nan_are_kept),
-        cmocka_unit_test(underflow_is_within_the_bound), cmocka_unit_test(verdicts),
-        cmocka_unit_test(the_worst_row_is_named),        cmocka_unit_test(long_vectors_are_compared_by_all_threads),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -2,6 +2,7 @@
    state. */
 #include "kits/dev_fake.h"
 #include "kits/talk.h"
+#include "kits/test.h"
 #include "machine/bench.h"
 #include "machine/kernel.h"
 #include "microscope/black_box.h"
@@ -100,10 +101,9 @@ static int count_measured(void)
 /* The first kernels of the advice are measured, and the fastest of them comes first. Kernels that were predicted to be
    slower come after all of them, in the order of the predictions, even if the predicted times are shorter than the
    measured times. */
-static void the_first_predictions_are_measured(void **state)
+TEST(the_first_predictions_are_measured)
 {
     struct err e = {0};
-    (void)state;
     open_scene(0);
     memcpy(scene.us, (double[]){90, 30, 60}, 3 * sizeof *scene.us);
     if (!measure(&e)) fail_msg("%s", e.text);
@@ -119,10 +119,9 @@ static void the_first_predictions_are_measured(void **state)
 }
 
 /* With a number of SpMVs, the cost of the conversion counts beside the measured time. */
-static void conversions_count_beside_measured_times(void **state)
+TEST(conversions_count_beside_measured_times)
 {
     struct err e = {0};
-    (void)state;
     open_scene(10);
     for (int i = 0; i < scene.c.n; i++) assert_true(scene.c.c[i].ranked_us == choice_total(&scene.c, &scene.c.c[i]));
     const struct kernel *first = scene.c.c[0].kernel;
@@ -137,10 +136,9 @@ static void conversions_count_beside_measured_times(void **state)
 }
 
 /* A kernel that cannot be measured is refused with the reason, and the next prediction is measured in its place. */
-static void a_refused_kernel_is_replaced(void **state)
+TEST(a_refused_kernel_is_replaced)
 {
     struct err e = {0};
-    (void)state;
     open_scene(0);
     int n = scene.c.n, refused = scene.c.nrefused;
     scene.refused_call = 1;
@@ -155,10 +153,9 @@ static void a_refused_kernel_is_replaced(void **state)
 }
 
 /* After Ctrl-C, and if the device is lost, the kernels that were measured before it are ranked. */
-static void what_was_measured_is_kept(void **state)
+TEST(what_was_measured_is_kept)
 {
     static const enum code codes[] = {E_CANCELLED, E_DEVICE};
-    (void)state;
     for (int i = 0; i < COUNT(codes); i++) {
         struct err e = {0};
         open_scene(0);
@@ -176,9 +173,8 @@ static void what_was_measured_is_kept(void **state)
 }
 
 /* Library kernels have fitted times, except if their format is refused. */
-static void library_kernels_are_fitted(void **state)
+TEST(library_kernels_are_fitted)
 {
-    (void)state;
     open_scene(0);
     for (const struct black_box *b = black_boxes; b->name; b++) {
         const struct choice *c = NULL;
@@ -192,10 +188,9 @@ static void library_kernels_are_fitted(void **state)
     close_scene();
 }
 
-static void fits_are_marked(void **state)
+TEST(fits_are_marked)
 {
     struct talk *t = &scene.t;
-    (void)state;
     open_scene(0);
     talk_says(t, "advise predicted", "Fits to times measured on an NVIDIA H200 in fp64, not models: cusparse-");
     assert_non_null(strstr(t->out, "None of these kernels was measured on this matrix"));
@@ -204,14 +199,4 @@ static void fits_are_marked(void **state)
     talk_says(t, "load tests/golden/complex.mtx as Z; advise Z",
               "cusparse-csr1: its time was fitted to real matrices only");
     close_scene();
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_first_predictions_are_measured), cmocka_unit_test(conversions_count_beside_measured_times),
-        cmocka_unit_test(a_refused_kernel_is_replaced),       cmocka_unit_test(what_was_measured_is_kept),
-        cmocka_unit_test(library_kernels_are_fitted),         cmocka_unit_test(fits_are_marked),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

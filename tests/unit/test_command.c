@@ -1,5 +1,6 @@
 /* Lines, grammars, errors, completion and output: what is parsed, and what is printed. */
 #include "kits/talk.h"
+#include "kits/test.h"
 #include "session/command.h"
 #include "machine/device.h"
 #include "session/grammar.h"
@@ -7,7 +8,6 @@
 #include "base/suggest.h"
 #include "base/table.h"
 
-#include <locale.h>
 #include <math.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -45,11 +45,10 @@ static void show_words(const struct words *w, char *out, size_t size)
         n += (size_t)snprintf(out + n, size - n, "%s%s%s", i ? "|" : "", w->w[i].text, w->w[i].quoted ? "*" : "");
 }
 
-static void lines_are_split_into_words(void **state)
+TEST(lines_are_split_into_words)
 {
     static struct words w;
     char shown[256];
-    (void)state;
     setenv("HOME", "/home/me", 1);
     for (int i = 0; i < COUNT(splits); i++) {
         struct err e = {0};
@@ -64,13 +63,12 @@ static void lines_are_split_into_words(void **state)
 }
 
 /* In a formula, ' stands for the transpose. */
-static void a_formula_is_split_into_words(void **state)
+TEST(a_formula_is_split_into_words)
 {
     static struct words w, again;
     char shown[256];
     const char *line = "let B = A*A' + \"C\"'; x 'y", *joined = shown;
     struct err e = {0};
-    (void)state;
     assert_true(words_split_formula(&w, &line, &e));
     show_words(&w, shown, sizeof shown);
     assert_string_equal(shown, "let|B|=|A*A'|+|C'*");
@@ -82,12 +80,11 @@ static void a_formula_is_split_into_words(void **state)
     for (int i = 0; i < w.n; i++) assert_string_equal(again.w[i].text, w.w[i].text);
 }
 
-static void too_many_words_are_refused(void **state)
+TEST(too_many_words_are_refused)
 {
     static struct words w;
     static char line[2 * (WORDS_MAX + 1) + 1];
     struct err e = {0};
-    (void)state;
     for (int i = 0; i <= WORDS_MAX; i++) memcpy(line + 2 * i, "a ", 2);
     const char *remaining = line;
     assert_false(words_split(&w, &remaining, &e));
@@ -96,14 +93,13 @@ static void too_many_words_are_refused(void **state)
 
 /* ---- suggestions ---- */
 
-static void the_nearest_word_is_suggested(void **state)
+TEST(the_nearest_word_is_suggested)
 {
     static const struct {
         const char *typed, *best;
     } cases[] = {{"stat", "stats"}, {"lsit", "list"},        {"sp", ""},   {"spvm", "spmv"}, {"xxxxx", ""},
                  {"", ""},          {"continu", "continue"}, {"list", ""}, {"LIST", "list"}, {"Spvm", "spmv"}};
     static const char *const offered[] = {"stats", "list", "spmv", "continue", "ell"};
-    (void)state;
     for (int i = 0; i < COUNT(cases); i++) {
         struct suggest s = suggest_for(cases[i].typed);
         for (int k = 0; k < COUNT(offered); k++) suggest_offer(&s, offered[k]);
@@ -113,9 +109,8 @@ static void the_nearest_word_is_suggested(void **state)
 
 /* ---- grammars ---- */
 
-static void every_command_is_well_formed(void **state)
+TEST(every_command_is_well_formed)
 {
-    (void)state;
     for (int i = 0; commands[i]; i++) {
         struct grammar g;
         const struct command *c = commands[i];
@@ -128,11 +123,10 @@ static void every_command_is_well_formed(void **state)
     }
 }
 
-static void malformed_grammars_are_reported(void **state)
+TEST(malformed_grammars_are_reported)
 {
     static const char *const bad[] = {"[MATRIX", "NOKIND", "[on NOKIND]", "averyveryverylongword"};
     struct grammar g;
-    (void)state;
     for (int i = 0; i < COUNT(bad); i++) assert_false(grammar_parse(bad[i], &g));
 }
 
@@ -170,12 +164,11 @@ static const struct {
     {"WORD TEXT", "x a b  'c d' on", "word=a text=b c d on "},
 };
 
-static void words_become_arguments(void **state)
+TEST(words_become_arguments)
 {
     struct talk t;
     static struct words w;
     static struct args a;
-    (void)state;
     with_matrices(&t);
     for (int i = 0; i < COUNT(parses); i++) {
         struct command c = {.name = "x", .grammar = parses[i].grammar};
@@ -275,10 +268,9 @@ static const struct {
     {"use '\033]0;x\007'", "use: `\\x1b]0;x\\x07` after `use` is not a matrix; one of A, Bus\n"},
 };
 
-static void errors_name_fault_and_cure(void **state)
+TEST(errors_name_fault_and_cure)
 {
     struct talk t;
-    (void)state;
     if (device_count(DEV_CUDA)) {
         print_message("skip: the devices listed in messages are those of a machine without a GPU\n");
         return;
@@ -293,11 +285,10 @@ static void errors_name_fault_and_cure(void **state)
 }
 
 /* A suggested line can be typed as it is shown. */
-static void a_suggested_path_with_blanks_is_quoted(void **state)
+TEST(a_suggested_path_with_blanks_is_quoted)
 {
     struct talk t;
     char folder[] = "/tmp/warpspy-command-XXXXXX", path[64], line[100], suggested[100];
-    (void)state;
     assert_non_null(mkdtemp(folder));
     snprintf(path, sizeof path, "%s/my matrix.mtx", folder);
     snprintf(suggested, sizeof suggested, "did you mean `load \"%s\"`?\n", path);
@@ -315,10 +306,9 @@ static void a_suggested_path_with_blanks_is_quoted(void **state)
     rmdir(folder);
 }
 
-static void without_a_matrix_the_error_suggests_load(void **state)
+TEST(without_a_matrix_the_error_suggests_load)
 {
     struct talk t;
-    (void)state;
     talk_open(&t, OUT_TEXT);
     assert_false(talk_line(&t, "stats"));
     assert_string_equal(t.err, "stats: no matrix is loaded; use `load FILE` or `gen poisson2d 100`\n");
@@ -329,10 +319,9 @@ static void without_a_matrix_the_error_suggests_load(void **state)
 
 /* ---- lines and scripts ---- */
 
-static void a_line_stops_at_its_first_failure(void **state)
+TEST(a_line_stops_at_its_first_failure)
 {
     struct talk t;
-    (void)state;
     talk_open(&t, OUT_TEXT);
     assert_true(talk_line(&t, "gen poisson2d 2 as A; gen poisson2d 2 as B # gen poisson2d 2 as C"));
     assert_false(talk_line(&t, "drop B; drop B; drop A"));
@@ -359,11 +348,10 @@ static bool script(struct talk *t, const char *text, size_t n, bool stop)
     return ok;
 }
 
-static void scripts_report_where_they_failed(void **state)
+TEST(scripts_report_where_they_failed)
 {
     static const char text[] = "\xef\xbb\xbfgen poisson2d 2 as A\r\n\r\n# remark\nfoo\nuse Z\ndrop A";
     struct talk t;
-    (void)state;
     talk_open(&t, OUT_TEXT);
     assert_false(script(&t, text, sizeof text - 1, true));
     assert_string_equal(t.err, "foo: s.ws:4: there is no such command; `help` lists all commands\n");
@@ -377,11 +365,10 @@ static void scripts_report_where_they_failed(void **state)
     talk_close(&t);
 }
 
-static void long_lines_are_refused(void **state)
+TEST(long_lines_are_refused)
 {
     static char text[LINE_LIMIT + 20];
     struct talk t;
-    (void)state;
     talk_open(&t, OUT_TEXT);
     memset(text, 'a', sizeof text);
     memcpy(text + LINE_LIMIT + 1, "\nversion\n", 9);
@@ -399,11 +386,10 @@ static void long_lines_are_refused(void **state)
     talk_close(&t);
 }
 
-static void nested_scripts_are_limited(void **state)
+TEST(nested_scripts_are_limited)
 {
     char path[] = "/tmp/warpspy-test-XXXXXX", line[64];
     struct talk t;
-    (void)state;
     int fd = mkstemp(path);
     snprintf(line, sizeof line, "source %s\n", path);
     assert_true(fd >= 0 && write(fd, line, strlen(line)) > 0);
@@ -463,10 +449,9 @@ static const struct {
     {"list # sta", ""},
 };
 
-static void completion_follows_the_grammar(void **state)
+TEST(completion_follows_the_grammar)
 {
     struct talk t;
-    (void)state;
     with_matrices(&t);
     for (int i = 0; i < COUNT(completions); i++) {
         struct given g = {""};
@@ -499,11 +484,10 @@ static void given_files(struct talk *t, const char *dir, const char *typed, cons
     assert_string_equal(g.text, whole);
 }
 
-static void files_complete_with_escapes(void **state)
+TEST(files_complete_with_escapes)
 {
     char dir[64] = "/tmp/warpspy-test-XXXXXX", sub[80], command[96];
     struct talk t;
-    (void)state;
     assert_non_null(mkdtemp(dir));
     snprintf(sub, sizeof sub, "%s/sub", dir);
     assert_int_equal(mkdir(sub, 0700), 0);
@@ -549,10 +533,9 @@ static const char *filled(struct talk *t, enum out_mode mode)
     return t->out;
 }
 
-static void tables_are_aligned(void **state)
+TEST(tables_are_aligned)
 {
     struct talk t;
-    (void)state;
     assert_string_equal(filled(&t, OUT_TEXT), "name           count     x  good     size\n"
                                               "\xe8\xa1\x8c         1,234,567  0.50  yes   1.23 MB\n"
                                               "a,\"b\"\\x1b          0     -  no        0 B\n");
@@ -571,7 +554,7 @@ static char *printed(const struct table *t, void (*print)(const struct table *, 
     return text;
 }
 
-static void numbers_stay_with_their_units(void **state)
+TEST(numbers_stay_with_their_units)
 {
     static const struct {
         int width;
@@ -586,7 +569,6 @@ static void numbers_stay_with_their_units(void **state)
         {18, "type `step 5; stop`: then", "type\n`step 5; stop`:\nthen\n"},
         {9, "type `step 5; stop`: then", "type\n`step 5;\nstop`:\nthen\n"},
     };
-    (void)state;
     for (int i = 0; i < COUNT(cases); i++) {
         char *text;
         size_t n;
@@ -599,7 +581,7 @@ static void numbers_stay_with_their_units(void **state)
     }
 }
 
-static void tables_fit_a_terminal(void **state)
+TEST(tables_fit_a_terminal)
 {
     static const struct {
         void (*print)(const struct table *, FILE *, int);
@@ -616,7 +598,6 @@ static void tables_fit_a_terminal(void **state)
         {table_records, 24, "kernel  csr\nwork    one row of the\n        matrix per warp\nus      5\n"},
     };
     struct table t = {0};
-    (void)state;
     table_row(&t);
     assert_true(table_add(&t, "k", "kernel", "csr", false, false, NULL));
     assert_true(table_add(&t, "w", "work", "one row of the matrix per warp", false, false, NULL));
@@ -630,9 +611,8 @@ static void tables_fit_a_terminal(void **state)
 }
 
 /* A caller may build a name in its own buffer and reuse the buffer. */
-static void tables_keep_their_names(void **state)
+TEST(tables_keep_their_names)
 {
-    (void)state;
     struct table t = {0};
     char name[8], *text = NULL;
     size_t n;
@@ -655,10 +635,9 @@ static void tables_keep_their_names(void **state)
 
 /* The table's main column stays and is wrapped in the remaining width; the columns before the main column are hidden.
  */
-static void the_main_column_is_kept(void **state)
+TEST(the_main_column_is_kept)
 {
     struct table t = {0};
-    (void)state;
     table_row(&t);
     assert_true(table_add(&t, "l", "line", "k.cu:1", false, false, NULL));
     assert_true(table_add(&t, "n", "sectors", "5", true, false, NULL));
@@ -681,7 +660,7 @@ static void the_main_column_is_kept(void **state)
 /* If the terminal is too narrow, columns with one value in all rows are dropped first, and that value is listed below
    the table. Columns of rank COLUMN_DETAIL are hidden next, from right to left, and columns of rank COLUMN_NORMAL last.
    The first column and columns of rank COLUMN_ANSWER are never hidden. */
-static void columns_go_by_rank(void **state)
+TEST(columns_go_by_rank)
 {
     static const struct {
         int width;
@@ -703,7 +682,6 @@ static void columns_go_by_rank(void **state)
     static const enum column_rank ranks[] = {COLUMN_NORMAL, COLUMN_NORMAL, COLUMN_DETAIL,
                                              COLUMN_ANSWER, COLUMN_NORMAL, COLUMN_DETAIL};
     struct table t = {0};
-    (void)state;
     for (int i = 0; i < COUNT(row); i++) {
         table_row(&t);
         for (int k = 0; k < COUNT(names); k++) {
@@ -734,10 +712,9 @@ static const struct {
 };
 
 /* Each keyword of each command can be explained. */
-static void help_explains_the_words_of_commands(void **state)
+TEST(help_explains_the_words_of_commands)
 {
     struct talk t;
-    (void)state;
     talk_open(&t, OUT_TEXT);
     for (int i = 0; i < COUNT(words_explained); i++) {
         talk_says(&t, words_explained[i].line, words_explained[i].part);
@@ -764,10 +741,9 @@ static void help_explains_the_words_of_commands(void **state)
 }
 
 /* A line to copy is not wrapped at a terminal. */
-static void verbatim_lines_stay_whole(void **state)
+TEST(verbatim_lines_stay_whole)
 {
     struct talk t;
-    (void)state;
     talk_open(&t, OUT_TEXT);
     out_verbatim(t.s.out, "first\n  second line\n\nlast");
     talk_refresh(&t);
@@ -775,10 +751,9 @@ static void verbatim_lines_stay_whole(void **state)
     talk_close(&t);
 }
 
-static void help_names_kernels_and_sources(void **state)
+TEST(help_names_kernels_and_sources)
 {
     struct talk t;
-    (void)state;
     talk_open(&t, OUT_TEXT);
     assert_true(talk_line(&t, "help ell"));
     assert_non_null(strstr(t.out, "\nkernels  ell-padded ell ell-serial ell-openmp\n"));
@@ -789,7 +764,7 @@ static void help_names_kernels_and_sources(void **state)
     talk_close(&t);
 }
 
-static void times_have_units(void **state)
+TEST(times_have_units)
 {
     static const struct {
         double us;
@@ -800,7 +775,6 @@ static void times_have_units(void **state)
                  {2.5e6, "time  2.50 s\n"},
                  {NAN, "time  -\n"}};
     struct talk t;
-    (void)state;
     talk_open(&t, OUT_TEXT);
     for (int i = 0; i < COUNT(cases); i++) {
         talk_forget(&t);
@@ -813,20 +787,18 @@ static void times_have_units(void **state)
     talk_close(&t);
 }
 
-static void csv_is_quoted(void **state)
+TEST(csv_is_quoted)
 {
     struct talk t;
-    (void)state;
     assert_string_equal(filled(&t, OUT_CSV), "name,n,x,good,size,hidden\n"
                                              "\xe8\xa1\x8c,1234567,0.5,true,1234567,7\n"
                                              "\"a,\"\"b\"\"\\x1b\",0,,false,0,7\n");
     talk_close(&t);
 }
 
-static void json_is_one_object_per_line(void **state)
+TEST(json_is_one_object_per_line)
 {
     struct talk t;
-    (void)state;
     assert_string_equal(
         filled(&t, OUT_JSON),
         "{\"command\":\"cmd\",\"ok\":true,\"name\":\"\xe8\xa1\x8c\",\"n\":1234567,\"x\":0.5,\"good\":true,"
@@ -837,10 +809,9 @@ static void json_is_one_object_per_line(void **state)
 }
 
 /* Line breaks within text are kept if the output format can express them. */
-static void line_breaks_in_text_are_kept(void **state)
+TEST(line_breaks_in_text_are_kept)
 {
     struct talk t;
-    (void)state;
     talk_open(&t, OUT_JSON);
     assert_true(talk_line(&t, "help version"));
     assert_non_null(strstr(t.out, "\"help\":\"    version\""));
@@ -853,10 +824,9 @@ static void line_breaks_in_text_are_kept(void **state)
     talk_close(&t);
 }
 
-static void a_failed_write_is_reported_once_and_ends_the_session(void **state)
+TEST(a_failed_write_is_reported_once_and_ends_the_session)
 {
     struct talk t;
-    (void)state;
     talk_open(&t, OUT_TEXT);
     FILE *full = fopen("/dev/full", "w");
     assert_non_null(full);
@@ -867,42 +837,4 @@ static void a_failed_write_is_reported_once_and_ends_the_session(void **state)
     assert_true(t.s.quit);
     talk_close(&t);
     fclose(full);
-}
-
-int main(void)
-{
-    setlocale(LC_CTYPE, "C.UTF-8");
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(lines_are_split_into_words),
-        cmocka_unit_test(a_formula_is_split_into_words),
-        cmocka_unit_test(too_many_words_are_refused),
-        cmocka_unit_test(the_nearest_word_is_suggested),
-        cmocka_unit_test(every_command_is_well_formed),
-        cmocka_unit_test(malformed_grammars_are_reported),
-        cmocka_unit_test(words_become_arguments),
-        cmocka_unit_test(errors_name_fault_and_cure),
-        cmocka_unit_test(a_suggested_path_with_blanks_is_quoted),
-        cmocka_unit_test(without_a_matrix_the_error_suggests_load),
-        cmocka_unit_test(a_line_stops_at_its_first_failure),
-        cmocka_unit_test(scripts_report_where_they_failed),
-        cmocka_unit_test(long_lines_are_refused),
-        cmocka_unit_test(nested_scripts_are_limited),
-        cmocka_unit_test(completion_follows_the_grammar),
-        cmocka_unit_test(files_complete_with_escapes),
-        cmocka_unit_test(tables_are_aligned),
-        cmocka_unit_test(numbers_stay_with_their_units),
-        cmocka_unit_test(tables_fit_a_terminal),
-        cmocka_unit_test(tables_keep_their_names),
-        cmocka_unit_test(the_main_column_is_kept),
-        cmocka_unit_test(columns_go_by_rank),
-        cmocka_unit_test(help_explains_the_words_of_commands),
-        cmocka_unit_test(verbatim_lines_stay_whole),
-        cmocka_unit_test(help_names_kernels_and_sources),
-        cmocka_unit_test(times_have_units),
-        cmocka_unit_test(csv_is_quoted),
-        cmocka_unit_test(json_is_one_object_per_line),
-        cmocka_unit_test(line_breaks_in_text_are_kept),
-        cmocka_unit_test(a_failed_write_is_reported_once_and_ends_the_session),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

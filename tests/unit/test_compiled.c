@@ -2,6 +2,7 @@
    that a multiprocessor holds because of their registers. */
 #include "kits/kernel_loops.h"
 #include "kits/talk.h"
+#include "kits/test.h"
 #include "base/base.h"
 #include "machine/compiled.h"
 #include "machine/device.h"
@@ -21,10 +22,9 @@ static const struct compiled *line_of(const char *name)
 /* ---- the table ---- */
 
 /* The names are in order, because they are looked up by bisection, and a thread has at most 255 registers. */
-static void test_table(void **state)
+TEST(test_table)
 {
     const struct compiled *c, *last = NULL;
-    (void)state;
     for (int i = 0; (c = compiled_at(i)); last = c, i++) {
         if (last && strcmp(last->name, c->name) >= 0) fail_msg("%s comes before %s", last->name, c->name);
         if (c->registers < 1 || c->registers > 255) fail_msg("%s: %d registers", c->name, c->registers);
@@ -43,12 +43,11 @@ static int count_of(const char *name, enum instruction_class k)
 }
 
 /* The source of these kernels says which classes of instructions they need, and which they do not. */
-static void test_classes(void **state)
+TEST(test_classes)
 {
     static const char scalar[] = "csr_scalar<double, double>", single[] = "csr_scalar<float, float>";
     static const char stream[] = "csr_stream<double, double, stream_plain>", atomic[] = "coo_atomic<double>";
     static const char vector[] = "csr_vector<double, double>", textured[] = "vab_rows<double, texture<double>>";
-    (void)state;
     assert_true(count_of(scalar, INSTRUCTION_LOAD) >= 5); /* two pointers, a column, a value, x */
     assert_int_equal(count_of(scalar, INSTRUCTION_STORE), 1);
     assert_true(count_of(scalar, INSTRUCTION_FP64) > 0 && count_of(scalar, INSTRUCTION_FP32) == 0);
@@ -64,11 +63,10 @@ static void test_classes(void **state)
     assert_true(count_of(textured, INSTRUCTION_TEXTURE) > 0 && count_of(vector, INSTRUCTION_TEXTURE) == 0);
 }
 
-static void test_patterns(void **state)
+TEST(test_patterns)
 {
     const struct compiled *plain = line_of("csr_stream<double, double, stream_plain>");
     const struct compiled *array = line_of("light_vector<double, 2, double const*>");
-    (void)state;
     assert_true(compiled_matches(plain, "csr_stream"));
     assert_false(compiled_matches(plain, "csr_stream_sums"));
     assert_false(compiled_matches(plain, "csr"));
@@ -85,9 +83,8 @@ static void test_patterns(void **state)
 /* ---- the registry ---- */
 
 /* Every kernel for GPUs names its functions, each with an instance in the table. */
-static void test_registry(void **state)
+TEST(test_registry)
 {
-    (void)state;
     for (int i = 0; kernels[i]; i++) {
         const struct kernel *k = kernels[i];
         if (k->host || k->vendor || k->emulated_only) continue;
@@ -101,9 +98,8 @@ static void test_registry(void **state)
     }
 }
 
-static void test_launches(void **state)
+TEST(test_launches)
 {
-    (void)state;
     check_compiled(open_or_fail("emu"), 1 << 14);
 }
 
@@ -128,10 +124,9 @@ static const struct held {
     {256, 46 * 1024, 40, 4, LIMITED_BY_SHARED, 50},
 };
 
-static void test_residency(void **state)
+TEST(test_residency)
 {
     struct machine g = machine_reference();
-    (void)state;
     for (int i = 0; i < COUNT(held); i++) {
         const struct held *h = &held[i];
         const struct work w = {.threads = h->threads, .shared_bytes = h->shared, .registers = h->registers};
@@ -147,10 +142,9 @@ static void test_residency(void **state)
 
 /* ---- what commands say ---- */
 
-static void test_commands(void **state)
+TEST(test_commands)
 {
     struct talk t;
-    (void)state;
     talk_open(&t, OUT_TEXT);
     talk_says(&t, "help csr-vector", "csr_vector: ");
     talk_says(&t, "help csr-vector", "Compiled for sm_");
@@ -169,14 +163,4 @@ static void test_commands(void **state)
     assert_null(strstr(t.out, "because each thread needs"));
     talk_close(&t);
     devices_close();
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_table),    cmocka_unit_test(test_classes),  cmocka_unit_test(test_patterns),
-        cmocka_unit_test(test_registry), cmocka_unit_test(test_launches), cmocka_unit_test(test_residency),
-        cmocka_unit_test(test_commands),
-    };
-    return cmocka_run_group_tests(tests, NULL, close_devices);
 }

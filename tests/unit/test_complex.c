@@ -2,6 +2,7 @@
    matrices of the collection. */
 #include "kits/complex_kit.h"
 #include "kits/talk.h"
+#include "kits/test.h"
 
 #include <ctype.h>
 
@@ -54,9 +55,8 @@ static int check_names(const char *line, const char *text)
     return n;
 }
 
-static void precisions_are_complex(void **state)
+TEST(precisions_are_complex)
 {
-    (void)state;
     for (int mode = OUT_TEXT; mode <= OUT_JSON; mode++) {
         struct talk t;
         load(&t, mode);
@@ -72,10 +72,9 @@ static void precisions_are_complex(void **state)
 
 /* ---- find ---- */
 
-static void find_shows_both_parts(void **state)
+TEST(find_shows_both_parts)
 {
     struct talk t;
-    (void)state;
     load(&t, OUT_TEXT);
     talk_says(&t, "find rows of Z", "row  length  sum       |sum|  diagonal  |diagonal|  largest |a|\n");
     talk_close(&t);
@@ -86,7 +85,7 @@ static void find_shows_both_parts(void **state)
 
 /* ---- print and let ---- */
 
-static void print_and_let_show_both_parts(void **state)
+TEST(print_and_let_show_both_parts)
 {
     static const struct {
         const char *line, *part;
@@ -104,7 +103,6 @@ static void print_and_let_show_both_parts(void **state)
         {"let D = 0.5*(H - H'); print D", " 1  0  0  0\n"},
     };
     struct talk t;
-    (void)state;
     load(&t, OUT_TEXT);
     assert_true(talk_line(&t, "use H"));
     for (int i = 0; i < COUNT(shown); i++) talk_says(&t, shown[i].line, shown[i].part);
@@ -113,20 +111,8 @@ static void print_and_let_show_both_parts(void **state)
 
 /* ---- the collection ---- */
 
-static void files_are_solved(void **state)
+TEST(files_are_solved)
 {
-    (void)state;
     check_complex_files("cpu");
     check_complex_files("emu");
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(precisions_are_complex),
-        cmocka_unit_test(find_shows_both_parts),
-        cmocka_unit_test(print_and_let_show_both_parts),
-        cmocka_unit_test(files_are_solved),
-    };
-    return cmocka_run_group_tests_name("complex", tests, NULL, NULL);
 }

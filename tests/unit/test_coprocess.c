@@ -1,17 +1,14 @@
 /* Another program that works for this one (base/coprocess.h): lines, the end, programs that do not end. */
+#include "kits/test.h"
 #include "base/coprocess.h"
 #include "base/clock.h"
 #include "base/err.h"
 
 #include <fcntl.h>
-#include <setjmp.h>
 #include <signal.h>
-#include <stdarg.h>
 #include <stddef.h>
 #include <string.h>
 #include <sys/wait.h>
-
-#include <cmocka.h>
 
 static struct coprocess begin(const char *script)
 {
@@ -31,9 +28,8 @@ static char *next(struct coprocess *c)
     return line;
 }
 
-static void test_lines_go_there_and_back(void **state)
+TEST(test_lines_go_there_and_back)
 {
-    (void)state;
     struct coprocess c = begin("while read x; do echo \"<$x>\"; done; echo end; echo sorry >&2");
     assert_true(coprocess_send(&c, "one\ntwo\nthr"));
     assert_string_equal(next(&c), "<one>");
@@ -47,9 +43,8 @@ static void test_lines_go_there_and_back(void **state)
     assert_non_null(strstr(c.said, "sorry"));
 }
 
-static void test_long_lines_arrive_whole(void **state)
+TEST(test_long_lines_arrive_whole)
 {
-    (void)state;
     struct coprocess c = begin("head -c 1000000 /dev/zero | tr '\\0' x; echo; echo y; exit 3");
     char *line = next(&c);
     assert_non_null(line);
@@ -61,9 +56,8 @@ static void test_long_lines_arrive_whole(void **state)
     assert_int_equal(WEXITSTATUS(c.status), 3);
 }
 
-static void test_a_missing_program_is_named(void **state)
+TEST(test_a_missing_program_is_named)
 {
-    (void)state;
     struct coprocess c;
     struct err e = {0};
     bool missing;
@@ -74,9 +68,8 @@ static void test_a_missing_program_is_named(void **state)
 }
 
 /* A program that ended does not end this one by SIGPIPE. */
-static void test_writing_to_an_ended_program_fails(void **state)
+TEST(test_writing_to_an_ended_program_fails)
 {
-    (void)state;
     struct coprocess c = begin("exit 0");
     for (double start = steady_us(); !coprocess_is_over(&c) && steady_us() - start < 5e6;) continue;
     assert_false(coprocess_send(&c, "hello\n") && coprocess_send(&c, "hello\n"));
@@ -84,9 +77,8 @@ static void test_writing_to_an_ended_program_fails(void **state)
 }
 
 /* The program and what it started ignore the end of their input and SIGTERM. */
-static void test_stubborn_programs_are_killed(void **state)
+TEST(test_stubborn_programs_are_killed)
 {
-    (void)state;
     struct coprocess c = begin("trap '' TERM; echo $$; sleep 60 & wait; sleep 60");
     pid_t group = c.pid;
     assert_non_null(next(&c));
@@ -98,21 +90,10 @@ static void test_stubborn_programs_are_killed(void **state)
     assert_int_equal(kill(-group, 0), -1);
 }
 
-static void test_ending_nothing_does_nothing(void **state)
+TEST(test_ending_nothing_does_nothing)
 {
-    (void)state;
     struct coprocess c = {0};
     coprocess_end(&c, 0); /* must not close the standard streams, whose numbers are those of a struct of zeros */
     assert_true(coprocess_is_over(&c));
     assert_int_equal(fcntl(0, F_GETFD), 0);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_lines_go_there_and_back),      cmocka_unit_test(test_long_lines_arrive_whole),
-        cmocka_unit_test(test_a_missing_program_is_named),   cmocka_unit_test(test_writing_to_an_ended_program_fails),
-        cmocka_unit_test(test_stubborn_programs_are_killed), cmocka_unit_test(test_ending_nothing_does_nothing),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

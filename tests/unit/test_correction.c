@@ -1,6 +1,7 @@
 /* Predictions are corrected by a bench of a similar matrix, and only by that. */
 #include "base/text.h"
 #include "kits/talk.h"
+#include "kits/test.h"
 #include "machine/bench.h"
 #include "machine/device.h"
 #include "machine/kernel.h"
@@ -46,10 +47,9 @@ static struct matrix *bench_of_a(struct talk *t)
     return A;
 }
 
-static void similar_matrices_are_corrected(void **state)
+TEST(similar_matrices_are_corrected)
 {
     struct talk t;
-    (void)state;
     talk_open(&t, OUT_TEXT);
     struct matrix *A = bench_of_a(&t);
     assert_true(talk_line(&t, "gen poisson2d 50 as B"));
@@ -62,11 +62,10 @@ static void similar_matrices_are_corrected(void **state)
     talk_close(&t);
 }
 
-static void others_are_not(void **state)
+TEST(others_are_not)
 {
     static const char *const others[] = {"gen rmat 10 3 as R", "gen poisson2d 300 as large", "gen dense 60 as D"};
     struct talk t;
-    (void)state;
     talk_open(&t, OUT_TEXT);
     struct matrix *A = bench_of_a(&t);
     assert_int_equal(correction(&t, A, "csr-scalar", T_F32).kernels, 0);
@@ -83,24 +82,13 @@ static void others_are_not(void **state)
 }
 
 /* The matrix itself has measured times: only its other kernels are corrected. */
-static void measured_kernels_are_not_corrected(void **state)
+TEST(measured_kernels_are_not_corrected)
 {
     struct talk t;
-    (void)state;
     talk_open(&t, OUT_TEXT);
     bench_of_a(&t);
     assert_true(talk_line(&t, "predict csr-scalar"));
     assert_null(strstr(t.out, "orrected"));
     talk_says(&t, "predict sell", "Corrected by what was measured for A");
     talk_close(&t);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(similar_matrices_are_corrected),
-        cmocka_unit_test(others_are_not),
-        cmocka_unit_test(measured_kernels_are_not_corrected),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

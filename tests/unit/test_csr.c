@@ -2,17 +2,15 @@
 #include <stdio.h>
 
 #include "kits/shapes.h"
+#include "kits/test.h"
 #include "matrix/csr.h"
 #include "base/err.h"
 #include "base/mem.h"
 #include "matrix/random.h"
 
 #include <omp.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
-#include <cmocka.h>
 
 /* The sum of the triplets at (row, col) in input order, computed in a dense array. */
 static void assert_naive(const struct shape *s, const struct triplets *t, const struct csr *A, int64_t duplicates)
@@ -39,9 +37,8 @@ static void assert_naive(const struct shape *s, const struct triplets *t, const 
     mem_free(there);
 }
 
-static void triplets_are_summed(void **state)
+TEST(triplets_are_summed)
 {
-    (void)state;
     for (const struct shape *s = shapes; s->name; s++) {
         struct csr A;
         struct err e = {0};
@@ -56,9 +53,8 @@ static void triplets_are_summed(void **state)
 }
 
 /* 1e16 + 1 is 1e16: the sum depends on the order. */
-static void duplicates_are_summed_in_input_order(void **state)
+TEST(duplicates_are_summed_in_input_order)
 {
-    (void)state;
     static const struct {
         double v[3], sum;
     } cases[] = {{{1e16, 1, -1e16}, 0}, {{1e16, -1e16, 1}, 1}, {{1, 1e16, -1e16}, 0}};
@@ -75,9 +71,8 @@ static void duplicates_are_summed_in_input_order(void **state)
 }
 
 /* Values for which the last bits of the sum depend on the order. */
-static void threads_do_not_change_the_result(void **state)
+TEST(threads_do_not_change_the_result)
 {
-    (void)state;
     const struct shape s = {.rows = 3000, .cols = 200, .entries = 400000, .long_row = 5, .complex_values = true};
     struct triplets t = shape_triplets(&s, 3);
     struct csr one, A;
@@ -97,9 +92,8 @@ static void threads_do_not_change_the_result(void **state)
     triplets_free(&t);
 }
 
-static void entries_outside_are_named(void **state)
+TEST(entries_outside_are_named)
 {
-    (void)state;
     static const struct {
         int row, col;
     } outside[] = {{-1, 0}, {3, 0}, {0, -1}, {0, 4}, {INT32_MIN, 0}, {0, INT32_MAX}};
@@ -117,9 +111,8 @@ static void entries_outside_are_named(void **state)
     }
 }
 
-static void limits_are_checked_first(void **state)
+TEST(limits_are_checked_first)
 {
-    (void)state;
     const int64_t most = INT32_MAX;
     const struct {
         int64_t rows, cols, nnz;
@@ -142,9 +135,8 @@ static void limits_are_checked_first(void **state)
     }
 }
 
-static void the_first_broken_invariant_is_named(void **state)
+TEST(the_first_broken_invariant_is_named)
 {
-    (void)state;
     static const struct {
         int rowptr[4], col[4];
         const char *text;
@@ -170,9 +162,8 @@ static void the_first_broken_invariant_is_named(void **state)
     }
 }
 
-static void transposing_mirrors_every_entry(void **state)
+TEST(transposing_mirrors_every_entry)
 {
-    (void)state;
     for (const struct shape *s = shapes; s->name; s++) {
         struct csr A = shape_csr(s, 5), T, back;
         assert_true(csr_transpose(&T, &A, NULL) && csr_check(&T, NULL));
@@ -190,9 +181,8 @@ static void transposing_mirrors_every_entry(void **state)
     }
 }
 
-static void find_agrees_with_the_dense_array(void **state)
+TEST(find_agrees_with_the_dense_array)
 {
-    (void)state;
     struct csr A = shape_csr(&shapes[6], 2);
     for (int64_t r = 0; r < A.rows; r++) {
         int64_t k = A.rowptr[r];
@@ -206,11 +196,10 @@ static void find_agrees_with_the_dense_array(void **state)
     csr_free(&A);
 }
 
-static void a_search_from_near_finds_what_a_search_of_the_row_finds(void **state)
+TEST(a_search_from_near_finds_what_a_search_of_the_row_finds)
 {
     enum { N = 100 };
     int col[N];
-    (void)state;
     for (int i = 0; i < N; i++) col[i] = i * i / 3;
     for (int from = 0; from <= N; from++)
         for (int end = from; end <= N; end++)
@@ -218,9 +207,8 @@ static void a_search_from_near_finds_what_a_search_of_the_row_finds(void **state
                 assert_int_equal(column_next(col, from, end, j), column_lower(col, from, end, j));
 }
 
-static void copies_are_equal_until_a_bit_changes(void **state)
+TEST(copies_are_equal_until_a_bit_changes)
 {
-    (void)state;
     const struct shape *s = shapes;
     while (!s->complex_values) s++;
     struct csr A = shape_csr(s, 1), B;
@@ -247,29 +235,10 @@ static bool build_and_turn(const void *user, struct err *e)
     return ok;
 }
 
-static void every_allocation_may_fail(void **state)
+TEST(every_allocation_may_fail)
 {
-    (void)state;
     const struct shape s = {.rows = 60, .cols = 60, .entries = 700, .long_row = -1, .complex_values = true};
     struct triplets t = shape_triplets(&s, 1);
     assert_true(fail_each(build_and_turn, &t) >= 16);
     triplets_free(&t);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(triplets_are_summed),
-        cmocka_unit_test(duplicates_are_summed_in_input_order),
-        cmocka_unit_test(threads_do_not_change_the_result),
-        cmocka_unit_test(entries_outside_are_named),
-        cmocka_unit_test(limits_are_checked_first),
-        cmocka_unit_test(the_first_broken_invariant_is_named),
-        cmocka_unit_test(transposing_mirrors_every_entry),
-        cmocka_unit_test(find_agrees_with_the_dense_array),
-        cmocka_unit_test(a_search_from_near_finds_what_a_search_of_the_row_finds),
-        cmocka_unit_test(copies_are_equal_until_a_bit_changes),
-        cmocka_unit_test(every_allocation_may_fail),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

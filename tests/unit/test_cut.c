@@ -6,6 +6,8 @@
 #include "base/mem.h"
 #include "base/watch.h"
 #include "kits/solve_kit.h"
+#include "kits/amg_kit.h"
+#include "kits/test.h"
 #include "machine/device.h"
 #include "matrix/csr.h"
 #include "session/matrix.h"
@@ -170,15 +172,13 @@ static void check_all(const struct problem *p, const char *device)
     loop_check_all(false);
 }
 
-static void iterations_on_cpu_can_be_cut(void **state)
+TEST(iterations_on_cpu_can_be_cut)
 {
-    (void)state;
     check_all(&on_cpu, "cpu");
 }
 
-static void iterations_on_several_threads_can_be_cut(void **state)
+TEST(iterations_on_several_threads_can_be_cut)
 {
-    (void)state;
     omp_set_num_threads(3);
     loop_check_all(true);
     for (int i = 0; solvers[i]; i++) check(&on_cpu, "cpu", solvers[i], NULL, PLAIN);
@@ -186,9 +186,8 @@ static void iterations_on_several_threads_can_be_cut(void **state)
     omp_set_num_threads(1);
 }
 
-static void iterations_on_the_emulator_can_be_cut(void **state)
+TEST(iterations_on_the_emulator_can_be_cut)
 {
-    (void)state;
     check_all(&on_emu, "emu");
     loop_check_all(true);
     for (int i = 0; solvers[i]; i++)
@@ -200,9 +199,8 @@ static void iterations_on_the_emulator_can_be_cut(void **state)
 }
 
 /* On a device with members, Ctrl-C may come between two members. */
-static void iterations_on_members_can_be_cut(void **state)
+TEST(iterations_on_members_can_be_cut)
 {
-    (void)state;
     loop_check_all(true);
     for (int i = 0; solvers[i]; i++)
         if (solvers[i]->several) check(&on_members, "emu*2", solvers[i], NULL, PLAIN);
@@ -256,9 +254,8 @@ static void check_back(const struct solver *solver, enum way way)
 }
 
 /* If a solve is ended after an iteration was interrupted, x is the x of the last record. */
-static void a_solve_that_was_cut_keeps_x(void **state)
+TEST(a_solve_that_was_cut_keeps_x)
 {
-    (void)state;
     loop_check_all(true);
     for (int i = 0; solvers[i]; i++)
         for (enum way way = 0; way < WAYS; way++)
@@ -313,9 +310,8 @@ static void check_later(const struct solver *solver, const struct precond *pre)
 }
 
 /* After Ctrl-C, an x that takes long is computed when it is asked for. */
-static void x_can_be_left_for_later(void **state)
+TEST(x_can_be_left_for_later)
 {
-    (void)state;
     loop_check_all(true);
     for (int i = 0; solvers[i]; i++) {
         check_later(solvers[i], NULL);
@@ -325,10 +321,9 @@ static void x_can_be_left_for_later(void **state)
 }
 
 /* `stop` computes the true residual of a large matrix as long as it takes, unless Ctrl-C ends it: x stays. */
-static void the_residual_of_a_stopped_solve_can_be_cut(void **state)
+TEST(the_residual_of_a_stopped_solve_can_be_cut)
 {
     static const struct problem large = {.generator = "poisson2d", .p = {700, 700}};
-    (void)state;
     for (int cut = 0; cut < 2; cut++) {
         struct run r = {0};
         struct err e = {0};
@@ -380,18 +375,16 @@ static int ticks_of_set_up(int64_t m)
 }
 
 /* Ctrl-C can end each iteration of the short cycle from which gmres estimates m. */
-static void the_estimate_of_m_can_be_cut(void **state)
+TEST(the_estimate_of_m_can_be_cut)
 {
     enum { TRIAL = 5, PASSES = 5 };
-    (void)state;
     assert_true(ticks_of_set_up(0) > ticks_of_set_up(4) + TRIAL * PASSES);
 }
 
 /* If an iteration is interrupted between its two parts and the solve then goes back, the iteration runs again from its
    beginning. */
-static void a_solve_that_was_cut_can_go_back(void **state)
+TEST(a_solve_that_was_cut_can_go_back)
 {
-    (void)state;
     loop_check_all(true);
     for (int i = 0; solvers[i]; i++)
         for (enum way way = 0; way < WAYS; way++)
@@ -399,20 +392,10 @@ static void a_solve_that_was_cut_can_go_back(void **state)
     loop_check_all(false);
 }
 
-int main(void)
+static int one_thread(void **state)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(iterations_on_cpu_can_be_cut),
-        cmocka_unit_test(iterations_on_several_threads_can_be_cut),
-        cmocka_unit_test(iterations_on_the_emulator_can_be_cut),
-        cmocka_unit_test(iterations_on_members_can_be_cut),
-        cmocka_unit_test(a_solve_that_was_cut_keeps_x),
-        cmocka_unit_test(x_can_be_left_for_later),
-        cmocka_unit_test(the_residual_of_a_stopped_solve_can_be_cut),
-        cmocka_unit_test(the_estimate_of_m_can_be_cut),
-        cmocka_unit_test(a_solve_that_was_cut_can_go_back),
-    };
     omp_set_num_threads(1);
-    amg_hook(8); /* so that small matrices have several levels */
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return amg_of_few_rows(state);
 }
+
+SUITE(.setup = one_thread);

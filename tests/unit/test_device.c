@@ -3,6 +3,7 @@
 #include "kits/dev_fake.h"
 #include "kits/shapes.h"
 #include "kits/talk.h"
+#include "kits/test.h"
 #include "gpu/dev.h"
 #include "machine/bench.h"
 #include "matrix/csr.h"
@@ -13,10 +14,7 @@
 #include "base/mem.h"
 #include "base/watch.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <string.h>
-#include <cmocka.h>
 
 enum { BUDGET = 4000000 };
 
@@ -40,10 +38,9 @@ static int close_devices(void **state)
 
 /* ---- names ---- */
 
-static void test_open(void **state)
+TEST_WITH(test_open, "emu")
 {
     static const char *const names[] = {"cpu", "emu", "fake"};
-    (void)state;
     for (int i = 0; i < COUNT(names); i++) {
         struct err e = {0};
         struct device *d = device_open(names[i], &e);
@@ -77,9 +74,8 @@ static const struct {
 #endif
 };
 
-static void test_refused(void **state)
+TEST_WITH(test_refused, "cpu")
 {
-    (void)state;
     for (int i = 0; i < COUNT(refused); i++) {
         struct err e = {0};
         assert_null(device_open(refused[i].name, &e));
@@ -89,10 +85,9 @@ static void test_refused(void **state)
 
 /* ---- memory ---- */
 
-static void test_memory(void **state)
+TEST_WITH(test_memory, "cpu")
 {
     static const char *const names[] = {"cpu", "emu"};
-    (void)state;
     for (int i = 0; i < COUNT(names); i++) {
         struct err e = {0};
         int64_t left, total;
@@ -110,9 +105,8 @@ static void test_memory(void **state)
 
 /* ---- ceilings ---- */
 
-static void test_ceilings(void **state)
+TEST_WITH(test_ceilings, "cpu")
 {
-    (void)state;
     struct err e = {0};
     const struct ceilings *c = &fake.dev.ceilings;
     if (!device_ceilings(&fake.dev, NULL, &e)) fail_msg("%s", e.text);
@@ -126,9 +120,8 @@ static void test_ceilings(void **state)
 }
 
 /* The longest of the times of the bytes, the gathers and a launch is the bound; only a GPU has the last two. */
-static void test_bounds(void **state)
+TEST_WITH(test_bounds, "cpu")
 {
-    (void)state;
     struct device gpu = {.kind = DEV_CUDA}, host = {.kind = DEV_CPU};
     const struct stored S = {.cols = 1000, .real = T_F64};
     const struct ceilings c = {.measured = true,
@@ -162,11 +155,10 @@ static void test_bounds(void **state)
 
 /* The kernels that measure a GPU, run on the emulator: copies are exact, each pass reads every element once, and the
    gather reads as many elements as requested. */
-static void test_ceiling_kernels(void **state)
+TEST_WITH(test_ceiling_kernels, "emu")
 {
     enum { N = 2048, LANES = 768, PASSES = 3 };
     static const struct ceiling_ops *const all[] = {&emu_kernel_ceilings, &host_ceilings};
-    (void)state;
     struct err e = {0};
     struct device *d = device_open("emu", &e);
     double *x = mem_new(N, 8, "x", &e), *y = mem_new(N, 8, "y", &e), *sums = mem_new(LANES, 8, "sums", &e);
@@ -221,9 +213,8 @@ static bool bench_once(const char *format, int reps, struct watch *w, struct run
     return ok;
 }
 
-static void test_bench(void **state)
+TEST_WITH(test_bench, "cpu")
 {
-    (void)state;
     struct err e = {0};
     struct run r;
     struct csr A = shape_csr(&grid, 4);
@@ -241,9 +232,8 @@ static void test_bench(void **state)
 
 /* kernel_bytes counts the arrays, x and y once each, but counts y twice if y is also read. The padding of ELL is
    skipped, and the padding of BSR is read. */
-static void test_bytes(void **state)
+TEST_WITH(test_bytes, "cpu")
 {
-    (void)state;
     struct csr A = shape_csr(&grid, 4);
     struct stored S;
     const struct kernel *coo = kernel_find("coo-serial"), *ell = kernel_find("ell-serial"),
@@ -268,9 +258,8 @@ static bool stop(struct watch *w, const char *what, int64_t done, int64_t total)
     return ++*(int *)w->user < 3;
 }
 
-static void test_cancel(void **state)
+TEST_WITH(test_cancel, "cpu")
 {
-    (void)state;
     struct err e = {0};
     struct run r;
     int ticks = 0;
@@ -281,9 +270,8 @@ static void test_cancel(void **state)
     assert_int_equal(fake.nblocks, 0);
 }
 
-static void test_wrong_result(void **state)
+TEST_WITH(test_wrong_result, "emu")
 {
-    (void)state;
     for (int which = 1; which <= 2; which++) {
         struct err e = {0};
         struct run r;
@@ -296,9 +284,8 @@ static void test_wrong_result(void **state)
 }
 
 /* Make the 1st, 2nd, ... call of each kind fail, until no call fails. */
-static void test_each_call_fails(void **state)
+static void check_each_call(void)
 {
-    (void)state;
     for (int call = 0; call < FAKE_CALLS; call++)
         for (int n = 1;; n++) {
             struct err e = {0};
@@ -316,6 +303,16 @@ static void test_each_call_fails(void **state)
         }
 }
 
+TEST_WITH(each_call_fails_on_cpu, "cpu")
+{
+    check_each_call();
+}
+
+TEST_WITH(each_call_fails_on_emu, "emu")
+{
+    check_each_call();
+}
+
 static bool bench_for_memory(const void *user, struct err *e)
 {
     struct run r;
@@ -329,20 +326,18 @@ static bool bench_for_memory(const void *user, struct err *e)
     return ok;
 }
 
-static void test_each_allocation_fails(void **state)
+TEST_WITH(test_each_allocation_fails, "emu")
 {
-    (void)state;
     struct csr A = shape_csr(&grid, 4);
     assert_true(fail_each(bench_for_memory, &A) > 10);
     assert_int_equal(fake.nblocks, 0);
     csr_free(&A);
 }
 
-static void test_budget(void **state)
+TEST_WITH(test_budget, "emu")
 {
     static const char *const what[] = {"the array ptr of csr", "the array col of csr", "the array val of csr",
                                        "the vector x", "the vector y"};
-    (void)state;
     int met = 0;
     for (fake.budget = 0;; fake.budget += 8) {
         struct err e = {0};
@@ -356,9 +351,8 @@ static void test_budget(void **state)
     assert_int_equal(met, COUNT(what) - 1);
 }
 
-static void test_loss(void **state)
+TEST_WITH(test_loss, "emu")
 {
-    (void)state;
     struct err e = {0};
     struct run r;
     fake.sticky = true;
@@ -376,14 +370,11 @@ static void test_loss(void **state)
     assert_true(fake.dev.ops->reset(&fake.dev, &e) && bench_once("csr", 1, NULL, &r, &e));
 }
 
-#define ON(test, base) cmocka_unit_test_prestate_setup_teardown(test, fresh, close_devices, base)
-
 /* Copies are counted and reported with their rate (the fake device copies at 1 GB/s), and a device in host memory
    copies nothing. The vectors of cg are b and x0 on the way in, and x on the way out. */
-static void test_copies_are_reported(void **state)
+TEST_WITH(test_copies_are_reported, "cpu")
 {
     struct talk t;
-    (void)state;
     talk_open(&t, OUT_TEXT);
     talk_says(&t, "gen poisson2d 20; solve cg on fake", "vectors: 9.60 kB at 1.00 GB/s; matrix: 24.6 kB at 1.00 GB/s");
     talk_says(&t, "spmv on fake", "copied at GB/s");
@@ -397,25 +388,4 @@ static void test_copies_are_reported(void **state)
     talk_close(&t);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        ON(test_open, "emu"),
-        ON(test_refused, "cpu"),
-        ON(test_memory, "cpu"),
-        ON(test_ceilings, "cpu"),
-        ON(test_bounds, "cpu"),
-        ON(test_ceiling_kernels, "emu"),
-        ON(test_bench, "cpu"),
-        ON(test_bytes, "cpu"),
-        ON(test_cancel, "cpu"),
-        ON(test_wrong_result, "emu"),
-        ON(test_each_call_fails, "cpu"),
-        ON(test_each_call_fails, "emu"),
-        ON(test_each_allocation_fails, "emu"),
-        ON(test_budget, "emu"),
-        ON(test_loss, "emu"),
-        ON(test_copies_are_reported, "cpu"),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+SUITE(.before = fresh, .after = close_devices);

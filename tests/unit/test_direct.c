@@ -3,6 +3,7 @@
 #include "kits/collection.h"
 #include "kits/mtx_kit.h"
 #include "kits/talk.h"
+#include "kits/test.h"
 #include "base/mem.h"
 #include "base/registry.h"
 #include "base/shared.h"
@@ -127,13 +128,12 @@ static bool load(const char *path, struct csr *A)
     return file_load(path, NULL, NULL, A, &info, &e) && A->rows && A->cols;
 }
 
-static void every_method_on_real_matrices(void **state)
+TEST(every_method_on_real_matrices)
 {
     const char *folder = collection_folder("the direct solvers on real matrices");
     DIR *all = folder ? opendir(folder) : NULL;
     struct dirent *entry;
     int n = 0;
-    (void)state;
     while (all && (entry = readdir(all))) {
         char path[1200];
         struct csr A = {0};
@@ -155,7 +155,7 @@ static const struct direct_answer *answer_of(struct talk *t, const char *line, c
     return t->s.direct;
 }
 
-static void the_choice_follows_from_the_matrix(void **state)
+TEST(the_choice_follows_from_the_matrix)
 {
     static const struct {
         const char *make, *method;
@@ -165,7 +165,6 @@ static void the_choice_follows_from_the_matrix(void **state)
                  {"gen dense 100", "umfpack"},
                  {"load tests/files/hermitian.mtx", "cholmod"},
                  {"load tests/files/indefinite.mtx", "cholmod"}};
-    (void)state;
     for (int i = 0; i < COUNT(cases); i++) {
         struct talk t;
         talk_open(&t, OUT_TEXT);
@@ -179,10 +178,9 @@ static void the_choice_follows_from_the_matrix(void **state)
 }
 
 /* With supernodes, an indefinite matrix goes to LU, but cholmod by name still counts the signs. */
-static void indefinite_matrices_with_fill(void **state)
+TEST(indefinite_matrices_with_fill)
 {
     struct talk t;
-    (void)state;
     talk_open(&t, OUT_TEXT);
     assert_true(talk_line(&t, "gen poisson3d 12 as A; let B = A - 3*I"));
     talk_says(&t, "solve direct B b random", "cholmod: not positive definite");
@@ -192,10 +190,9 @@ static void indefinite_matrices_with_fill(void **state)
     talk_close(&t);
 }
 
-static void definiteness_is_counted(void **state)
+TEST(definiteness_is_counted)
 {
     struct talk t;
-    (void)state;
     talk_open(&t, OUT_TEXT);
     assert_true(talk_line(&t, "load tests/files/indefinite.mtx; solve direct cholmod"));
     assert_int_equal(t.s.direct->factors.positive, 1);
@@ -209,10 +206,9 @@ static void definiteness_is_counted(void **state)
 }
 
 /* x is as good as fp64 allows, but its residual exceeds tol: the system does not count as solved. */
-static void the_verdict_compares_the_true_residual_with_tol(void **state)
+TEST(the_verdict_compares_the_true_residual_with_tol)
 {
     struct talk t;
-    (void)state;
     talk_open(&t, OUT_TEXT);
     assert_true(talk_line(&t, "gen poisson2d 20 as P; let N = P - 4.000000001*I"));
     talk_says(&t, "solve direct N b random", "larger than tol 1e-08: A is ill-conditioned, so ||A|| ||x|| is");
@@ -224,10 +220,9 @@ static void the_verdict_compares_the_true_residual_with_tol(void **state)
 }
 
 /* A factorisation without x is the last solve all the same. */
-static void a_failed_solve_has_no_x(void **state)
+TEST(a_failed_solve_has_no_x)
 {
     struct talk t;
-    (void)state;
     talk_open(&t, OUT_TEXT);
     assert_true(talk_line(&t, "gen poisson2d 3 as P; solve direct P; let Z = P - P; solve direct Z klu b ones"));
     talk_refuses(&t, "print x", "found no x: singular");
@@ -238,10 +233,9 @@ static void a_failed_solve_has_no_x(void **state)
 }
 
 /* The true rank, and words that do not claim more than a least-squares solution. */
-static void singular_matrices_get_honest_words(void **state)
+TEST(singular_matrices_get_honest_words)
 {
     struct talk t;
-    (void)state;
     talk_open(&t, OUT_TEXT);
     assert_true(talk_line(&t, "load tests/golden/singular.mtx"));
     talk_says(&t, "solve direct spqr b random", "least squares: rank 3 of 4");
@@ -257,7 +251,7 @@ static void singular_matrices_get_honest_words(void **state)
 }
 
 /* Hilbert matrices: how many digits the condition leaves, also if refinement converges. */
-static void a_large_condition_is_said(void **state)
+TEST(a_large_condition_is_said)
 {
     static const struct {
         int n;
@@ -271,7 +265,6 @@ static void a_large_condition_is_said(void **state)
         {12, "solve direct umfpack", "the condition exceeds 1/eps, so x may have no correct digit"},
     };
     struct talk t;
-    (void)state;
     talk_open(&t, OUT_TEXT);
     for (int k = 0; k < COUNT(cases); k++) {
         char path[64], line[200];
@@ -292,10 +285,9 @@ static void a_large_condition_is_said(void **state)
     talk_close(&t);
 }
 
-static void rectangular_systems(void **state)
+TEST(rectangular_systems)
 {
     struct talk t;
-    (void)state;
     talk_open(&t, OUT_TEXT);
     assert_true(talk_line(&t, "gen poisson2d 10 as A; extract A 0 100 0 60 as tall; extract A 0 60 0 100 as wide"));
     talk_says(&t, "solve direct tall b random", "least squares: no x satisfies all equations");
@@ -312,10 +304,9 @@ static void rectangular_systems(void **state)
 
 /* ---- options ---- */
 
-static void options_are_checked(void **state)
+TEST(options_are_checked)
 {
     struct talk t;
-    (void)state;
     talk_open(&t, OUT_TEXT);
     assert_true(talk_line(&t, "gen poisson2d 5 as A; gen circuit 40 as B"));
     talk_refuses(&t, "solve direct A tol 1e-3", "`tol` is for iterative solvers");
@@ -332,10 +323,9 @@ static void options_are_checked(void **state)
     talk_close(&t);
 }
 
-static void a_plan_factors_nothing(void **state)
+TEST(a_plan_factors_nothing)
 {
     struct talk t;
-    (void)state;
     talk_open(&t, OUT_TEXT);
     assert_true(talk_line(&t, "gen poisson2d 20"));
     talk_says(&t, "solve direct plan", "planned: nothing was factored");
@@ -350,10 +340,9 @@ static void a_plan_factors_nothing(void **state)
 
 /* ---- memory, missing libraries, Ctrl-C ---- */
 
-static void memory_is_checked_before_the_factorisation(void **state)
+TEST(memory_is_checked_before_the_factorisation)
 {
     struct talk t;
-    (void)state;
     talk_open(&t, OUT_TEXT);
     assert_true(talk_line(&t, "gen poisson3d 12; solve direct plan"));
     for (int i = 0; directs[i]; i++) {
@@ -371,11 +360,10 @@ static void memory_is_checked_before_the_factorisation(void **state)
     talk_close(&t);
 }
 
-static void missing_libraries_are_named(void **state)
+TEST(missing_libraries_are_named)
 {
     struct talk t;
     char text[200];
-    (void)state;
     talk_open(&t, OUT_TEXT);
     assert_true(talk_line(&t, "gen poisson2d 20"));
     for (int i = 0; directs[i]; i++) {
@@ -394,11 +382,10 @@ static void missing_libraries_are_named(void **state)
     talk_close(&t);
 }
 
-static void without_any_library_nothing_is_solved(void **state)
+TEST(without_any_library_nothing_is_solved)
 {
     struct talk t;
     const char *file[8];
-    (void)state;
     talk_open(&t, OUT_TEXT);
     assert_true(talk_line(&t, "gen poisson2d 4"));
     for (int i = 0; directs[i]; i++) {
@@ -422,11 +409,10 @@ static bool stop_at(struct watch *w, const char *what, int64_t done, int64_t tot
 }
 
 /* Ctrl-C in each library call: the command ends at once, and the worker thread frees the factorisation later. */
-static void ctrl_c_ends_each_call(void **state)
+TEST(ctrl_c_ends_each_call)
 {
     static const char *const at[] = {"analysis", "factorisation", "substitution", "condition"};
     struct talk t;
-    (void)state;
     talk_open(&t, OUT_TEXT);
     assert_true(talk_line(&t, "gen poisson2d 30"));
     const struct csr *A = &t.s.current->csr;
@@ -447,10 +433,9 @@ static void ctrl_c_ends_each_call(void **state)
     talk_close(&t);
 }
 
-static void no_memory_is_an_error(void **state)
+TEST(no_memory_is_an_error)
 {
     struct talk t;
-    (void)state;
     talk_open(&t, OUT_TEXT);
     assert_true(talk_line(&t, "gen poisson2d 6"));
     const struct csr *A = &t.s.current->csr;
@@ -472,10 +457,9 @@ static void no_memory_is_an_error(void **state)
     talk_close(&t);
 }
 
-static void values_that_are_not_finite_are_refused(void **state)
+TEST(values_that_are_not_finite_are_refused)
 {
     struct talk t;
-    (void)state;
     talk_open(&t, OUT_TEXT);
     assert_true(talk_line(&t, "load tests/golden/nan.mtx"));
     talk_refuses(&t, "solve direct b ones", "has NaN or inf");
@@ -485,10 +469,9 @@ static void values_that_are_not_finite_are_refused(void **state)
 /* ---- x as the truth ---- */
 
 /* Iterative solves of the same system, and only of the same system, show their error against x. */
-static void later_solves_show_their_error(void **state)
+TEST(later_solves_show_their_error)
 {
     struct talk t;
-    (void)state;
     talk_open(&t, OUT_JSON);
     assert_true(talk_line(&t, "gen poisson2d 20 as A; gen poisson2d 20 as B; solve direct A b random seed 7"));
     talk_says(&t, "solve cg A b random seed 7 tol 1e-12 on cpu", "\"error_against\":\"direct\"");
@@ -504,12 +487,11 @@ static void later_solves_show_their_error(void **state)
 }
 
 /* After a direct solve with several right sides, each of them has a known x. */
-static void each_column_is_known_later(void **state)
+TEST(each_column_is_known_later)
 {
     struct talk t;
     char text[400], line[200];
     int at = snprintf(text, sizeof text, "%%%%MatrixMarket matrix array real general\n9 3\n");
-    (void)state;
     for (int i = 0; i < 27; i++) at += snprintf(text + at, sizeof text - (size_t)at, "%d\n", i * i % 11 - 4);
     const char *path = write_file("sides.mtx", text, (size_t)at);
     talk_open(&t, OUT_JSON);
@@ -528,10 +510,9 @@ static void each_column_is_known_later(void **state)
 }
 
 /* The other way round: `solve direct` measures the solve before it. */
-static void the_solve_before_is_measured(void **state)
+TEST(the_solve_before_is_measured)
 {
     struct talk t;
-    (void)state;
     talk_open(&t, OUT_JSON);
     assert_true(talk_line(&t, "gen poisson2d 20 as A; gen poisson2d 20 as B; solve cg A b random tol 1e-4 on cpu"));
     talk_says(&t, "solve direct A b random", "\"before\":\"cg\"");
@@ -547,10 +528,9 @@ static double number_after(const char *text, const char *key)
     return at ? strtod(at + strlen(key), NULL) : NAN;
 }
 
-static void the_error_is_the_distance_from_x(void **state)
+TEST(the_error_is_the_distance_from_x)
 {
     struct talk t;
-    (void)state;
     talk_open(&t, OUT_JSON);
     assert_true(talk_line(&t, "gen poisson2d 20 as A; solve direct A b random"));
     talk_forget(&t);
@@ -563,10 +543,9 @@ static void the_error_is_the_distance_from_x(void **state)
     talk_close(&t);
 }
 
-static void the_vectors_are_those_of_the_last_solve(void **state)
+TEST(the_vectors_are_those_of_the_last_solve)
 {
     struct talk t;
-    (void)state;
     talk_open(&t, OUT_TEXT);
     assert_true(talk_line(&t, "gen poisson2d 5; solve direct klu"));
     talk_says(&t, "print x", "the solution of `solve direct` by klu");
@@ -580,31 +559,4 @@ static void the_vectors_are_those_of_the_last_solve(void **state)
     talk_close(&t);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_choice_follows_from_the_matrix),
-        cmocka_unit_test(indefinite_matrices_with_fill),
-        cmocka_unit_test(definiteness_is_counted),
-        cmocka_unit_test(the_verdict_compares_the_true_residual_with_tol),
-        cmocka_unit_test(a_failed_solve_has_no_x),
-        cmocka_unit_test(singular_matrices_get_honest_words),
-        cmocka_unit_test(a_large_condition_is_said),
-        cmocka_unit_test(rectangular_systems),
-        cmocka_unit_test(options_are_checked),
-        cmocka_unit_test(a_plan_factors_nothing),
-        cmocka_unit_test(memory_is_checked_before_the_factorisation),
-        cmocka_unit_test(missing_libraries_are_named),
-        cmocka_unit_test(without_any_library_nothing_is_solved),
-        cmocka_unit_test(ctrl_c_ends_each_call),
-        cmocka_unit_test(no_memory_is_an_error),
-        cmocka_unit_test(values_that_are_not_finite_are_refused),
-        cmocka_unit_test(later_solves_show_their_error),
-        cmocka_unit_test(each_column_is_known_later),
-        cmocka_unit_test(the_solve_before_is_measured),
-        cmocka_unit_test(the_error_is_the_distance_from_x),
-        cmocka_unit_test(the_vectors_are_those_of_the_last_solve),
-        cmocka_unit_test(every_method_on_real_matrices),
-    };
-    return cmocka_run_group_tests(tests, NULL, tidy);
-}
+SUITE(.teardown = tidy);

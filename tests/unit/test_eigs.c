@@ -3,6 +3,7 @@
 #include "kits/collection.h"
 #include "kits/eigs_kit.h"
 #include "kits/talk.h"
+#include "kits/test.h"
 #include "base/loop.h"
 #include "base/mem.h"
 #include "base/shared.h"
@@ -27,9 +28,8 @@
 
 enum { FILE_BYTES_MOST = 9000, ROWS_MOST = 300, GRID = 30, TRIES = 24 };
 
-static void known_spectra(void **state)
+TEST(known_spectra)
 {
-    (void)state;
     check_eigs("cpu");
     check_eigs("emu");
 }
@@ -42,12 +42,11 @@ static double grid_value(int i)
 }
 
 /* The eigenvalues of poisson2d are sums of those of a line, so most of them are double. */
-static void closed_form_of_the_grid(void **state)
+TEST(closed_form_of_the_grid)
 {
     static const int pairs[][2] = {{1, 1}, {1, 2}, {2, 1}, {2, 2}, {1, 3}, {3, 1}, {2, 3}, {3, 2}};
     static const char *const lines[] = {"eigs 8 smallest on cpu", "eigs 8 near 0 on cpu", "eigs 8 smallest tol 1e-12"};
     struct talk t;
-    (void)state;
     talk_open(&t, OUT_TEXT);
     assert_true(talk_line(&t, "gen poisson2d 30"));
     for (int k = 0; k < COUNT(lines); k++) {
@@ -63,7 +62,7 @@ static void closed_form_of_the_grid(void **state)
 }
 
 /* The Laplacian of a path is singular: the factors are those of a shifted matrix, and the value 0 is found. */
-static void a_singular_laplacian(void **state)
+TEST(a_singular_laplacian)
 {
     enum { N = 200 };
     struct talk t;
@@ -72,7 +71,6 @@ static void a_singular_laplacian(void **state)
     struct load_info info = {.file = "case"};
     int row[3 * N], col[3 * N], k = 0;
     double val[3 * N];
-    (void)state;
     for (int i = 0; i < N; i++)
         for (int j = i ? i - 1 : 0; j <= i + 1 && j < N; j++) {
             row[k] = i;
@@ -114,7 +112,7 @@ static double twenty_ones(int i)
 }
 
 /* 4 is an eigenvalue of poisson2d n with n copies. */
-static void many_copies(void **state)
+TEST(many_copies)
 {
     static const struct {
         const char *line;
@@ -130,7 +128,6 @@ static void many_copies(void **state)
         {"eigs 3 smallest D on cpu", 3, "`eigs ", "not converged"},
     };
     struct talk t;
-    (void)state;
     talk_open(&t, OUT_TEXT);
     assert_true(talk_line(&t, "gen poisson2d 20 as P"));
     load_diagonal(&t, "D", 100, twenty_ones);
@@ -150,10 +147,9 @@ static void many_copies(void **state)
 
 /* More copies than the basis has columns: the search ends when the wanted ones have converged. Whether the basis then
    holds a further copy depends on rounding; if it does, the answer says so. */
-static void more_copies_than_columns(void **state)
+TEST(more_copies_than_columns)
 {
     struct talk t;
-    (void)state;
     talk_open(&t, OUT_TEXT);
     assert_true(talk_line(&t, "gen poisson2d 100"));
     talk_says(&t, "eigs 6 near 4 on cpu maxit 100", "converged");
@@ -165,10 +161,9 @@ static void more_copies_than_columns(void **state)
 }
 
 /* What a search says that ended before a second start vector. */
-static void unfinished_searches_say_what_is_missing(void **state)
+TEST(unfinished_searches_say_what_is_missing)
 {
     struct talk t;
-    (void)state;
     talk_open(&t, OUT_TEXT);
     assert_true(talk_line(&t, "gen poisson2d 30"));
     talk_says(&t, "eigs 5 smallest maxit 1 on cpu", "The search ended before a second start vector");
@@ -188,7 +183,7 @@ static double graded(int i)
 }
 
 /* The pairs are the nearest ones to S, not to a shift that moved. */
-static void nearest_to_what_was_asked(void **state)
+TEST(nearest_to_what_was_asked)
 {
     static const struct {
         const char *line;
@@ -199,7 +194,6 @@ static void nearest_to_what_was_asked(void **state)
         {"eigs 4 near 0 on emu", {1e-4, 3e-4, 9e-4, 27e-4}},
     };
     struct talk t;
-    (void)state;
     talk_open(&t, OUT_TEXT);
     load_diagonal(&t, "G", 120, graded);
     for (int i = 0; i < COUNT(cases); i++) {
@@ -232,12 +226,11 @@ static void load_star(struct talk *t, int n)
     assert_true(session_add(&t->s, "star", &A, &info, &e));
 }
 
-static void no_pair_of_a_singular_matrix_is_open(void **state)
+TEST(no_pair_of_a_singular_matrix_is_open)
 {
     enum { N = 64 };
     static const char *const lines[] = {"eigs 6 near 0 on cpu", "eigs 40 near 0 on cpu", "eigs 64 near 0 on cpu"};
     struct talk t;
-    (void)state;
     talk_open(&t, OUT_TEXT);
     load_star(&t, N);
     for (int i = 0; i < COUNT(lines); i++) {
@@ -263,10 +256,9 @@ static double almost_zero(int i)
 }
 
 /* Values that the moved shift makes alike are not copies, and no shift is proposed that would move in the same way. */
-static void rounding_errors_prove_nothing(void **state)
+TEST(rounding_errors_prove_nothing)
 {
     struct talk t;
-    (void)state;
     talk_open(&t, OUT_TEXT);
     load_diagonal(&t, "Z", 100, almost_zero);
     talk_says(&t, "eigs 3 near 0 m 40 on cpu", "nearest to 0");
@@ -331,13 +323,12 @@ static int compare(const char *name, const struct csr *A, const double *spectrum
     return (int)open;
 }
 
-static void real_matrices_against_lapack(void **state)
+TEST(real_matrices_against_lapack)
 {
     const char *folder = collection_folder("eigenvalues of real matrices");
     DIR *all = folder ? opendir(folder) : NULL;
     struct dirent *entry;
     int n = 0, open = 0;
-    (void)state;
     while (all && (entry = readdir(all))) {
         char path[1200];
         struct csr A = {0};
@@ -358,7 +349,7 @@ static void real_matrices_against_lapack(void **state)
 
 /* ---- options and refusals ---- */
 
-static void refusals_are_one_line(void **state)
+TEST(refusals_are_one_line)
 {
     static const struct {
         const char *line, *says;
@@ -384,7 +375,6 @@ static void refusals_are_one_line(void **state)
     struct talk t;
     struct csr none = {0};
     struct load_info info = {.file = "case"};
-    (void)state;
     talk_open(&t, OUT_TEXT);
     talk_refuses(&t, "eigs", "no matrix");
     assert_true(talk_line(&t,
@@ -399,11 +389,10 @@ static void refusals_are_one_line(void **state)
     talk_close(&t);
 }
 
-static void missing_libraries_are_named(void **state)
+TEST(missing_libraries_are_named)
 {
     struct talk t;
     const char *file = lapack_library.file, *direct[8];
-    (void)state;
     talk_open(&t, OUT_TEXT);
     assert_true(talk_line(&t, "gen poisson2d 20"));
     lapack_library.file = "libnothing.so.0";
@@ -425,10 +414,9 @@ static void missing_libraries_are_named(void **state)
 }
 
 /* A search that ends early says so, with the command to try. */
-static void open_pairs_are_open(void **state)
+TEST(open_pairs_are_open)
 {
     struct talk t;
-    (void)state;
     talk_open(&t, OUT_TEXT);
     assert_true(talk_line(&t, "gen poisson2d 30"));
     talk_says(&t, "eigs 5 smallest maxit 1 on cpu", "not converged after 1 restart. `maxit 8`");
@@ -441,7 +429,7 @@ static void open_pairs_are_open(void **state)
 }
 
 /* The count agrees with the pairs; a search that was told to see one copy of each value is found out. */
-static void counts_verify_the_pairs(void **state)
+TEST(counts_verify_the_pairs)
 {
     static const struct {
         const char *line, *says;
@@ -454,7 +442,6 @@ static void counts_verify_the_pairs(void **state)
         {"eigs 1 near 0 verify on cpu", "Not verified: no gap", -1},
     };
     struct talk t;
-    (void)state;
     talk_open(&t, OUT_TEXT);
     assert_true(talk_line(&t, "gen poisson2d 30"));
     for (int i = 0; i < COUNT(cases); i++) {
@@ -474,11 +461,10 @@ static void counts_verify_the_pairs(void **state)
 
 /* ---- every kernel, and the same bits ---- */
 
-static void every_kernel_multiplies(void **state)
+TEST(every_kernel_multiplies)
 {
     struct talk t;
     int n = 0;
-    (void)state;
     talk_open(&t, OUT_TEXT);
     assert_true(talk_line(&t, "gen poisson2d 6"));
     /* a basis of 8 vectors needs restarts */
@@ -499,11 +485,10 @@ static void every_kernel_multiplies(void **state)
     talk_close(&t);
 }
 
-static void two_searches_have_the_same_bits(void **state)
+TEST(two_searches_have_the_same_bits)
 {
     static const char *const lines[] = {"eigs 5 on cpu", "eigs 5 smallest on emu", "eigs 5 near 3.3 on cpu"};
     struct talk t;
-    (void)state;
     talk_open(&t, OUT_TEXT);
     assert_true(talk_line(&t, "gen poisson2d 15"));
     for (int i = 0; i < COUNT(lines); i++) {
@@ -559,14 +544,13 @@ static int64_t stopped(struct matrix *m, enum eigen_part part, double shift, con
     return stopper.ticks;
 }
 
-static void ctrl_c_keeps_the_pairs(void **state)
+TEST(ctrl_c_keeps_the_pairs)
 {
     static const char *const devices[] = {"cpu", "emu"};
     static const struct {
         enum eigen_part part;
         double shift; /* 4 is a multiple eigenvalue of the matrices: they are factored several times */
     } parts[] = {{EIGEN_LARGEST, 0}, {EIGEN_SMALLEST, 0}, {EIGEN_NEAR, 0}, {EIGEN_NEAR, 4}};
-    (void)state;
     for (int d = 0; d < COUNT(devices); d++)
         for (int i = 0; i < COUNT(parts); i++) {
             enum eigen_part part = parts[i].part;
@@ -593,11 +577,10 @@ static void ctrl_c_keeps_the_pairs(void **state)
 
 /* ---- what the session keeps ---- */
 
-static void vectors_are_kept(void **state)
+TEST(vectors_are_kept)
 {
     struct talk t;
     char file[] = "/tmp/test_eigs.XXXXXX", line[200];
-    (void)state;
     int fd = mkstemp(file);
     assert_true(fd >= 0);
     close(fd);
@@ -620,29 +603,4 @@ static void vectors_are_kept(void **state)
     assert_null(t.s.eigen);
     unlink(file);
     talk_close(&t);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(known_spectra),
-        cmocka_unit_test(closed_form_of_the_grid),
-        cmocka_unit_test(many_copies),
-        cmocka_unit_test(more_copies_than_columns),
-        cmocka_unit_test(unfinished_searches_say_what_is_missing),
-        cmocka_unit_test(a_singular_laplacian),
-        cmocka_unit_test(nearest_to_what_was_asked),
-        cmocka_unit_test(no_pair_of_a_singular_matrix_is_open),
-        cmocka_unit_test(rounding_errors_prove_nothing),
-        cmocka_unit_test(real_matrices_against_lapack),
-        cmocka_unit_test(refusals_are_one_line),
-        cmocka_unit_test(missing_libraries_are_named),
-        cmocka_unit_test(open_pairs_are_open),
-        cmocka_unit_test(counts_verify_the_pairs),
-        cmocka_unit_test(every_kernel_multiplies),
-        cmocka_unit_test(two_searches_have_the_same_bits),
-        cmocka_unit_test(ctrl_c_keeps_the_pairs),
-        cmocka_unit_test(vectors_are_kept),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -2,14 +2,12 @@
 #include <stdio.h>
 
 #include "kits/emu_kernels.h"
+#include "kits/test.h"
 #include "gpu/emu/emu.h"
 #include "base/err.h"
 #include "base/mem.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <string.h>
-#include <cmocka.h>
 
 static int y[256];
 
@@ -21,9 +19,8 @@ static void run_clean(const char *name)
     assert_int_equal(e.code, E_NONE);
 }
 
-static void test_barrier_and_shared(void **state)
+TEST(test_barrier_and_shared)
 {
-    (void)state;
     for (uint64_t seed = 0; seed < 20; seed++) {
         emu_order(seed);
         run_clean("reverse_block");
@@ -32,9 +29,8 @@ static void test_barrier_and_shared(void **state)
     emu_order(0);
 }
 
-static void test_clusters(void **state)
+TEST(test_clusters)
 {
-    (void)state;
     for (uint64_t seed = 0; seed < 20; seed++) {
         emu_order(seed);
         run_clean("reverse_cluster");
@@ -43,9 +39,8 @@ static void test_clusters(void **state)
     emu_order(0);
 }
 
-static void test_shuffles(void **state)
+TEST(test_shuffles)
 {
-    (void)state;
     for (uint64_t seed = 0; seed < 20; seed++) {
         emu_order(seed);
         run_clean("sum_warp");
@@ -61,17 +56,15 @@ static void test_shuffles(void **state)
     emu_order(0);
 }
 
-static void test_grids(void **state)
+TEST(test_grids)
 {
-    (void)state;
     run_clean("fill_3d");
     for (int k = 0; k < 256; k++) assert_int_equal(y[k], 1);
     run_clean("empty_grid");
 }
 
-static void test_order_changes_a_race(void **state)
+TEST(test_order_changes_a_race)
 {
-    (void)state;
     bool differs = false;
     run_clean("last_one_wins");
     assert_int_equal(y[0], 63);
@@ -84,18 +77,16 @@ static void test_order_changes_a_race(void **state)
     assert_true(differs);
 }
 
-static void test_shared_is_poisoned(void **state)
+TEST(test_shared_is_poisoned)
 {
-    (void)state;
     run_clean("shared_unwritten");
     assert_int_equal(y[0], -1);
     run_clean("reverse_given"); /* adds an unwritten element, -1, and 1 */
     for (int k = 0; k < 64; k++) assert_int_equal(y[k], 63 - k);
 }
 
-static void test_shared_is_declared_once(void **state)
+TEST(test_shared_is_declared_once)
 {
-    (void)state;
     run_clean("shared_again");
     for (int k = 0; k < 64; k++) assert_int_equal(y[k], 5050 + 2500);
 }
@@ -125,9 +116,8 @@ static const struct {
     {"mask_beyond_block", "__ballot_sync(FULL_MASK, threadIdx.x & 1)", "names lane 20, which the block does not have"},
 };
 
-static void test_findings(void **state)
+TEST(test_findings)
 {
-    (void)state;
     for (int k = 0; k < COUNT(findings); k++) {
         struct err e = {0};
         char where[64];
@@ -143,9 +133,8 @@ static void test_findings(void **state)
     }
 }
 
-static void test_finding_in_header(void **state)
+TEST(test_finding_in_header)
 {
-    (void)state;
     struct err e = {0};
     emu_test_run("outside_in_header", y);
     assert_false(emu_sync(&e));
@@ -153,9 +142,8 @@ static void test_finding_in_header(void **state)
     assert_non_null(strstr(e.text, "index 1 of x is outside the array, which has 1"));
 }
 
-static void test_first_finding_stays(void **state)
+TEST(test_first_finding_stays)
 {
-    (void)state;
     struct err e = {0};
     emu_test_run("read_outside", y);
     /* This launch does not run: the device is stopped until its finding has been read. */
@@ -166,16 +154,14 @@ static void test_first_finding_stays(void **state)
 }
 
 /* A launch leaves no state behind that affects later code on the host. */
-static void test_host_after_launch(void **state)
+TEST(test_host_after_launch)
 {
-    (void)state;
     run_clean("sum_warp");
     emu_test_read(y, 200000);
 }
 
-static void test_no_memory(void **state)
+TEST(test_no_memory)
 {
-    (void)state;
     for (int n = 1; n <= 3; n++) {
         struct err e = {0};
         emu_close();
@@ -187,23 +173,4 @@ static void test_no_memory(void **state)
     }
     run_clean("sum_warp");
     emu_close();
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_barrier_and_shared),
-        cmocka_unit_test(test_shuffles),
-        cmocka_unit_test(test_clusters),
-        cmocka_unit_test(test_grids),
-        cmocka_unit_test(test_order_changes_a_race),
-        cmocka_unit_test(test_shared_is_poisoned),
-        cmocka_unit_test(test_shared_is_declared_once),
-        cmocka_unit_test(test_findings),
-        cmocka_unit_test(test_finding_in_header),
-        cmocka_unit_test(test_first_finding_stays),
-        cmocka_unit_test(test_host_after_launch),
-        cmocka_unit_test(test_no_memory),
-    };
-    return cmocka_run_group_tests_name("emu", tests, NULL, NULL);
 }

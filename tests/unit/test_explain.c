@@ -5,17 +5,14 @@
 #include "base/err.h"
 #include "base/mem.h"
 #include "kits/experiments.h"
+#include "kits/test.h"
 #include "machine/device.h"
 #include "machine/kernel.h"
 #include "matrix/gen.h"
 
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdint.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 static const struct {
     const char *cause, *kernel, *generator;
@@ -54,10 +51,9 @@ static struct finding claim_of(const char *cause, const struct trial *t)
     return (struct finding){.cause = cause, .us = 0};
 }
 
-static void test_experiments_are_clean(void **state)
+TEST(test_experiments_are_clean)
 {
     struct machine g = machine_of(NULL);
-    (void)state;
     for (int i = 0; i < COUNT(planted); i++) {
         struct trial with, without = {0};
         struct err e = {0};
@@ -75,9 +71,8 @@ static void test_experiments_are_clean(void **state)
 }
 
 /* A new cause needs an experiment, and a line in `planted`. */
-static void test_each_cause_has_an_experiment(void **state)
+TEST(test_each_cause_has_an_experiment)
 {
-    (void)state;
     for (int c = 0; finding_cause(c); c++) {
         int i = 0;
         while (i < COUNT(planted) && strcmp(planted[i].cause, finding_cause(c)) != 0) i++;
@@ -104,10 +99,9 @@ static const struct {
     {"idle lanes", "csc-atomic", "random", {300000, 10, 0}},
 };
 
-static void test_claims_are_what_the_experiment_gains(void **state)
+TEST(test_claims_are_what_the_experiment_gains)
 {
     struct machine g = machine_of(NULL);
-    (void)state;
     for (int i = 0; i < COUNT(judged); i++) {
         struct trial with = {.kernel = kernel_find(judged[i].kernel), .real = T_F64}, without;
         struct err e = {0};
@@ -135,10 +129,9 @@ static void test_claims_are_what_the_experiment_gains(void **state)
 }
 
 /* The same matrix has the same counts, so that nothing was removed from it. */
-static void test_nothing_removed_is_not_clean(void **state)
+TEST(test_nothing_removed_is_not_clean)
 {
     struct machine g = machine_of(NULL);
-    (void)state;
     for (int i = 0; i < COUNT(planted); i++) {
         struct trial with;
         struct err e = {0};
@@ -151,13 +144,12 @@ static void test_nothing_removed_is_not_clean(void **state)
 }
 
 /* Without atomics that meet, but with half of the entries: the experiment does not count. */
-static void test_side_effects_are_found(void **state)
+TEST(test_side_effects_are_found)
 {
     struct machine g = machine_of(NULL);
     struct trial with, without = {.kernel = kernel_find("csr-cusp"), .real = T_F64};
     struct err e = {0};
     int i = 0;
-    (void)state;
     while (strcmp(planted[i].kernel, "csr-light-vector") != 0) i++;
     make(i, &with, &g);
     assert_true(generator_find("stencil")->make((int64_t[PARAMS_MAX]){9, 80, 100, 0, 1}, 1, NULL, &without.A, &e));
@@ -167,18 +159,4 @@ static void test_side_effects_are_found(void **state)
     if (!strstr(e.text, "entries")) fail_msg("%s", e.text);
     trial_free(&without);
     trial_free(&with);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_each_cause_has_an_experiment),
-        cmocka_unit_test(test_experiments_are_clean),
-        cmocka_unit_test(test_claims_are_what_the_experiment_gains),
-        cmocka_unit_test(test_nothing_removed_is_not_clean),
-        cmocka_unit_test(test_side_effects_are_found),
-    };
-    int failed = cmocka_run_group_tests(tests, NULL, NULL);
-    devices_close();
-    return failed;
 }

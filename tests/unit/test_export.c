@@ -1,6 +1,7 @@
 /* The commands export and report: every view in every kind of file, pictures that decode, pages that parse, and errors
    of one line. */
 #include "kits/talk.h"
+#include "kits/test.h"
 #include "matrix/csr.h"
 #include "files/load_info.h"
 #include "base/mem.h"
@@ -13,7 +14,6 @@
 #include <cjson/cJSON.h>
 #include <dlfcn.h>
 #include <glob.h>
-#include <locale.h>
 #include <math.h>
 #include <signal.h>
 #include <sys/resource.h>
@@ -136,9 +136,8 @@ static void check_xml(const char *name, const char *text)
     if (at) fail_msg("%s is not well formed at: %.80s", name, at);
 }
 
-static void test_xml_checker(void **state)
+TEST(test_xml_checker)
 {
-    (void)state;
     assert_null(not_xml("<!DOCTYPE html>\n<a b=\"c\"><d/>x &amp; y</a>"));
     assert_non_null(not_xml("<a><b></a></b>"));
     assert_non_null(not_xml("<a>&</a>"));
@@ -250,16 +249,15 @@ static void check_squares(bool light)
     talk_close_screen(&t);
 }
 
-static void test_png_pixels(void **state)
+TEST(test_png_pixels)
 {
-    (void)state;
     if (!has_cairo()) return;
     check_squares(false);
     check_squares(true);
 }
 
 /* One entry among 10^10 elements is visible, and a full matrix has one colour. */
-static void test_png_extremes(void **state)
+TEST(test_png_extremes)
 {
     struct talk t;
     struct csr A;
@@ -267,7 +265,6 @@ static void test_png_extremes(void **state)
     struct load_info info = {.file = "one"};
     int row = 77777, col = 12345, seen = 0;
     double one = 1;
-    (void)state;
     if (!has_cairo()) return;
     talk_open_screen(&t);
     assert_true(csr_from_triplets(&A, 100000, 100000, 1, &row, &col, &one, NULL, NULL, NULL));
@@ -294,7 +291,7 @@ static void test_png_extremes(void **state)
 
 /* In the picture by sign, the squares have the colours of the signs. In the picture by magnitude, the larger value has
    the colour at the end of the colour ramp. */
-static void test_png_values(void **state)
+TEST(test_png_values)
 {
     struct talk t;
     size_t n;
@@ -302,7 +299,6 @@ static void test_png_values(void **state)
     struct load_info info = {.file = "signs"};
     const int at[] = {0, 1};
     const double values[] = {3, -1};
-    (void)state;
     if (!has_cairo()) return;
     talk_open_screen(&t);
     assert_true(csr_from_triplets(&A, 2, 2, 2, at, at, values, NULL, NULL, NULL));
@@ -337,13 +333,12 @@ static double on_the_way(uint32_t rgb, uint32_t from, uint32_t to)
 
 /* The residual is a smooth line: it crosses each column of pixels, and the pixels at its edge are a mixture of its
    colour and the background. Dots and letters drawn from cells have no such pixels. */
-static void test_png_curve(void **state)
+TEST(test_png_curve)
 {
     enum { LEFT = 100, RIGHT = 1150, TOP = 62, BOTTOM = 520 };
     struct talk t;
     size_t n;
     int soft = 0, empty = 0;
-    (void)state;
     if (!has_cairo()) return;
     talk_open_screen(&t);
     if (!talk_line(&t, "gen poisson2d 12; solve cg on cpu")) fail_msg("%s", t.err);
@@ -379,7 +374,7 @@ static int times_in(const char *text, const char *part)
 
 /* Each plot of a view has its lines as paths, and axes with numbers and names. The plot contains none of the letters
    and dots that a terminal shows. */
-static void test_svg_axes(void **state)
+TEST(test_svg_axes)
 {
     static const struct {
         const char *view, *words[8];
@@ -393,7 +388,6 @@ static void test_svg_axes(void **state)
     struct talk t;
     char line[256], name[64];
     size_t n;
-    (void)state;
     talk_open_screen(&t);
     if (!talk_line(&t,
                    "gen poisson2d 12; spmv on cpu reps 2; race cg jacobi on cpu; solve cg on cpu; timeline on emu*2"))
@@ -415,11 +409,10 @@ static void test_svg_axes(void **state)
 }
 
 /* A solve of many iterations is drawn with a few points per column. */
-static void test_svg_size(void **state)
+TEST(test_svg_size)
 {
     struct talk t;
     size_t n;
-    (void)state;
     talk_open_screen(&t);
     if (!talk_line(&t, "gen poisson2d 40; solve jacobi tol 1e-12 max 9000 on cpu")) fail_msg("%s", t.err);
     do_export(&t, "export solve %s/long.svg");
@@ -450,10 +443,9 @@ static void check_golden(const char *name)
     free(want);
 }
 
-static void test_golden(void **state)
+TEST(test_golden)
 {
     struct talk t;
-    (void)state;
     talk_open_screen(&t);
     assert_true(talk_line(&t, "gen rmat 8 4 seed 3; gen poisson2d 5"));
     do_export(&t, "export spy %s/spy.txt size 60x20");
@@ -471,11 +463,10 @@ static void test_golden(void **state)
 }
 
 /* The picture shows the same part of the matrix as the screen. */
-static void test_place(void **state)
+TEST(test_place)
 {
     struct talk t;
     size_t n;
-    (void)state;
     talk_open_screen(&t);
     assert_true(talk_line(&t, "gen poisson2d 20"));
     struct view_state *st = screen_view_state(&t.s, view_find("spy"));
@@ -503,12 +494,11 @@ static void do_work(struct talk *t)
     if (!talk_line(t, work)) fail_msg("%s", t->err);
 }
 
-static void test_every_view(void **state)
+TEST(test_every_view)
 {
     struct talk t;
     char line[256], name[64];
     size_t n;
-    (void)state;
     bool cairo = has_cairo();
     talk_open_screen(&t);
     do_work(&t);
@@ -569,12 +559,11 @@ static void check_rows(const cJSON *j)
     assert_true(rows == 144 && warps == 5 && quantiles == 7);
 }
 
-static void test_numbers(void **state)
+TEST(test_numbers)
 {
     struct talk t;
     double sum = 0;
     const cJSON *row, *count;
-    (void)state;
     talk_open_screen(&t);
     do_work(&t);
     cJSON *j = exported_json(&t, "spy");
@@ -621,11 +610,10 @@ static const char *const parts[] = {"<!DOCTYPE html>",
                                     "<li><code>gen poisson2d 12</code></li>",
                                     "<li><code>solve cg on cpu</code></li>"};
 
-static void test_report(void **state)
+TEST(test_report)
 {
     struct talk t;
     size_t n;
-    (void)state;
     talk_open_screen(&t);
     do_work(&t);
     assert_false(talk_line(&t, "solve nothing"));
@@ -649,11 +637,10 @@ static void test_report(void **state)
 }
 
 /* The list contains a script's commands, a lesson's name, and commands typed in a view, but no failed commands. */
-static void test_command_list(void **state)
+TEST(test_command_list)
 {
     struct talk t;
     char line[128];
-    (void)state;
     talk_open_screen(&t);
     snprintf(line, sizeof line, "%s/s.ws", folder);
     FILE *f = fopen(line, "w");
@@ -671,7 +658,7 @@ static void test_command_list(void **state)
 }
 
 /* Special characters and control bytes in a file's name are escaped. */
-static void test_report_escapes(void **state)
+TEST(test_report_escapes)
 {
     struct talk t;
     struct csr A = {0};
@@ -679,7 +666,6 @@ static void test_report_escapes(void **state)
     struct load_info info = {.file = "a<b>&\"'\033[31m\xe2\x80\xae\xff\xef\xbf\xbf.mtx"};
     int at = 0;
     double one = 1;
-    (void)state;
     talk_open_screen(&t);
     assert_true(csr_from_triplets(&A, 1, 1, 1, &at, &at, &one, NULL, NULL, NULL));
     assert_true(session_add(&t.s, NULL, &A, &info, NULL));
@@ -696,10 +682,9 @@ static void test_report_escapes(void **state)
     talk_close_screen(&t);
 }
 
-static void test_many_commands(void **state)
+TEST(test_many_commands)
 {
     struct talk t;
-    (void)state;
     talk_open_screen(&t);
     for (int i = 0; i < 30000; i++) log_add(&t.s.log, "export spy a.png as png");
     assert_true(t.s.log.cut);
@@ -723,10 +708,9 @@ static void refuses(struct talk *t, const char *fmt, const char *part)
     assert_int_equal(files_there(), before);
 }
 
-static void test_failures(void **state)
+TEST(test_failures)
 {
     struct talk t;
-    (void)state;
     talk_open_screen(&t);
     refuses(&t, "export spy %s/a.svg", "there is no matrix to show");
     refuses(&t, "report %s/a.html", "no matrix is loaded");
@@ -758,11 +742,10 @@ static void test_failures(void **state)
 }
 
 /* A disk that becomes full in the middle of the file. */
-static void test_full_disk(void **state)
+TEST(test_full_disk)
 {
     struct talk t;
     struct rlimit was, small;
-    (void)state;
     talk_open_screen(&t);
     assert_true(talk_line(&t, "gen poisson2d 20"));
     signal(SIGXFSZ, SIG_IGN);
@@ -776,14 +759,13 @@ static void test_full_disk(void **state)
 }
 
 /* Whichever allocation fails, the command prints one line of error and leaves no file, and the session continues. */
-static void test_no_memory(void **state)
+TEST(test_no_memory)
 {
     static const char *const lines[] = {"export spy %s/a.txt force",  "export spy %s/a.svg force",
                                         "export spy %s/a.json force", "export rows %s/a.csv force",
                                         "export lu %s/a.json force",  "report %s/a.html force"};
     struct talk t;
     char line[256];
-    (void)state;
     talk_open_screen(&t);
     assert_true(talk_line(&t, "gen poisson2d 4"));
     for (int i = 0; i < COUNT(lines); i++) {
@@ -805,19 +787,4 @@ static void test_no_memory(void **state)
     talk_close_screen(&t);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_xml_checker),   cmocka_unit_test(test_golden),
-        cmocka_unit_test(test_png_values),    cmocka_unit_test(test_png_curve),
-        cmocka_unit_test(test_svg_axes),      cmocka_unit_test(test_svg_size),
-        cmocka_unit_test(test_png_pixels),    cmocka_unit_test(test_png_extremes),
-        cmocka_unit_test(test_place),         cmocka_unit_test(test_every_view),
-        cmocka_unit_test(test_numbers),       cmocka_unit_test(test_report),
-        cmocka_unit_test(test_command_list),  cmocka_unit_test(test_report_escapes),
-        cmocka_unit_test(test_many_commands), cmocka_unit_test(test_failures),
-        cmocka_unit_test(test_full_disk),     cmocka_unit_test(test_no_memory),
-    };
-    setlocale(LC_CTYPE, "C.UTF-8");
-    return cmocka_run_group_tests(tests, make_folder, remove_folder);
-}
+SUITE(.setup = make_folder, .teardown = remove_folder);

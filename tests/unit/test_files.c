@@ -7,6 +7,7 @@
 #include "kits/mtx_kit.h"
 #include "kits/shapes.h"
 #include "kits/talk.h"
+#include "kits/test.h"
 #include "session/command.h"
 #include "matrix/csr.h"
 #include "files/file.h"
@@ -80,9 +81,8 @@ static void assert_returns(const struct csr *A, const char *name, bool payload)
     csr_free(&B);
 }
 
-static void every_shape_round_trips(void **state)
+TEST(every_shape_round_trips)
 {
-    (void)state;
     for (const struct shape *s = shapes; s->name; s++) {
         struct csr A = shape_csr(s, 5);
         for (int i = 0; i < COUNT(written); i++) assert_returns(&A, written[i], true);
@@ -91,12 +91,11 @@ static void every_shape_round_trips(void **state)
 }
 
 /* Binary files keep every bit of a double, including the bits of a NaN. */
-static void every_value_round_trips(void **state)
+TEST(every_value_round_trips)
 {
     static const uint64_t bits[] = {
         0x7ff8000000000000, 0xfff8000000001234, 0x7ff0000000000000, 0xfff0000000000000, 0x8000000000000000, 0, 1,
         0x800fffffffffffff, 0x7fefffffffffffff, 0x3ff0000000000001};
-    (void)state;
     for (int complex_values = 0; complex_values < 2; complex_values++) {
         struct csr A;
         assert_true(csr_new(&A, 1, COUNT(bits), COUNT(bits), complex_values, NULL));
@@ -114,10 +113,9 @@ static void every_value_round_trips(void **state)
 }
 
 /* The file has more than one chunk of the reader, so that threads share the work. */
-static void large_files_round_trip(void **state)
+TEST(large_files_round_trip)
 {
     struct csr A;
-    (void)state;
     assert_true(csr_new(&A, 100, 1000000, 9000000, false, NULL));
     for (int r = 0; r < 100; r++) A.rowptr[r + 1] = (r + 1) * 90000;
     for (int k = 0; k < A.nnz; k++) {
@@ -130,12 +128,11 @@ static void large_files_round_trip(void **state)
     scratch_remove();
 }
 
-static void wsb_keeps_what_load_found(void **state)
+TEST(wsb_keeps_what_load_found)
 {
     struct csr A, B;
     struct load_info info, again;
     struct err e = {0};
-    (void)state;
     load_well(SAMPLES "symmetric.rb", &A, &info);
     info.duplicates = 3;
     file_note(&info, "one");
@@ -153,11 +150,10 @@ static void wsb_keeps_what_load_found(void **state)
     csr_free(&B);
 }
 
-static void the_whole_collection_round_trips(void **state)
+TEST(the_whole_collection_round_trips)
 {
     const char *dir;
     char path[1024], line[4096];
-    (void)state;
     FILE *f = collection_index("files of the whole collection", &dir);
     if (!f) return;
     for (int n = 0; fgets(line, sizeof line, f); n++) {
@@ -176,7 +172,7 @@ static void the_whole_collection_round_trips(void **state)
 
 static const char five[] = "5x4: 1 1 1.5; 1 4 -2; 2 3 3; 3 1 0.1; 4 2 7; 4 4 1e-300; 5 4 nan";
 
-static void files_of_other_programs_load(void **state)
+TEST(files_of_other_programs_load)
 {
     static const struct {
         const char *path, *part, *shown;
@@ -202,11 +198,10 @@ static void files_of_other_programs_load(void **state)
         {SAMPLES "complex.rb", NULL, "2x2: 1 2 2.5 -4; 2 1 1 3"},
         {SAMPLES "scipy.hb", NULL, "3x3: 1 1 4; 1 2 -1; 2 1 -1; 2 2 4; 2 3 -1; 3 2 -1; 3 3 4.25"},
     };
-    (void)state;
     for (int i = 0; i < COUNT(table); i++) assert_shown(table[i].path, table[i].part, table[i].shown);
 }
 
-static void fields_and_variables_are_reported(void **state)
+TEST(fields_and_variables_are_reported)
 {
     static const struct {
         const char *path, *field, *symmetry, *note;
@@ -222,7 +217,6 @@ static void fields_and_variables_are_reported(void **state)
     struct csr A;
     struct load_info info;
     struct err e = {0};
-    (void)state;
     for (int i = 0; i < COUNT(table); i++) {
         load_well(table[i].path, &A, &info);
         assert_string_equal(info.field, table[i].field);
@@ -249,10 +243,9 @@ static const char *copy_of(const char *sample, const char *name)
     return path;
 }
 
-static void the_kind_is_detected_from_content(void **state)
+TEST(the_kind_is_detected_from_content)
 {
     size_t n;
-    (void)state;
     assert_shown(copy_of(SAMPLES "csr.npz", "npz.mtx"), NULL, five);
     assert_shown(copy_of(SAMPLES "level5.mat", "mat.wsb"), NULL, five);
     assert_shown(copy_of(SAMPLES "pattern.rb", "rb.npz"), NULL, "2x2: 1 2 1; 2 1 1");
@@ -308,7 +301,7 @@ static void harm(const char *path, const char *name, int64_t step, bool exact)
     csr_free(&right);
 }
 
-static void damage_never_crashes(void **state)
+TEST(damage_never_crashes)
 {
     static const struct {
         const char *name;
@@ -320,7 +313,6 @@ static void damage_never_crashes(void **state)
         {"scipy.hb", 1, false},      {"pattern.rb", 1, false}, {"level5.mat", 7, false},   {"plain5.mat", 11, false},
         {"level73.mat", 211, false},
     };
-    (void)state;
     for (int i = 0; i < COUNT(table); i++) {
         char path[64];
         snprintf(path, sizeof path, SAMPLES "%s", table[i].name);
@@ -342,13 +334,12 @@ enum {
 };
 
 /* In files of our own format, every flipped bit is detected, except in the padding of a page. */
-static void damage_of_our_own_files_is_found(void **state)
+TEST(damage_of_our_own_files_is_found)
 {
     struct csr A, B;
     struct load_info info;
     struct err e = {0};
     size_t n;
-    (void)state;
     load_well(SAMPLES "complex.npz", &A, &info);
     const char *path = scratch_path("own.wsb");
     assert_true(file_save(path, &A, &info, NULL, NULL, &e));
@@ -390,7 +381,7 @@ static uint64_t described_sum(const char *p, size_t n)
     return stir(stir(stir(stir(h[0], h[1]), h[2]), h[3]), n);
 }
 
-static void false_headers_are_refused(void **state)
+TEST(false_headers_are_refused)
 {
     static const struct {
         int at, bytes;
@@ -414,7 +405,6 @@ static void false_headers_are_refused(void **state)
     struct csr A;
     struct load_info info;
     size_t n;
-    (void)state;
     load_well(SAMPLES "csr.npz", &A, &info);
     assert_true(file_save(scratch_path("true.wsb"), &A, &info, NULL, NULL, NULL));
     char *good = read_whole(scratch_path("true.wsb"), &n), *bad = mem_new((int64_t)n, 1, "a copy", NULL);
@@ -489,7 +479,7 @@ static const double values[] = {1, 2, 3};
         "data.npy", "<f8", "3,", values, 24 \
     }
 
-static void hostile_npz_is_refused(void **state)
+TEST(hostile_npz_is_refused)
 {
     static const int32_t ptr[] = {0, 2, 3}, falling[] = {0, 3, 2}, beyond[] = {0, 2, 9}, one[] = {1, 2, 3};
     static const int32_t idx[] = {0, 2, 1}, far[] = {0, 3, 1}, below[] = {0, -1, 1};
@@ -540,12 +530,11 @@ static void hostile_npz_is_refused(void **state)
         {E_INPUT, "three-dimensional data", {{"format.npy", "|S3", "", "bsr", 3}, SHAPE, DATA}},
         {E_INPUT, "as many offsets", {{"format.npy", "|S3", "", "dia", 3}, SHAPE, DATA}},
     };
-    (void)state;
     for (int i = 0; i < COUNT(table); i++)
         assert_refused(zip_of("hostile.npz", table[i].m), table[i].code, table[i].says);
 }
 
-static void unsorted_entries_are_sorted(void **state)
+TEST(unsorted_entries_are_sorted)
 {
     static const int32_t ptr[] = {0, 3, 3}, idx[] = {2, 0, 2};
     static const int64_t row[] = {1, 1, 0}, col[] = {2, 2, 0};
@@ -559,7 +548,6 @@ static void unsorted_entries_are_sorted(void **state)
                                             {0}};
     struct csr A;
     struct load_info info;
-    (void)state;
     assert_shown(zip_of("csr.npz", csr), NULL, "2x3: 1 1 2; 1 3 4");
     assert_shown(zip_of("coo.npz", coo), NULL, "2x3: 1 1 3; 2 3 3");
     load_well(scratch_path("csr.npz"), &A, &info);
@@ -572,7 +560,7 @@ static void unsorted_entries_are_sorted(void **state)
 
 #define RB(type, sizes, formats, rest) "title\n 3 1 1 1\n" type "           " sizes "\n" formats "\n" rest
 
-static void lines_of_fortran_are_read(void **state)
+TEST(lines_of_fortran_are_read)
 {
     static const struct {
         const char *text, *shown, *says; /* says: text of the error; NULL: the file loads */
@@ -608,7 +596,6 @@ static void lines_of_fortran_are_read(void **state)
          "the file is truncated"},
         {RB("RUA", "2 2 9999999999 0", "(3I2) (2I2) (2F5.2)", " 1 2 3\n 2 1\n 1.50 1.50\n"), NULL, "32-bit"},
     };
-    (void)state;
     for (int i = 0; i < COUNT(table); i++) {
         const char *path = write_file("t.rb", table[i].text, strlen(table[i].text));
         struct csr A;
@@ -638,11 +625,10 @@ static bool go(const void *user, struct err *e)
     return ok;
 }
 
-static void every_failing_allocation_is_reported(void **state)
+TEST(every_failing_allocation_is_reported)
 {
     static const char *const samples[] = {"csr.npz",     "csc.npz", "coo.npz",    "bsr.npz",     "dia.npz",
                                           "complex.npz", "real.rb", "level5.mat", "symmetric.rb"};
-    (void)state;
     scratch_remove();
     for (int i = 0; i < COUNT(samples); i++)
         for (int k = 0; k < 3; k++) {
@@ -663,12 +649,11 @@ static bool stop_at(struct watch *w, const char *what, int64_t done, int64_t tot
     return --*(int *)w->user > 0;
 }
 
-static void every_load_and_save_can_be_cancelled(void **state)
+TEST(every_load_and_save_can_be_cancelled)
 {
     static const char *const names[] = {"c.wsb", "c.npz", "level73.mat", "symmetric.rb", "coo.npz"};
     struct csr A = shape_csr(&shapes[12], 1), B;
     struct load_info info;
-    (void)state;
     for (int i = 0; i < COUNT(names); i++) {
         int calls = 1;
         struct watch w = {.tick = stop_at, .user = &calls};
@@ -700,12 +685,11 @@ static bool shrink(struct watch *w, const char *what, int64_t done, int64_t tota
     return true;
 }
 
-static void a_file_may_shrink_while_it_is_read(void **state)
+TEST(a_file_may_shrink_while_it_is_read)
 {
     static const char *const names[] = {"s.wsb", "s.npz"};
     struct csr A, B;
     struct load_info info;
-    (void)state;
     A = shape_csr(&shapes[18], 1);
     for (int i = 0; i < COUNT(names); i++) {
         char path[256];
@@ -721,11 +705,10 @@ static void a_file_may_shrink_while_it_is_read(void **state)
     csr_free(&A);
 }
 
-static void the_ending_chooses_the_kind(void **state)
+TEST(the_ending_chooses_the_kind)
 {
     struct csr A = shape_csr(&shapes[4], 1);
     struct err e = {0};
-    (void)state;
     assert_true(file_save(scratch_path("UPPER.NPZ"), &A, NULL, NULL, NULL, &e));
     assert_shown(scratch_path("UPPER.NPZ"), NULL, "1x1: 1 1 48.375");
     assert_false(file_save(scratch_path("a.rb"), &A, NULL, NULL, NULL, &e));
@@ -737,11 +720,10 @@ static void the_ending_chooses_the_kind(void **state)
     csr_free(&A);
 }
 
-static void inf_and_nan_are_reported_for_every_kind(void **state)
+TEST(inf_and_nan_are_reported_for_every_kind)
 {
     static const char *const names[] = {"wild.npz", "wild.wsb", "wild.mtx"};
     struct csr A, B;
-    (void)state;
     assert_true(csr_from_triplets(&A, 3, 3, 3, (int[]){0, 1, 2}, (int[]){0, 2, 1}, (double[]){1, NAN, INFINITY}, NULL,
                                   NULL, NULL));
     for (int i = 0; i < COUNT(names); i++) {
@@ -757,10 +739,9 @@ static void inf_and_nan_are_reported_for_every_kind(void **state)
 }
 
 /* A binary file is not read from beginning to end, so it cannot be read from a pipe. */
-static void a_binary_file_needs_more_than_a_pipe(void **state)
+TEST(a_binary_file_needs_more_than_a_pipe)
 {
     static const char *const names[] = {"csr.npz", "level5.mat"};
-    (void)state;
     for (int i = 0; i < COUNT(names); i++) {
         char from[256];
         size_t n;
@@ -778,9 +759,8 @@ static void a_binary_file_needs_more_than_a_pipe(void **state)
     }
 }
 
-static void help_names_every_kind(void **state)
+TEST(help_names_every_kind)
 {
-    (void)state;
     for (int i = 0; file_kinds[i]; i++) {
         char ending[16];
         for (const char *p = file_kinds[i]->endings; *p; p += strspn(p, " ")) {
@@ -794,11 +774,10 @@ static void help_names_every_kind(void **state)
     }
 }
 
-static void commands_load_and_save_every_kind(void **state)
+TEST(commands_load_and_save_every_kind)
 {
     struct talk t;
     char line[512];
-    (void)state;
     talk_open(&t, OUT_TEXT);
     assert_true(talk_line(&t, "load tests/files/level5.mat variable Problem.A as P"));
     assert_non_null(strstr(t.out, "P: 5 x 4, 7 nonzeros"));
@@ -814,31 +793,4 @@ static void commands_load_and_save_every_kind(void **state)
     talk_close(&t);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_shape_round_trips),
-        cmocka_unit_test(every_value_round_trips),
-        cmocka_unit_test(large_files_round_trip),
-        cmocka_unit_test(wsb_keeps_what_load_found),
-        cmocka_unit_test(the_whole_collection_round_trips),
-        cmocka_unit_test(files_of_other_programs_load),
-        cmocka_unit_test(fields_and_variables_are_reported),
-        cmocka_unit_test(the_kind_is_detected_from_content),
-        cmocka_unit_test(damage_never_crashes),
-        cmocka_unit_test(damage_of_our_own_files_is_found),
-        cmocka_unit_test(false_headers_are_refused),
-        cmocka_unit_test(hostile_npz_is_refused),
-        cmocka_unit_test(unsorted_entries_are_sorted),
-        cmocka_unit_test(lines_of_fortran_are_read),
-        cmocka_unit_test(every_failing_allocation_is_reported),
-        cmocka_unit_test(every_load_and_save_can_be_cancelled),
-        cmocka_unit_test(a_file_may_shrink_while_it_is_read),
-        cmocka_unit_test(the_ending_chooses_the_kind),
-        cmocka_unit_test(inf_and_nan_are_reported_for_every_kind),
-        cmocka_unit_test(a_binary_file_needs_more_than_a_pipe),
-        cmocka_unit_test(help_names_every_kind),
-        cmocka_unit_test(commands_load_and_save_every_kind),
-    };
-    return cmocka_run_group_tests_name("files", tests, NULL, tidy);
-}
+SUITE(.teardown = tidy);

@@ -2,6 +2,7 @@
    order. Other tests check the limit, hostile conditions, failing allocations and cancelling. */
 #include "kits/shapes.h"
 #include "kits/talk.h"
+#include "kits/test.h"
 #include "base/loop.h"
 #include "base/watch.h"
 #include "matrix/csr.h"
@@ -30,9 +31,8 @@ static double expected(const struct csr *A, int64_t row, const char *measure)
                                           : max;
 }
 
-static void measures_match_plain_loops(void **state)
+TEST(measures_match_plain_loops)
 {
-    (void)state;
     for (const struct shape *s = shapes; s->name; s++) {
         struct csr A = shape_csr(s, 3);
         for (const struct row_measure *m = row_measures; m->name; m++)
@@ -87,10 +87,9 @@ static void check_found(const char *what, const struct csr *A, const struct sear
     free(kept);
 }
 
-static void every_search_is_complete(void **state)
+TEST(every_search_is_complete)
 {
     static const int64_t limits[] = {0, 1, 5, INT64_MAX};
-    (void)state;
     for (const struct shape *s = shapes; s->name; s++) {
         struct csr A = shape_csr(s, 5);
         for (const struct row_measure *m = row_measures; A.rows <= 1000 && m->name; m++)
@@ -117,10 +116,9 @@ static void every_search_is_complete(void **state)
 }
 
 /* NaN satisfies no comparison except !=, and comes last. */
-static void nan_stands_last(void **state)
+TEST(nan_stands_last)
 {
     struct talk t;
-    (void)state;
     talk_open(&t, OUT_JSON);
     assert_true(talk_line(&t, "load tests/golden/nan.mtx as N"));
     talk_says(&t, "find rows sum > -1e300", "\"matches\":2}");
@@ -135,10 +133,9 @@ static void nan_stands_last(void **state)
 
 /* ---- the command ---- */
 
-static void rows_are_listed(void **state)
+TEST(rows_are_listed)
 {
     struct talk t;
-    (void)state;
     talk_open(&t, OUT_TEXT);
     assert_true(talk_line(&t, "gen poisson2d 5 as A; gen poisson2d 3 as B"));
     talk_says(&t, "find rows > 4 of A", "9 of 25 rows match\n");
@@ -163,7 +160,7 @@ static void rows_are_listed(void **state)
     talk_close(&t);
 }
 
-static void wrong_conditions_are_refused(void **state)
+TEST(wrong_conditions_are_refused)
 {
     static const struct {
         const char *line, *message;
@@ -192,7 +189,6 @@ static void wrong_conditions_are_refused(void **state)
         {"find rows = 1e9999999999999999999999999999999999999999999999999999999999999999999999", "not a number"},
     };
     struct talk t;
-    (void)state;
     talk_open(&t, OUT_TEXT);
     talk_refuses(&t, "find rows > 3", "no matrix is loaded");
     assert_true(talk_line(&t, "gen poisson2d 3 as A"));
@@ -200,12 +196,11 @@ static void wrong_conditions_are_refused(void **state)
     talk_close(&t);
 }
 
-static void empty_matrices_have_no_matches(void **state)
+TEST(empty_matrices_have_no_matches)
 {
     struct talk t;
     struct csr E;
     struct load_info info = {0};
-    (void)state;
     talk_open(&t, OUT_TEXT);
     assert_true(csr_new(&E, 0, 0, 0, false, NULL) && session_add(&t.s, "E", &E, &info, NULL));
     talk_says(&t, "find rows > 3", "0 of 0 rows match\n");
@@ -224,10 +219,9 @@ static bool go(const void *user, struct err *e)
     return true;
 }
 
-static void allocations_fail(void **state)
+TEST(allocations_fail)
 {
     struct csr A = shape_csr(shapes, 1);
-    (void)state;
     assert_int_equal(fail_each(go, &A), 1);
     csr_free(&A);
 }
@@ -238,14 +232,13 @@ static bool stop(struct watch *w, const char *what, int64_t done, int64_t total)
     return false;
 }
 
-static void a_search_is_cancelled(void **state)
+TEST(a_search_is_cancelled)
 {
     struct talk t;
     struct found f;
     struct err e = {0};
     struct watch w = {stop, NULL};
     struct search q = {.sort = row_measures, .limit = INT64_MAX};
-    (void)state;
     talk_open(&t, OUT_TEXT);
     assert_true(talk_line(&t, "gen poisson2d 1500 as A"));
     struct watch *before = loop_enter(&w);
@@ -254,19 +247,4 @@ static void a_search_is_cancelled(void **state)
     assert_int_equal(e.code, E_CANCELLED);
     assert_null(f.item);
     talk_close(&t);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(measures_match_plain_loops),
-        cmocka_unit_test(every_search_is_complete),
-        cmocka_unit_test(nan_stands_last),
-        cmocka_unit_test(rows_are_listed),
-        cmocka_unit_test(wrong_conditions_are_refused),
-        cmocka_unit_test(empty_matrices_have_no_matches),
-        cmocka_unit_test(allocations_fail),
-        cmocka_unit_test(a_search_is_cancelled),
-    };
-    return cmocka_run_group_tests_name("find", tests, NULL, NULL);
 }

@@ -3,6 +3,7 @@
    failing allocations. */
 #include "kits/collection.h"
 #include "kits/stored_kit.h"
+#include "kits/test.h"
 #include "matrix/csr.h"
 #include "base/err.h"
 #include "formats/fmt_bsell.h"
@@ -25,11 +26,8 @@
 
 #include <dirent.h>
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
-#include <cmocka.h>
 
 enum { FIT_NNZ = 100000, FIT_SLOTS = 1000000 };
 
@@ -309,9 +307,8 @@ static void check(const struct csr *A, const struct format *f, const int64_t *pa
     stored_free(&S);
 }
 
-static void test_registry_by_shapes(void **state)
+TEST(test_registry_by_shapes)
 {
-    (void)state;
     for (int s = 0; s < 2 * COUNT(shapes); s++) {
         struct csr A = build(&shapes[s / 2], s % 2);
         for (const struct precision *p = precisions; p->name; p++) {
@@ -325,9 +322,8 @@ static void test_registry_by_shapes(void **state)
     }
 }
 
-static void test_types(void **state)
+TEST(test_types)
 {
-    (void)state;
     const struct {
         enum type type;
         size_t size;
@@ -364,9 +360,8 @@ static void test_types(void **state)
     }
 }
 
-static void test_registry(void **state)
+TEST(test_registry)
 {
-    (void)state;
     for (const struct format *const *f = formats; *f; f++) {
         assert_ptr_equal(format_find((*f)->name), *f);
         assert_true(*(*f)->about && *(*f)->source);
@@ -438,9 +433,8 @@ static const struct figure {
     {"dense", {0}, DENSE_VAL, 16, {1, 0, 5, 0, 7, 2, 0, 6, 0, 8, 3, 0, 0, 0, 9, 4}},
 };
 
-static void test_figures(void **state)
+TEST(test_figures)
 {
-    (void)state;
     struct csr A = thesis4();
     for (int k = 0; k < COUNT(figures); k++) {
         const struct figure *want = &figures[k];
@@ -508,9 +502,8 @@ static const struct {
     {"strips", {2}, STRIPS_RUN, 3, {SLOT_POINTER, 1, -1}},
 };
 
-static void test_places(void **state)
+TEST(test_places)
 {
-    (void)state;
     struct csr A = thesis4();
     for (int k = 0; k < COUNT(places); k++) {
         struct stored S = packed(&A, places[k].format, places[k].param);
@@ -521,9 +514,8 @@ static void test_places(void **state)
 }
 
 /* 3 of 9 rows have 4 elements and 6 rows have 2 elements: a third of the rows is enough for width 4. */
-static void test_hyb_width(void **state)
+TEST(test_hyb_width)
 {
-    (void)state;
     static const int rowptr[] = {0, 4, 6, 8, 12, 14, 16, 20, 22, 24, 26};
     for (int rows = 9; rows <= 10; rows++) {
         struct csr A = {.rows = rows, .cols = 4, .nnz = rowptr[rows], .rowptr = (int *)rowptr};
@@ -534,9 +526,8 @@ static void test_hyb_width(void **state)
 }
 
 /* A block size of 0 stands for the size from 2 to 4 that takes the fewest bytes. */
-static void test_bsell_block(void **state)
+TEST(test_bsell_block)
 {
-    (void)state;
     for (int side = 2; side <= 4; side++) {
         enum { SIZE = 60 };
         struct csr A;
@@ -579,9 +570,8 @@ static const struct {
     {"dia-adaptive", {32, 64, 10, 190, 4}, E_USAGE, "dia-adaptive: as is 4; it must be 0 to 3"},
 };
 
-static void test_bad_parameters(void **state)
+TEST(test_bad_parameters)
 {
-    (void)state;
     struct csr A = thesis4();
     for (int k = 0; k < COUNT(refused); k++) {
         struct stored S;
@@ -628,9 +618,8 @@ static const struct {
      "format"},
 };
 
-static void test_explosion(void **state)
+TEST(test_explosion)
 {
-    (void)state;
     struct csr A = arrow();
     struct plan p;
     struct stored S;
@@ -654,9 +643,8 @@ static void test_explosion(void **state)
 
 /* Estimates beyond 2^63 bytes saturate. A plan allocates none of the memory that it estimates, even for the largest
    matrix. */
-static void test_estimate_saturates(void **state)
+TEST(test_estimate_saturates)
 {
-    (void)state;
     struct csr A = {.rows = INT32_MAX, .cols = INT32_MAX};
     struct plan p;
     struct err e = {0};
@@ -669,9 +657,8 @@ static void test_estimate_saturates(void **state)
 
 /* One full row of 2^21 entries makes a slice of 1024 rows with 2^31 slots: one more than the slice
    pointers can represent. */
-static void test_slice_pointers_overflow(void **state)
+TEST(test_slice_pointers_overflow)
 {
-    (void)state;
     static const struct try sell = {"sell", {1024, 1}};
     struct csr A = {.rows = 1, .cols = 1 << 21, .nnz = 1 << 21, .rowptr = (int[]){0, 1 << 21}};
     struct plan p;
@@ -706,9 +693,8 @@ static bool survives(const struct csr *A, const struct format *f, int64_t nth)
     return unpacked;
 }
 
-static void test_nth_allocation_fails(void **state)
+TEST(test_nth_allocation_fails)
 {
-    (void)state;
     struct csr A = build(&shapes[10], false);
     for (const struct format *const *f = formats; *f; f++) {
         int64_t nth = 1;
@@ -734,9 +720,8 @@ static void check_file(const char *path)
     csr_free(&A);
 }
 
-static void test_samples(void **state)
+TEST(test_samples)
 {
-    (void)state;
     static const double offsets[] = {-3, 0, 1, 3};
     struct csr A = thesis4(), B, D;
     struct load_info info;
@@ -753,9 +738,8 @@ static void test_samples(void **state)
     csr_free(&D);
 }
 
-static void test_real_matrices(void **state)
+TEST(test_real_matrices)
 {
-    (void)state;
     const char *folder;
     char path[1024], line[4096], name[128];
     FILE *index = collection_index("real matrices", &folder);
@@ -767,25 +751,4 @@ static void test_real_matrices(void **state)
         check_file(path);
     }
     fclose(index);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_types),
-        cmocka_unit_test(test_registry),
-        cmocka_unit_test(test_registry_by_shapes),
-        cmocka_unit_test(test_figures),
-        cmocka_unit_test(test_places),
-        cmocka_unit_test(test_hyb_width),
-        cmocka_unit_test(test_bsell_block),
-        cmocka_unit_test(test_bad_parameters),
-        cmocka_unit_test(test_explosion),
-        cmocka_unit_test(test_estimate_saturates),
-        cmocka_unit_test(test_slice_pointers_overflow),
-        cmocka_unit_test(test_nth_allocation_fails),
-        cmocka_unit_test(test_samples),
-        cmocka_unit_test(test_real_matrices),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

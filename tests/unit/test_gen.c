@@ -1,5 +1,6 @@
 /* Every generator: its sizes, symmetry and dominance, equal bits for equal seeds on every machine, and its refusals. */
 #include "kits/shapes.h"
+#include "kits/test.h"
 #include "base/err.h"
 #include "files/load_info.h"
 #include "files/matrix_market.h"
@@ -11,10 +12,7 @@
 
 #include <math.h>
 #include <omp.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <string.h>
-#include <cmocka.h>
 
 /* nnz: -1 if it depends on the seed. dominant: every row is diagonally dominant. */
 static const struct {
@@ -79,9 +77,8 @@ static struct csr make(int i, uint64_t seed)
     return A;
 }
 
-static void sizes_symmetry_and_dominance(void **state)
+TEST(sizes_symmetry_and_dominance)
 {
-    (void)state;
     for (int i = 0; i < COUNT(cases); i++) {
         struct csr A = make(i, 7);
         struct stats s;
@@ -98,9 +95,8 @@ static void sizes_symmetry_and_dominance(void **state)
     }
 }
 
-static void every_generator_is_tested_and_has_valid_defaults(void **state)
+TEST(every_generator_is_tested_and_has_valid_defaults)
 {
-    (void)state;
     for (int i = 0; generators[i]; i++) {
         const struct generator *g = generators[i];
         int64_t p[PARAMS_MAX] = {0};
@@ -118,9 +114,8 @@ static void every_generator_is_tested_and_has_valid_defaults(void **state)
     assert_null(generator_find("no such"));
 }
 
-static void seeds_determine_the_bits(void **state)
+TEST(seeds_determine_the_bits)
 {
-    (void)state;
     int threads = omp_get_max_threads();
     for (int i = 0; i < COUNT(cases); i++) {
         bool fixed = !strncmp(cases[i].name, "poisson", 7) || !strcmp(cases[i].name, "walk") ||
@@ -146,9 +141,8 @@ static uint64_t hash(uint64_t h, const void *data, size_t n)
 
 /* Compare FNV-1a hashes of all arrays with stored hashes: a seed gives the same matrix on every machine and in every
    version. */
-static void the_bits_are_the_same_on_every_machine(void **state)
+TEST(the_bits_are_the_same_on_every_machine)
 {
-    (void)state;
     static const struct {
         int at;
         uint64_t hash;
@@ -167,9 +161,8 @@ static void the_bits_are_the_same_on_every_machine(void **state)
 }
 
 /* Splitmix64's published numbers. */
-static void random_numbers_are_splitmix64(void **state)
+TEST(random_numbers_are_splitmix64)
 {
-    (void)state;
     static const uint64_t published[] = {6457827717110365317u, 3203168211198807973u, 9817491932198370423u,
                                          4593380528125082431u, 16408922859458223821u};
     uint64_t random = 1234567;
@@ -185,20 +178,18 @@ static void random_numbers_are_splitmix64(void **state)
     assert_true(least < -0.999 && most > 0.999 && fabs(sum) < 1000);
 }
 
-static void threads_give_the_numbers_of_one_thread(void **state)
+TEST(threads_give_the_numbers_of_one_thread)
 {
     enum { N = 100000 };
     static double x[N];
     uint64_t random = 7;
-    (void)state;
     random_fill(x, N, random);
     for (int i = 0; i < N; i++) assert_true(x[i] == random_unit(&random));
     assert_true(random == random_skip(7, N));
 }
 
-static void poisson_has_its_stencil(void **state)
+TEST(poisson_has_its_stencil)
 {
-    (void)state;
     static const int64_t two[PARAMS_MAX] = {3, 4}, three[PARAMS_MAX] = {3, 4, 5};
     struct csr A, B;
     assert_true(generator_find("poisson2d")->make(two, 0, NULL, &A, NULL));
@@ -215,9 +206,8 @@ static void poisson_has_its_stencil(void **state)
 }
 
 /* Positive definite: a Cholesky factor with a positive diagonal exists. */
-static void fem_is_positive_definite(void **state)
+TEST(fem_is_positive_definite)
 {
-    (void)state;
     enum { N = 3 * 5 * 4 };
     static const int64_t p[PARAMS_MAX] = {5, 4};
     static double L[N][N];
@@ -236,9 +226,8 @@ static void fem_is_positive_definite(void **state)
 }
 
 /* The sample is rw496 of the SuiteSparse collection, whose values have nine digits. */
-static void walk_is_rw496(void **state)
+TEST(walk_is_rw496)
 {
-    (void)state;
     static const int64_t p[PARAMS_MAX] = {31};
     struct csr A, B;
     struct load_info info;
@@ -253,9 +242,8 @@ static void walk_is_rw496(void **state)
 }
 
 /* From each point, the probabilities of the steps sum to 1, except where two steps share an entry. */
-static void walk_is_a_markov_chain(void **state)
+TEST(walk_is_a_markov_chain)
 {
-    (void)state;
     static const int64_t p[PARAMS_MAX] = {101};
     struct csr A;
     assert_true(generator_find("walk")->make(p, 1, NULL, &A, NULL));
@@ -267,9 +255,8 @@ static void walk_is_a_markov_chain(void **state)
     csr_free(&A);
 }
 
-static void shapes_match_their_names(void **state)
+TEST(shapes_match_their_names)
 {
-    (void)state;
     static const int64_t rmat[PARAMS_MAX] = {12, 8}, circuit[PARAMS_MAX] = {4000, 4}, broken[PARAMS_MAX] = {4000, 9},
                          even[PARAMS_MAX] = {1000, 10, 5000};
     struct csr A;
@@ -290,9 +277,8 @@ static void shapes_match_their_names(void **state)
 }
 
 /* Invalid parameters are refused before anything is allocated. */
-static void invalid_parameters_are_refused(void **state)
+TEST(invalid_parameters_are_refused)
 {
-    (void)state;
     const int64_t most = INT32_MAX;
     const struct {
         const char *name;
@@ -354,9 +340,8 @@ static bool never(struct watch *w, const char *what, int64_t done, int64_t total
     return false;
 }
 
-static void every_generator_can_be_cancelled(void **state)
+TEST(every_generator_can_be_cancelled)
 {
-    (void)state;
     struct watch w = {never, NULL};
     for (int i = 0; i < COUNT(cases); i++) {
         struct csr A = {0};
@@ -377,29 +362,7 @@ static bool go_make(const void *user, struct err *e)
     return true;
 }
 
-static void every_allocation_may_fail(void **state)
+TEST(every_allocation_may_fail)
 {
-    (void)state;
     for (int i = 0; i < COUNT(cases); i++) assert_true(fail_each(go_make, &i) >= 3);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(sizes_symmetry_and_dominance),
-        cmocka_unit_test(every_generator_is_tested_and_has_valid_defaults),
-        cmocka_unit_test(seeds_determine_the_bits),
-        cmocka_unit_test(the_bits_are_the_same_on_every_machine),
-        cmocka_unit_test(random_numbers_are_splitmix64),
-        cmocka_unit_test(threads_give_the_numbers_of_one_thread),
-        cmocka_unit_test(poisson_has_its_stencil),
-        cmocka_unit_test(fem_is_positive_definite),
-        cmocka_unit_test(walk_is_rw496),
-        cmocka_unit_test(walk_is_a_markov_chain),
-        cmocka_unit_test(shapes_match_their_names),
-        cmocka_unit_test(invalid_parameters_are_refused),
-        cmocka_unit_test(every_generator_can_be_cancelled),
-        cmocka_unit_test(every_allocation_may_fail),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

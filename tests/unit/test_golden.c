@@ -2,6 +2,7 @@
    screen of a case, of at most 80x24 characters, is compared with tests/golden/NAME.txt. test_screens.c tests every
    view in every size, charset and palette. */
 #include "kits/golden_kit.h"
+#include "kits/test.h"
 #include "session/command.h"
 #include "machine/device.h"
 #include "session/front.h"
@@ -420,7 +421,7 @@ static char *drawn(const struct screen_case *k)
     return text;
 }
 
-static void screen(void **state)
+TEST_OF_EACH(screen, cases)
 {
     const struct screen_case *k = *state;
     char path[256];
@@ -431,10 +432,4 @@ static void screen(void **state)
     assert_true(same);
 }
 
-int main(void)
-{
-    struct CMUnitTest tests[COUNT(cases)];
-    for (int i = 0; i < COUNT(cases); i++)
-        tests[i] = (struct CMUnitTest){cases[i].name, screen, NULL, NULL, (void *)&cases[i]};
-    return golden_run("golden", tests, COUNT(tests));
-}
+SUITE(.setup = golden_begin, .teardown = golden_end);

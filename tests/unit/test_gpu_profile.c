@@ -1,6 +1,7 @@
 /* Profiles of GPUs: every profile loads, predictions follow it, and a faulty one is refused with its line. */
 #include "kits/dev_fake.h"
 #include "kits/talk.h"
+#include "kits/test.h"
 #include "microscope/gpu_profile.h"
 #include "base/err.h"
 #include "base/mem.h"
@@ -25,20 +26,18 @@ static void load_one(void *user, const char *name)
     ++*n;
 }
 
-static void every_profile_loads(void **state)
+TEST(every_profile_loads)
 {
     int n = 0;
-    (void)state;
     profile_list(load_one, &n);
     assert_true(n >= 8);
 }
 
 /* The profile of the GPU to which the model was fitted is the built-in GPU, and nothing in it is scaled. */
-static void the_reference_has_a_profile(void **state)
+TEST(the_reference_has_a_profile)
 {
     struct machine g, built_in = machine_reference();
     struct err e = {0};
-    (void)state;
     assert_true(profile_load("h200", &g, &e));
     assert_string_equal(g.name, built_in.name);
     assert_false(g.scaled);
@@ -66,10 +65,9 @@ static double predicted_us(struct talk *t, const char *gpu, const char *kernel, 
 }
 
 /* A GPU without NVLink is joined to others by PCI Express. */
-static void the_link_follows_the_profile(void **state)
+TEST(the_link_follows_the_profile)
 {
     struct talk t;
-    (void)state;
     talk_open(&t, OUT_TEXT);
     assert_true(talk_line(&t, "gen poisson2d 30; set gpu t4"));
     talk_says(&t, "whatif parts 2", "pcie (PCI Express");
@@ -78,11 +76,10 @@ static void the_link_follows_the_profile(void **state)
     talk_close(&t);
 }
 
-static void predictions_follow_the_profile(void **state)
+TEST(predictions_follow_the_profile)
 {
     struct talk t;
     double many, few;
-    (void)state;
     talk_open(&t, OUT_JSON);
     talk_says(&t, "gen poisson2d 700 as A", "\"rows\":490000");
     double here = predicted_us(&t, "auto", "csr-vector", NULL);
@@ -96,10 +93,9 @@ static void predictions_follow_the_profile(void **state)
     talk_close(&t);
 }
 
-static void commands_name_the_profile(void **state)
+TEST(commands_name_the_profile)
 {
     struct talk t;
-    (void)state;
     talk_open(&t, OUT_TEXT);
     talk_says(&t, "gen poisson2d 30", "poisson2d");
     talk_says(&t, "set gpu v100; predict csr-vector", "Predicted for an NVIDIA V100, from its specifications");
@@ -126,14 +122,13 @@ static void write_profile(const char *path, const char *text)
     "l1_kb_per_sm 128\nl2_mb 4\nmemory_gbs 500\nfp64_gflops 100\nfp32_gflops 200\n"
 
 /* The registers of a multiprocessor have a default, and limit its blocks. */
-static void a_profile_may_state_its_registers(void **state)
+TEST(a_profile_may_state_its_registers)
 {
     const struct work w = {.threads = 256, .registers = 40};
     struct machine g;
     struct err e = {0};
     char path[] = "/tmp/test_profile.XXXXXX", text[512];
     int fd = mkstemp(path);
-    (void)state;
     assert_true(fd >= 0);
     close(fd);
     write_profile(path, WHOLE);
@@ -148,7 +143,7 @@ static void a_profile_may_state_its_registers(void **state)
     unlink(path);
 }
 
-static void faulty_profiles_are_refused(void **state)
+TEST(faulty_profiles_are_refused)
 {
     static const struct {
         const char *text, *why;
@@ -171,7 +166,6 @@ static void faulty_profiles_are_refused(void **state)
     struct talk t;
     char path[] = "/tmp/test_profile.XXXXXX", line[64];
     int fd = mkstemp(path);
-    (void)state;
     assert_true(fd >= 0);
     close(fd);
     talk_open(&t, OUT_TEXT);
@@ -215,7 +209,7 @@ static void check_link(struct talk *t, struct device *gpu, const char *path)
 }
 
 /* What `ceilings save` writes is what `set gpu` reads. */
-static void a_measured_profile_can_be_used_elsewhere(void **state)
+TEST(a_measured_profile_can_be_used_elsewhere)
 {
     struct talk t;
     struct fake gpu;
@@ -223,7 +217,6 @@ static void a_measured_profile_can_be_used_elsewhere(void **state)
     struct machine reference = machine_reference();
     char path[] = "/tmp/test_profile.XXXXXX", line[96];
     int fd = mkstemp(path);
-    (void)state;
     assert_true(fd >= 0);
     close(fd);
     talk_open(&t, OUT_TEXT);
@@ -253,19 +246,4 @@ static void a_measured_profile_can_be_used_elsewhere(void **state)
     unlink(path);
     talk_close(&t);
     devices_close();
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_profile_loads),
-        cmocka_unit_test(the_reference_has_a_profile),
-        cmocka_unit_test(predictions_follow_the_profile),
-        cmocka_unit_test(the_link_follows_the_profile),
-        cmocka_unit_test(commands_name_the_profile),
-        cmocka_unit_test(a_profile_may_state_its_registers),
-        cmocka_unit_test(faulty_profiles_are_refused),
-        cmocka_unit_test(a_measured_profile_can_be_used_elsewhere),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

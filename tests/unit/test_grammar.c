@@ -1,6 +1,7 @@
 /* How lines may be typed: abbreviations, other names, values in any order; and whether the commands accept every word
    that completion offers. */
 #include "kits/talk.h"
+#include "kits/test.h"
 #include "session/command.h"
 #include "session/grammar.h"
 #include "session/matrix.h"
@@ -24,9 +25,8 @@ static const struct registry *const registries[] = {&command_registry,   &format
                                                     &generator_registry, &option_registry,  &device_sort_registry};
 
 /* An alias finds its entry, and stands for one entry only. */
-static void aliases_are_unique(void **state)
+TEST(aliases_are_unique)
 {
-    (void)state;
     for (int r = 0; r < COUNT(registries); r++) {
         const struct named *entry;
         for (int i = 0; (entry = registry_at(registries[r], i)); i++) {
@@ -92,10 +92,9 @@ static struct talk *with_matrix(struct talk *t)
     return t;
 }
 
-static void lines_are_typed_freely(void **state)
+TEST(lines_are_typed_freely)
 {
     struct talk t;
-    (void)state;
     with_matrix(&t);
     for (int i = 0; i < COUNT(typed_lines); i++) {
         struct err e = {0};
@@ -106,11 +105,10 @@ static void lines_are_typed_freely(void **state)
 }
 
 /* The name of a matrix wins over an alias or an abbreviation. */
-static void exact_names_win(void **state)
+TEST(exact_names_win)
 {
     struct talk t;
     struct err e = {0};
-    (void)state;
     with_matrix(&t);
     assert_true(talk_line(&t, "gen poisson2d 3 as o; gen poisson2d 3 as single; gen poisson2d 3 as ell"));
     assert_string_equal(match(&t, "spmv o", &e), "matrix=o ");
@@ -129,10 +127,9 @@ static const struct {
     {"load", "load"},   {"lo", "load"},    {"device", "device"}, {"devi", NULL},   {"un", "undo"}, {"clear", "clear"},
 };
 
-static void commands_are_abbreviated(void **state)
+TEST(commands_are_abbreviated)
 {
     struct talk t;
-    (void)state;
     for (int i = 0; i < COUNT(short_commands); i++) {
         const struct command *c = command_typed(short_commands[i].typed);
         const char *name = c ? c->name : "none", *expected = short_commands[i].name ? short_commands[i].name : "none";
@@ -202,12 +199,11 @@ static int check_offers(struct talk *t, const char *line, int depth)
     return n;
 }
 
-static void what_completion_offers_is_accepted(void **state)
+TEST(what_completion_offers_is_accepted)
 {
     struct talk t;
     char folder[] = "/tmp/warpspy-test-XXXXXX";
     int n = 0;
-    (void)state;
     with_matrix(&t);
     assert_non_null(mkdtemp(folder));
     assert_int_equal(chdir(folder), 0);
@@ -271,11 +267,10 @@ static bool is_among(const struct offers *all, const char *word)
     return false;
 }
 
-static void completion_offers_what_fits(void **state)
+TEST(completion_offers_what_fits)
 {
     struct talk t;
     static struct offers all;
-    (void)state;
     with_matrix(&t);
     for (int i = 0; i < COUNT(fitting); i++) {
         all.n = 0;
@@ -285,17 +280,4 @@ static void completion_offers_what_fits(void **state)
             fail_msg("%s: %s is offered", fitting[i].line, fitting[i].not_offered);
     }
     talk_close_screen(&t);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(aliases_are_unique),
-        cmocka_unit_test(lines_are_typed_freely),
-        cmocka_unit_test(exact_names_win),
-        cmocka_unit_test(commands_are_abbreviated),
-        cmocka_unit_test(what_completion_offers_is_accepted),
-        cmocka_unit_test(completion_offers_what_fits),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,5 +1,6 @@
 /* The commands undo, record and replay: how the session remembers its commands. */
 #include "kits/talk.h"
+#include "kits/test.h"
 #include "machine/device.h"
 #include "session/matrix.h"
 #include "base/mem.h"
@@ -30,7 +31,7 @@ static const char *state_of(const struct session *s)
     return text;
 }
 
-static void each_change_can_be_undone(void **state)
+TEST(each_change_can_be_undone)
 {
     static const char *const changes[] = {
         "gen poisson2d 4 as D",
@@ -52,7 +53,6 @@ static void each_change_can_be_undone(void **state)
         "drop C; gen rmat 4",
     };
     struct talk t;
-    (void)state;
     talk_open(&t, OUT_TEXT);
     assert_true(talk_line(&t, "gen poisson2d 3 as A; gen poisson2d 3 as B; gen poisson2d 3 as C"));
     for (int i = 0; i < COUNT(changes); i++) {
@@ -71,12 +71,11 @@ static void each_change_can_be_undone(void **state)
     talk_close(&t);
 }
 
-static void a_dropped_matrix_is_restored(void **state)
+TEST(a_dropped_matrix_is_restored)
 {
     struct talk t;
     struct csr copy;
     struct err e = {0};
-    (void)state;
     talk_open(&t, OUT_TEXT);
     assert_true(talk_line(&t, "gen random n 500 seed 3 as A; convert ell; stats"));
     assert_true(csr_copy(&copy, &t.s.current->csr, &e));
@@ -91,10 +90,9 @@ static void a_dropped_matrix_is_restored(void **state)
     talk_close(&t);
 }
 
-static void commands_without_changes_are_not_recorded(void **state)
+TEST(commands_without_changes_are_not_recorded)
 {
     struct talk t;
-    (void)state;
     talk_open(&t, OUT_TEXT);
     assert_true(talk_line(&t, "gen poisson2d 4 as A"));
     assert_true(talk_line(&t, "stats; list; use A; spmv on cpu reps 1; help; convert ell"));
@@ -104,10 +102,9 @@ static void commands_without_changes_are_not_recorded(void **state)
     talk_close(&t);
 }
 
-static void a_failed_command_can_be_undone(void **state)
+TEST(a_failed_command_can_be_undone)
 {
     struct talk t;
-    (void)state;
     talk_open(&t, OUT_TEXT);
     talk_refuses(&t, "load samples/thesis4.mtx /nowhere", "nowhere");
     assert_string_equal(state_of(&t.s), "[thesis4] -");
@@ -116,10 +113,9 @@ static void a_failed_command_can_be_undone(void **state)
     talk_close(&t);
 }
 
-static void the_number_of_levels_is_limited(void **state)
+TEST(the_number_of_levels_is_limited)
 {
     struct talk t;
-    (void)state;
     talk_open(&t, OUT_TEXT);
     for (int i = 0; i < UNDO_MOST + 5; i++) assert_true(talk_line(&t, "gen poisson2d 3; drop poisson2d"));
     for (int i = 0; i < UNDO_MOST; i++) talk_says(&t, "undo", i % 2 ? "was removed" : "is back");
@@ -127,11 +123,10 @@ static void the_number_of_levels_is_limited(void **state)
     talk_close(&t);
 }
 
-static void a_script_is_undone_step_by_step(void **state)
+TEST(a_script_is_undone_step_by_step)
 {
     struct talk t;
     FILE *f = fopen("/tmp/warpspy-test-undo.wsp", "w");
-    (void)state;
     assert_non_null(f);
     fputs("gen poisson2d 3 as A\ngen poisson2d 3 as B\nstats\n", f);
     fclose(f);
@@ -144,10 +139,9 @@ static void a_script_is_undone_step_by_step(void **state)
 }
 
 /* Releasing a kept matrix prints a message; a change that needs no kept matrix can still be undone. */
-static void kept_memory_is_released(void **state)
+TEST(kept_memory_is_released)
 {
     struct talk t;
-    (void)state;
     talk_open(&t, OUT_TEXT);
     assert_true(talk_line(&t, "gen poisson2d 30 as A; gen poisson2d 3 as B; drop A; gen poisson2d 3 as C"));
     assert_true(mem_take_spare());
@@ -162,11 +156,10 @@ static void kept_memory_is_released(void **state)
 }
 
 /* Before a large request for memory is refused, the memory of dropped matrices is freed. */
-static void a_refused_allocation_frees_kept_matrices(void **state)
+TEST(a_refused_allocation_frees_kept_matrices)
 {
     struct talk t;
     struct err e = {0};
-    (void)state;
     talk_open(&t, OUT_TEXT);
     assert_true(talk_line(&t, "gen poisson2d 30 as A; drop A"));
     assert_null(mem_new(INT64_MAX / 4, 1, "too much", &e));
@@ -182,10 +175,9 @@ static void count_call(void *user)
 
 /* Dropped matrices may take up to half of the available memory. If they take more, the next check of memory calls the
    function that releases them. */
-static void low_memory_frees_kept_matrices(void **state)
+TEST(low_memory_frees_kept_matrices)
 {
     int calls = 0;
-    (void)state;
     int64_t there = mem_available();
     mem_spare(there / 8, count_call, &calls);
     assert_true(mem_available() > 0);
@@ -198,10 +190,9 @@ static void low_memory_frees_kept_matrices(void **state)
     mem_spare(0, NULL, NULL);
 }
 
-static void undo_in_json(void **state)
+TEST(undo_in_json)
 {
     struct talk t;
-    (void)state;
     talk_open(&t, OUT_JSON);
     assert_true(talk_line(&t, "gen poisson2d 3 as A; drop A"));
     talk_says(&t, "undo", "\"change\":\"undone\",\"name\":\"drop A\",\"bytes\":null");
@@ -221,11 +212,10 @@ static void read_file(char *out, size_t size)
     fclose(f);
 }
 
-static void a_session_is_recorded_and_replayed(void **state)
+TEST(a_session_is_recorded_and_replayed)
 {
     struct talk t;
     char text[8192], line[128];
-    (void)state;
     unlink(file);
     talk_open(&t, OUT_TEXT);
     snprintf(line, sizeof line, "record %s", file);
@@ -252,11 +242,10 @@ static void a_session_is_recorded_and_replayed(void **state)
     unlink(file);
 }
 
-static void a_replay_stops_where_a_command_fails(void **state)
+TEST(a_replay_stops_where_a_command_fails)
 {
     struct talk t;
     FILE *f = fopen(file, "w");
-    (void)state;
     assert_non_null(f);
     fputs("# a comment\ngen poisson2d 3 as A\n\nuse nowhere\ngen poisson2d 3 as B\n", f);
     fclose(f);
@@ -267,10 +256,9 @@ static void a_replay_stops_where_a_command_fails(void **state)
     unlink(file);
 }
 
-static void unrecordable_commands_are_refused(void **state)
+TEST(unrecordable_commands_are_refused)
 {
     struct talk t;
-    (void)state;
     unlink(file);
     talk_open(&t, OUT_TEXT);
     talk_refuses(&t, "record", "nothing is being recorded");
@@ -289,13 +277,12 @@ static void unrecordable_commands_are_refused(void **state)
 }
 
 /* Inside a script, the commands after `record` are recorded, but commands that other commands run are not recorded. */
-static void a_recording_started_in_a_script(void **state)
+TEST(a_recording_started_in_a_script)
 {
     static const char script[] = "/tmp/warpspy-test-outer.wsp";
     struct talk t;
     char text[8192];
     FILE *f = fopen(script, "w");
-    (void)state;
     unlink(file);
     assert_non_null(f);
     fprintf(f, "gen poisson2d 3 as early\nrecord %s\ngen poisson2d 3 as A\n", file);
@@ -313,12 +300,11 @@ static void a_recording_started_in_a_script(void **state)
 }
 
 /* Reading a recorded line gives exactly the words that were recorded. */
-static void recorded_words_read_back_unchanged(void **state)
+TEST(recorded_words_read_back_unchanged)
 {
     static const char *const lines[] = {
         "a b c",  "a 'b c' d", "a \"b\\\"c\" \\;x", "a '' 'it\"s'",   "a b\\\\c ~x",   "a '#no' x#y",
         "a '!b'", "'a b' c",   "a \xc3\xa9",        "a 'x' on 'cpu'", "a \\$HOME `x`", "load 'a.mtx' as 'as'"};
-    (void)state;
     for (int i = 0; i < COUNT(lines); i++) {
         static struct words w, again;
         struct err e = {0};
@@ -333,26 +319,4 @@ static void recorded_words_read_back_unchanged(void **state)
             if (k && w.w[k].quoted && !strchr(w.w[k].text, '.')) assert_true(again.w[k].quoted);
         }
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(each_change_can_be_undone),
-        cmocka_unit_test(a_dropped_matrix_is_restored),
-        cmocka_unit_test(commands_without_changes_are_not_recorded),
-        cmocka_unit_test(a_failed_command_can_be_undone),
-        cmocka_unit_test(the_number_of_levels_is_limited),
-        cmocka_unit_test(a_script_is_undone_step_by_step),
-        cmocka_unit_test(kept_memory_is_released),
-        cmocka_unit_test(a_refused_allocation_frees_kept_matrices),
-        cmocka_unit_test(low_memory_frees_kept_matrices),
-        cmocka_unit_test(undo_in_json),
-        cmocka_unit_test(a_session_is_recorded_and_replayed),
-        cmocka_unit_test(a_replay_stops_where_a_command_fails),
-        cmocka_unit_test(unrecordable_commands_are_refused),
-        cmocka_unit_test(a_recording_started_in_a_script),
-        cmocka_unit_test(recorded_words_read_back_unchanged),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,6 +1,7 @@
 /* Pictures of pixels: which cells they take, when they are made again, and what happens without libsixel. The terminal
    tests (test_pixels.py) decode them. */
 #include "kits/talk.h"
+#include "kits/test.h"
 #include "base/err.h"
 #include "ui/figure.h"
 #include "ui/pixels.h"
@@ -16,12 +17,11 @@ static bool has_cairo(void)
     return library;
 }
 
-static void a_picture_is_made_once(void **state)
+TEST(a_picture_is_made_once)
 {
     struct image im = {.id = 1};
     struct figure f = {0};
     struct err e = {0};
-    (void)state;
     if (!has_cairo()) return;
     figure_rect(&f, ST_BAR, 1, 2.5, 3, 4, 1.5);
     assert_true(image_make(&im, &f, 20, 10, by_kitty, &e));
@@ -42,12 +42,11 @@ static void a_picture_is_made_once(void **state)
     image_free(&im);
 }
 
-static void a_missing_library_is_named(void **state)
+TEST(a_missing_library_is_named)
 {
     struct image im = {.id = 1};
     struct figure f = {0};
     struct err e = {0};
-    (void)state;
     if (!has_cairo()) return;
     const char *before = sixel_library_name;
     sixel_library_name = "libnowhere.so.1";
@@ -58,13 +57,4 @@ static void a_missing_library_is_named(void **state)
     sixel_library_name = before;
     figure_free(&f);
     image_free(&im);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_picture_is_made_once),
-        cmocka_unit_test(a_missing_library_is_named),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

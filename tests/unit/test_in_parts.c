@@ -3,6 +3,7 @@
 #include "kits/dev_fake.h"
 #include "kits/multi_kit.h"
 #include "kits/talk.h"
+#include "kits/test.h"
 #include "base/mem.h"
 #include "formats/format.h"
 #include "machine/bench.h"
@@ -41,9 +42,8 @@ static const struct generator *found(int i)
 }
 
 /* Every generator that states `rows` is in the table. */
-static void every_generator(void **state)
+TEST(every_generator)
 {
-    (void)state;
     for (int i = 0; generators[i]; i++) {
         int k = 0;
         while (k < COUNT(cases) && strcmp(cases[k].generator, generators[i]->name)) k++;
@@ -75,10 +75,9 @@ static bool same_rows(void *user, const struct csr *slice, int64_t first, struct
     return true;
 }
 
-static void rows_are_those_of_the_whole(void **state)
+TEST(rows_are_those_of_the_whole)
 {
     int slices = 0;
-    (void)state;
     for (int i = 0; i < COUNT(cases); i++) {
         struct csr A, P;
         struct err e = {0};
@@ -106,9 +105,8 @@ static void same_ints(const int *a, const int *b, int64_t n)
 }
 
 /* What each part has and exchanges is what parts_extract finds in the whole matrix. */
-static void parts_are_those_of_the_whole(void **state)
+TEST(parts_are_those_of_the_whole)
 {
-    (void)state;
     for (int i = 0; i < SMALL_CASES; i++)
         for (int parts = 1; parts <= 6; parts++) {
             struct csr A, P;
@@ -187,10 +185,9 @@ static int check_products(int i, const char *device, enum type real)
     return n;
 }
 
-static void products_have_the_same_bits(void **state)
+TEST(products_have_the_same_bits)
 {
     static const char *const devices[] = {"emu*2", "emu*4", "cpu+emu"};
-    (void)state;
     for (int i = 0; i < SMALL_CASES; i++)
         for (int d = 0; d < COUNT(devices); d++) {
             assert_true(check_products(i, devices[d], T_F64) > 4);
@@ -203,10 +200,9 @@ static void products_have_the_same_bits(void **state)
 
 /* ---- solves ---- */
 
-static void solves_have_the_same_bits(void **state)
+TEST(solves_have_the_same_bits)
 {
     struct talk t;
-    (void)state;
     check_in_parts("emu*2");
     check_in_parts("emu*4");
     talk_open(&t, OUT_TEXT);
@@ -230,10 +226,9 @@ static void solves_have_the_same_bits(void **state)
 
 /* ---- what is refused ---- */
 
-static void refusals(void **state)
+TEST(refusals)
 {
     struct talk t;
-    (void)state;
     talk_open(&t, OUT_TEXT);
     talk_refuses(&t, "gen poisson2d 9 on cpu", "cpu is one device; a matrix is generated in parts on several");
     talk_refuses(&t, "gen fem 9 on emu*2", "these generate in parts: poisson2d, poisson3d, stencil, band, random");
@@ -259,11 +254,10 @@ static void refusals(void **state)
 }
 
 /* Every line of every command, with a matrix in parts as A: no crash, and each refusal is one line. */
-static void every_command(void **state)
+TEST(every_command)
 {
     int n, done = 0, refused = 0;
     struct cancel_line *all = cancel_lines(500, &n);
-    (void)state;
     assert_non_null(all);
     for (int i = 0; i < n; i++) {
         struct talk t;
@@ -282,11 +276,10 @@ static void every_command(void **state)
     assert_true(done > 20 && refused > 40);
 }
 
-static void every_view(void **state)
+TEST(every_view)
 {
     struct talk t;
     char line[80];
-    (void)state;
     talk_open_screen(&t);
     assert_true(talk_line(&t, "gen poisson2d 9 on emu*2 as A; spmv; solve cg; timeline"));
     for (int i = 0; views[i]; i++) {
@@ -305,10 +298,9 @@ static void every_view(void **state)
 /* ---- faults ---- */
 
 /* Each allocation on the host fails in turn: one line, the matrix is not there or complete, and the session goes on. */
-static void host_memory_fails(void **state)
+TEST(host_memory_fails)
 {
     int failures = 0;
-    (void)state;
     assert_non_null(device_open("emu*2", NULL));
     for (int n = 1; n < 1000; n++) {
         struct talk t;
@@ -333,12 +325,11 @@ static void host_memory_fails(void **state)
 static struct fake fake;
 
 /* Each allocation and copy on one member fails in turn. */
-static void member_fails(void **state)
+TEST(member_fails)
 {
     static const enum fake_call calls[] = {FAKE_ALLOC, FAKE_PUT};
     struct talk t;
     int failures = 0;
-    (void)state;
     talk_open(&t, OUT_TEXT);
     assert_true(talk_line(&t, "gen poisson2d 12 on emu+broken; drop poisson2d"));
     int64_t used = fake.used;
@@ -363,10 +354,9 @@ static void member_fails(void **state)
 }
 
 /* A member that loses its part gets the rows made again. */
-static void member_is_lost(void **state)
+TEST(member_is_lost)
 {
     struct talk t;
-    (void)state;
     talk_open(&t, OUT_TEXT);
     assert_true(talk_line(&t, "gen poisson2d 12 on emu+broken as P; solve cg"));
     double x = t.s.solve->result.x[7];
@@ -402,20 +392,4 @@ static int close_all(void **state)
     return 0;
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_generator),
-        cmocka_unit_test(rows_are_those_of_the_whole),
-        cmocka_unit_test(parts_are_those_of_the_whole),
-        cmocka_unit_test_teardown(products_have_the_same_bits, all_small),
-        cmocka_unit_test_teardown(solves_have_the_same_bits, all_small),
-        cmocka_unit_test(refusals),
-        cmocka_unit_test(every_command),
-        cmocka_unit_test(every_view),
-        cmocka_unit_test(host_memory_fails),
-        cmocka_unit_test(member_fails),
-        cmocka_unit_test(member_is_lost),
-    };
-    return cmocka_run_group_tests(tests, open_fake, close_all);
-}
+SUITE(.setup = open_fake, .teardown = close_all, .after = all_small);

@@ -2,21 +2,19 @@
    The batch must end within 5 s, and its exit status must not be 0. bench_cancel measures how soon the batch ends. */
 #include "base/clock.h"
 #include "kits/cancel_kit.h"
+#include "kits/test.h"
 #include "matrix/random.h"
 
 #include <fcntl.h>
 #include <limits.h>
 #include <math.h>
 #include <poll.h>
-#include <setjmp.h>
 #include <signal.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
-#include <cmocka.h>
 
 enum { NONZEROS = 500000, WAIT_US = 100000, PATIENCE_MS = 60000, ANSWER_MS = 5000, KEPT = 1 << 16 };
 
@@ -91,20 +89,18 @@ static bool one(const char *matrix, const struct cancel_line *l, double wait_us)
     return !late && status && came;
 }
 
-static void every_command_has_a_line(void **state)
+TEST(every_command_has_a_line)
 {
-    (void)state;
     if (cancel_missing()) fail_msg("kits/cancel_kit.c has no line for `%s`", cancel_missing());
 }
 
-static void ctrl_c_ends_every_command(void **state)
+TEST(ctrl_c_ends_every_command)
 {
     int n = 0;
     bool all = true;
     uint64_t seed = 1;
     char matrix[CANCEL_LINE];
     struct cancel_line *l = cancel_lines(NONZEROS, &n);
-    (void)state;
     assert_non_null(l);
     assert_true(cancel_files(program, samples, NONZEROS));
     cancel_matrix(NONZEROS, matrix);
@@ -119,6 +115,7 @@ static void ctrl_c_ends_every_command(void **state)
 static int go_home(void **state)
 {
     (void)state;
+    if (!find_warpspy(program) || !realpath("samples", samples)) return -1;
     return !mkdtemp(home) || chdir(home);
 }
 
@@ -130,15 +127,4 @@ static int clean_up(void **state)
     return system(clean);
 }
 
-int main(int argc, char **argv)
-{
-    const struct CMUnitTest tests[] = {cmocka_unit_test(every_command_has_a_line),
-                                       cmocka_unit_test(ctrl_c_ends_every_command)};
-    char built[PATH_MAX];
-    const char *end = strrchr(argv[0], '/');
-    (void)argc;
-    snprintf(built, sizeof built, "%.*s/../../warpspy", end ? (int)(end - argv[0]) : 1, end ? argv[0] : ".");
-    if (!realpath(built, program) || !realpath("samples", samples))
-        return fprintf(stderr, "no program or samples\n"), 1;
-    return cmocka_run_group_tests(tests, go_home, clean_up);
-}
+SUITE(.setup = go_home, .teardown = clean_up);

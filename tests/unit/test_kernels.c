@@ -1,6 +1,7 @@
 /* Every kernel on the cpu and on the emulator, and the invariants of the registry of kernels. */
 #include "kits/emu_kernels.h"
 #include "kits/kernel_loops.h"
+#include "kits/test.h"
 #include "gpu/emu/emu.h"
 #include "base/err.h"
 #include "base/mem.h"
@@ -11,31 +12,25 @@
 #include "machine/microscope.h"
 #include "formats/format.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <string.h>
-#include <cmocka.h>
 
 /* Each constant whose name contains SLOTS is a limit: stored matrices with more slots are skipped, because more padding
    does not test a kernel better. Files with more than FILE_NNZ nonzeros are also skipped. */
 enum { CPU_SLOTS = 100000, EMU_SLOTS = 10000 };
 enum { FILE_NNZ = 100000, CPU_FILE_SLOTS = 2000000, EMU_FILE_SLOTS = 400000 };
 
-static void test_shapes_on_cpu(void **state)
+TEST(test_shapes_on_cpu)
 {
-    (void)state;
     check_shapes(open_or_fail("cpu"), CPU_SLOTS);
 }
 
-static void test_shapes_on_emu(void **state)
+TEST(test_shapes_on_emu)
 {
-    (void)state;
     check_shapes(open_or_fail("emu"), EMU_SLOTS);
 }
 
-static void test_exact(void **state)
+TEST(test_exact)
 {
-    (void)state;
     check_exact(open_or_fail("cpu"), CPU_SLOTS);
     check_exact(open_or_fail("emu"), EMU_SLOTS);
 }
@@ -45,29 +40,25 @@ static void other_order(int round)
     emu_order((uint64_t)round * 77);
 }
 
-static void test_deterministic(void **state)
+TEST(test_deterministic)
 {
-    (void)state;
     check_deterministic(open_or_fail("cpu"), EMU_SLOTS, NULL);
     check_deterministic(open_or_fail("emu"), EMU_SLOTS / 4, other_order);
 }
 
-static void test_narrow(void **state)
+TEST(test_narrow)
 {
-    (void)state;
     check_narrow(open_or_fail("cpu"), CPU_SLOTS);
     check_narrow(open_or_fail("emu"), CPU_SLOTS);
 }
 
-static void test_uneven(void **state)
+TEST(test_uneven)
 {
-    (void)state;
     check_uneven(open_or_fail("emu"));
 }
 
-static void test_files(void **state)
+TEST(test_files)
 {
-    (void)state;
     check_files(open_or_fail("cpu"), FILE_NNZ, CPU_FILE_SLOTS);
     check_files(open_or_fail("emu"), FILE_NNZ, EMU_FILE_SLOTS);
 }
@@ -89,9 +80,8 @@ static int lesson_lines(const struct kernel *k)
     return lines;
 }
 
-static void test_lessons(void **state)
+TEST(test_lessons)
 {
-    (void)state;
     for (int i = 0; kernels[i]; i++) {
         const struct kernel *k = kernels[i];
         if (!not_empty(k->lesson)) fail_msg("%s has no lesson", k->name);
@@ -101,9 +91,8 @@ static void test_lessons(void **state)
     }
 }
 
-static void test_registry(void **state)
+TEST(test_registry)
 {
-    (void)state;
     for (int i = 0; kernels[i]; i++) {
         const struct kernel *k = kernels[i];
         assert_ptr_equal(kernel_find(k->name), k);
@@ -114,9 +103,8 @@ static void test_registry(void **state)
     assert_null(kernel_find("no-such-kernel"));
 }
 
-static void test_default(void **state)
+TEST(test_default)
 {
-    (void)state;
     const struct device *cpu = open_or_fail("cpu"), *emu = open_or_fail("emu");
     for (int f = 0; formats[f]; f++) {
         assert_non_null(kernel_default(formats[f], NULL, cpu));
@@ -127,9 +115,8 @@ static void test_default(void **state)
 }
 
 /* Stored matrices that a kernel refuses, and the whole message. */
-static void test_refusals(void **state)
+TEST(test_refusals)
 {
-    (void)state;
     static const struct {
         const char *kernel, *text;
         int64_t param[PARAMS_MAX];
@@ -152,9 +139,8 @@ static void test_refusals(void **state)
 }
 
 /* Three matrices: short rows of similar length, long rows of similar length, and short rows with one long row. */
-static void test_default_for_rows(void **state)
+TEST(test_default_for_rows)
 {
-    (void)state;
     static const struct {
         const char *generator, *kernel;
         int64_t param[PARAMS_MAX];
@@ -173,9 +159,8 @@ static void test_default_for_rows(void **state)
 }
 
 /* The notes' code divides nnz by the rows as integers, then compares: <= 2 takes 2, <= 4 takes 4, and so on. */
-static void test_threads_per_row(void **state)
+TEST(test_threads_per_row)
 {
-    (void)state;
     static const struct {
         int64_t rows, nnz;
         int threads;
@@ -203,9 +188,8 @@ static void hold_launch(const char *kernel, const struct mat *M, int block, int 
                  (long long)last->blocks, (long long)last->threads, (long long)blocks);
 }
 
-static void test_launches_by_row_length(void **state)
+TEST(test_launches_by_row_length)
 {
-    (void)state;
     static const struct {
         int64_t per_row;
         int threads;
@@ -233,9 +217,8 @@ static void test_launches_by_row_length(void **state)
 
 /* Many rows of one entry, and a row so long that a whole block adds its partial sums: the result does not depend on
    which warps add. */
-static void test_strips_of_many_rows(void **state)
+TEST(test_strips_of_many_rows)
 {
-    (void)state;
     enum { ROWS = 150000, LONG_ROW = 40, LENGTH = 40000 };
     struct csr A;
     struct stored S;
@@ -264,26 +247,4 @@ static void test_strips_of_many_rows(void **state)
     csr_free(&A);
     mem_free(x);
     mem_free(y);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_registry),
-        cmocka_unit_test(test_lessons),
-        cmocka_unit_test(test_default),
-        cmocka_unit_test(test_threads_per_row),
-        cmocka_unit_test(test_launches_by_row_length),
-        cmocka_unit_test(test_strips_of_many_rows),
-        cmocka_unit_test(test_refusals),
-        cmocka_unit_test(test_default_for_rows),
-        cmocka_unit_test(test_shapes_on_cpu),
-        cmocka_unit_test(test_exact),
-        cmocka_unit_test(test_shapes_on_emu),
-        cmocka_unit_test(test_deterministic),
-        cmocka_unit_test(test_narrow),
-        cmocka_unit_test(test_uneven),
-        cmocka_unit_test(test_files),
-    };
-    return cmocka_run_group_tests(tests, NULL, close_devices);
 }

@@ -1,6 +1,7 @@
 /* The commands keys, screendump and last, which use the full screen without a terminal; also a burst of random keys. */
 #include "kits/keys_kit.h"
 #include "kits/talk.h"
+#include "kits/test.h"
 #include "machine/device.h"
 #include "matrix/random.h"
 #include "solvers/solve.h"
@@ -32,10 +33,9 @@ static void shows(struct talk *t, const char *line, const char *part)
     talk_says(t, "screendump", part);
 }
 
-static void keys_are_pressed(void **state)
+TEST(keys_are_pressed)
 {
     struct talk t;
-    (void)state;
     talk_open_screen(&t);
     talk_line(&t, "gen poisson2d 20");
     shows(&t, "keys \"Right + +\"", "[1 spy]");
@@ -54,11 +54,10 @@ static void keys_are_pressed(void **state)
 }
 
 /* Leave the line while a command waits for its byte: nothing leaks (make asan), and the next line is typed as usual. */
-static void a_line_is_left_at_any_key(void **state)
+TEST(a_line_is_left_at_any_key)
 {
     static const char *const left[] = {"C-q Esc", "C-v C-c", "C-q Backspace"};
     char line[100];
-    (void)state;
     for (int i = 0; i < COUNT(left); i++) {
         struct talk t;
         talk_open_screen(&t);
@@ -72,10 +71,9 @@ static void a_line_is_left_at_any_key(void **state)
     }
 }
 
-static void unknown_keys_are_refused(void **state)
+TEST(unknown_keys_are_refused)
 {
     struct talk t;
-    (void)state;
     talk_open_screen(&t);
     talk_refuses(&t, "keys j", "there is no matrix to show");
     talk_refuses(&t, "keys j view nowhere", "is not a view");
@@ -93,10 +91,9 @@ static void unknown_keys_are_refused(void **state)
     talk_close_screen(&t);
 }
 
-static void the_session_goes_on(void **state)
+TEST(the_session_goes_on)
 {
     struct talk t;
-    (void)state;
     talk_open_screen(&t);
     t.s.dev = device_open("cpu", NULL);
     talk_line(&t, "gen poisson2d 20");
@@ -116,11 +113,10 @@ static void the_session_goes_on(void **state)
     talk_close_screen(&t);
 }
 
-static void typed_lines_are_not_in_the_history(void **state)
+TEST(typed_lines_are_not_in_the_history)
 {
     struct talk t;
     char path[4200];
-    (void)state;
     talk_open_screen(&t);
     talk_line(&t, "gen poisson2d 5");
     shows(&t, "keys \"':stats # not kept' Enter q : Up\"", ":stats # not kept");
@@ -129,10 +125,9 @@ static void typed_lines_are_not_in_the_history(void **state)
     assert_null(strstr(content(path), "not kept"));
 }
 
-static void screens_become_files(void **state)
+TEST(screens_become_files)
 {
     struct talk t;
-    (void)state;
     talk_open_screen(&t);
     talk_refuses(&t, "screendump", "nothing has been drawn yet");
     talk_line(&t, "gen poisson2d 20; rows");
@@ -165,10 +160,9 @@ static void screens_become_files(void **state)
     talk_close_screen(&t);
 }
 
-static void a_view_is_drawn_again(void **state)
+TEST(a_view_is_drawn_again)
 {
     struct talk t;
-    (void)state;
     talk_open_screen(&t);
     talk_refuses(&t, "last", "nothing has been drawn yet");
     talk_line(&t, "load samples/thesis4.mtx as four; gen poisson2d 20; spy width 30 height 9; layout ell of four");
@@ -197,10 +191,9 @@ static void a_view_is_drawn_again(void **state)
 }
 
 /* Without a matrix, there is nothing to draw. */
-static void no_picture_without_a_matrix(void **state)
+TEST(no_picture_without_a_matrix)
 {
     struct talk t;
-    (void)state;
     talk_open_screen(&t);
     talk_refuses(&t, "export rows x.svg", "there is no matrix to show");
     talk_refuses(&t, "export layout x.png", "there is no matrix to show");
@@ -249,11 +242,10 @@ static bool storm_next(void *user, struct press *p)
     return true;
 }
 
-static void a_storm_of_sizes(void **state)
+TEST(a_storm_of_sizes)
 {
     struct talk t;
     struct err e = {0};
-    (void)state;
     talk_open_screen(&t);
     talk_line(&t, "gen rmat 12 8 seed 3; race cg jacobi maxit 20 force on cpu");
     struct storm x = {.s = &t.s, .random = 6, .typed = ""};
@@ -273,9 +265,8 @@ static void on_death(int sig)
     raise(sig);
 }
 
-static void random_keys_break_nothing(void **state)
+TEST(random_keys_break_nothing)
 {
-    (void)state;
     signal(SIGALRM, on_death);
     signal(SIGABRT, on_death);
     alarm(120);
@@ -284,32 +275,26 @@ static void random_keys_break_nothing(void **state)
 }
 
 /* A run depends only on its seed: two runs press the same keys. */
-static void a_seed_reproduces_its_run(void **state)
+TEST(a_seed_reproduces_its_run)
 {
-    (void)state;
     random_keys(77, 200);
     int64_t first = keys_pressed;
     random_keys(77, 200);
     assert_int_equal(first, keys_pressed);
 }
 
-int main(void)
+static int begin(void **state)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(keys_are_pressed),
-        cmocka_unit_test(a_line_is_left_at_any_key),
-        cmocka_unit_test(unknown_keys_are_refused),
-        cmocka_unit_test(the_session_goes_on),
-        cmocka_unit_test(typed_lines_are_not_in_the_history),
-        cmocka_unit_test(screens_become_files),
-        cmocka_unit_test(a_view_is_drawn_again),
-        cmocka_unit_test(no_picture_without_a_matrix),
-        cmocka_unit_test(a_storm_of_sizes),
-        cmocka_unit_test(a_seed_reproduces_its_run),
-        cmocka_unit_test(random_keys_break_nothing),
-    };
+    (void)state;
     random_keys_begin();
-    int failed = cmocka_run_group_tests_name("keys", tests, NULL, NULL);
-    random_keys_end();
-    return failed;
+    return 0;
 }
+
+static int end(void **state)
+{
+    (void)state;
+    random_keys_end();
+    return 0;
+}
+
+SUITE(.setup = begin, .teardown = end);

@@ -4,6 +4,7 @@
 #include "kits/cancel_kit.h"
 #include "kits/shapes.h"
 #include "kits/talk.h"
+#include "kits/test.h"
 #include "base/err.h"
 #include "base/mem.h"
 #include "formats/format.h"
@@ -45,12 +46,11 @@ static struct csr enlarged(const struct csr *A)
 
 /* ---- struct csr ---- */
 
-static void indices_exceed_32_bits(void **state)
+TEST(indices_exceed_32_bits)
 {
     int64_t starts[] = {0, 3000000000, 3000000000, 7000000000};
     const struct csr A = {.rows = 3, .cols = INT32_MAX, .nnz = starts[3], .rowptr64 = starts};
     struct err e = {0};
-    (void)state;
     assert_true(csr_is_large(&A) && csr_size_is_large(A.rows, A.nnz));
     assert_true(csr_row_length(&A, 0) == starts[1] && csr_row_length(&A, 1) == 0);
     assert_true(csr_longest_row(&A) == 4000000000);
@@ -69,16 +69,14 @@ static void indices_exceed_32_bits(void **state)
 }
 
 /* The boundary itself: a matrix of exactly the most entries is small. */
-static void the_limit_is_exact(void **state)
+TEST(the_limit_is_exact)
 {
-    (void)state;
     assert_false(csr_size_is_large(INT32_MAX, INT32_MAX));
     assert_true(csr_size_is_large((int64_t)INT32_MAX + 1, 0) && csr_size_is_large(0, (int64_t)INT32_MAX + 1));
 }
 
-static void copies_and_checks(void **state)
+TEST(copies_and_checks)
 {
-    (void)state;
     for (int i = 0; shapes[i].name; i++) {
         struct csr A = shape_csr(&shapes[i], 1), B = enlarged(&A), C;
         struct err e = {0};
@@ -97,10 +95,9 @@ static void copies_and_checks(void **state)
 
 /* ---- generators ---- */
 
-static void every_generator(void **state)
+TEST(every_generator)
 {
     int made = 0;
-    (void)state;
     for (int i = 0; generators[i]; i++) {
         int64_t p[PARAMS_MAX] = {0};
         struct csr A, B;
@@ -124,10 +121,9 @@ static void every_generator(void **state)
 /* ---- formats ---- */
 
 /* A format packs a large matrix into the arrays that it makes from the small one, or names the limit. */
-static void every_format(void **state)
+TEST(every_format)
 {
     int packed = 0;
-    (void)state;
     for (int i = 0; shapes[i].name; i++)
         for (int k = 0; formats[k]; k++) {
             struct csr A = shape_csr(&shapes[i], 3), B = enlarged(&A), C;
@@ -199,9 +195,8 @@ static void close_large(struct talk *t)
     csr_set_most_small(0);
 }
 
-static void the_same_numbers(void **state)
+TEST(the_same_numbers)
 {
-    (void)state;
     for (int m = 0; m < COUNT(matrices); m++)
         for (int i = 0; i < COUNT(lines); i++) {
             struct talk small, large;
@@ -242,12 +237,11 @@ static bool refused_too(const char *make, const struct cancel_line *l, const cha
 }
 
 /* Every command of the registry, on the screen: success, or a line that names the limit. */
-static void every_command(void **state)
+TEST(every_command)
 {
     int n, done = 0, refused = 0;
     struct cancel_line *all = cancel_lines(500, &n);
     char make[CANCEL_LINE];
-    (void)state;
     assert_non_null(all);
     cancel_matrix(500, make);
     for (int i = 0; i < n; i++) {
@@ -270,10 +264,9 @@ static void every_command(void **state)
     assert_true(done > 20 && refused > 20);
 }
 
-static void commands_state_the_trait(void **state)
+TEST(commands_state_the_trait)
 {
     struct talk t;
-    (void)state;
     open_large(&t, OUT_TEXT);
     assert_true(talk_line(&t, "gen poisson2d 9 as A"));
     talk_refuses(&t, "reorder rcm A", "A has 81 rows, but `reorder` takes at most 1; these take more: use, drop");
@@ -290,12 +283,11 @@ static void commands_state_the_trait(void **state)
 
 /* ---- views ---- */
 
-static void every_view(void **state)
+TEST(every_view)
 {
     struct talk t;
     char line[80];
     int drawn = 0;
-    (void)state;
     csr_set_most_small(MOST);
     talk_open_screen(&t);
     assert_true(talk_line(&t, "gen poisson2d 9 as A; keys Tab Tab + + j j view spy"));
@@ -316,10 +308,9 @@ static void every_view(void **state)
 
 /* ---- files ---- */
 
-static void every_kind_of_file(void **state)
+TEST(every_kind_of_file)
 {
     static const char *const names[] = {"a.wsb", "a.mtx", "a.mtx.gz", "a.npz"};
-    (void)state;
     for (int m = 0; m < COUNT(matrices); m++)
         for (int i = 0; i < COUNT(names); i++) {
             struct talk t;
@@ -355,9 +346,8 @@ static bool make_large(const void *user, struct err *e)
     return ok;
 }
 
-static void failing_allocations(void **state)
+TEST(failing_allocations)
 {
-    (void)state;
     csr_set_most_small(MOST);
     assert_true(fail_each(make_large, NULL) > 3);
     csr_set_most_small(0);
@@ -370,20 +360,4 @@ static int own_folder(void **state)
     return !mkdtemp(folder) || chdir(folder);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(indices_exceed_32_bits),
-        cmocka_unit_test(the_limit_is_exact),
-        cmocka_unit_test(copies_and_checks),
-        cmocka_unit_test(every_generator),
-        cmocka_unit_test(every_format),
-        cmocka_unit_test(the_same_numbers),
-        cmocka_unit_test(every_command),
-        cmocka_unit_test(commands_state_the_trait),
-        cmocka_unit_test(every_view),
-        cmocka_unit_test(every_kind_of_file),
-        cmocka_unit_test(failing_allocations),
-    };
-    return cmocka_run_group_tests(tests, own_folder, NULL);
-}
+SUITE(.setup = own_folder);

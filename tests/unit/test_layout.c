@@ -1,6 +1,7 @@
 /* The command layout as data: JSON and CSV list every slot of every format, and ranges list the slots asked for. */
 #include "kits/complex_kit.h"
 #include "kits/talk.h"
+#include "kits/test.h"
 #include "base/loop.h"
 #include "base/watch.h"
 #include "formats/format.h"
@@ -83,11 +84,10 @@ static const struct stored *stored_as(const struct talk *t, const struct format 
 
 /* ---- whole arrays and ranges ---- */
 
-static void every_slot_is_listed(void **state)
+TEST(every_slot_is_listed)
 {
     struct talk t;
     char line[80];
-    (void)state;
     talk_open(&t, OUT_JSON);
     snprintf(line, sizeof line, "gen dense %d as A", SIDE);
     assert_true(talk_line(&t, line));
@@ -125,9 +125,8 @@ static void check_ranges(bool complex_values)
     talk_close(&t);
 }
 
-static void a_range_is_listed(void **state)
+TEST(a_range_is_listed)
 {
-    (void)state;
     check_ranges(false);
     check_ranges(true);
 }
@@ -139,11 +138,10 @@ static int64_t lines_of(const char *text)
     return n;
 }
 
-static void csv_lists_every_slot(void **state)
+TEST(csv_lists_every_slot)
 {
     struct talk t;
     char line[80];
-    (void)state;
     talk_open(&t, OUT_CSV);
     snprintf(line, sizeof line, "gen dense %d as A", SIDE);
     assert_true(talk_line(&t, line));
@@ -159,10 +157,9 @@ static void csv_lists_every_slot(void **state)
     talk_close(&t);
 }
 
-static void text_lists_a_range(void **state)
+TEST(text_lists_a_range)
 {
     struct talk t;
-    (void)state;
     talk_open_screen(&t);
     assert_true(talk_line(&t, "load samples/thesis4.mtx"));
     assert_true(talk_line(&t, "layout csr slots 4:5"));
@@ -186,10 +183,9 @@ static void text_lists_a_range(void **state)
 }
 
 /* A drawing that leaves out columns or lines says so. */
-static void text_says_what_it_leaves_out(void **state)
+TEST(text_says_what_it_leaves_out)
 {
     struct talk t;
-    (void)state;
     talk_open_screen(&t);
     assert_true(talk_line(&t, "gen dense 60"));
     assert_true(talk_line(&t, "layout ell"));
@@ -211,13 +207,12 @@ static double third(void *user, int64_t i)
 }
 
 /* A streamed array has the text of a list, also in the copy for the listener. */
-static void a_stream_is_a_list(void **state)
+TEST(a_stream_is_a_list)
 {
     struct err e = {0};
     char *text[2], *copy;
     size_t n[2], ncopy;
     double value[20];
-    (void)state;
     for (int i = 0; i < COUNT(value); i++) value[i] = third(NULL, i);
     for (int streamed = 0; streamed < 2; streamed++) {
         FILE *f = open_memstream(&text[streamed], &n[streamed]), *g = open_memstream(&copy, &ncopy);
@@ -251,13 +246,12 @@ static bool stop(struct watch *w, const char *what, int64_t done, int64_t total)
     return done < 5000;
 }
 
-static void a_stopped_stream_is_a_valid_line(void **state)
+TEST(a_stopped_stream_is_a_valid_line)
 {
     struct err e = {0};
     struct watch w = {stop, NULL};
     char *text;
     size_t n;
-    (void)state;
     FILE *f = open_memstream(&text, &n);
     struct out *o = out_new(f, stderr, OUT_JSON, &e);
     out_begin(o, "list");
@@ -278,18 +272,4 @@ static void a_stopped_stream_is_a_valid_line(void **state)
     assert_true(size >= 5000 && size < 6000);
     cJSON_Delete(j);
     free(text);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_slot_is_listed),
-        cmocka_unit_test(a_range_is_listed),
-        cmocka_unit_test(csv_lists_every_slot),
-        cmocka_unit_test(text_lists_a_range),
-        cmocka_unit_test(a_stream_is_a_list),
-        cmocka_unit_test(text_says_what_it_leaves_out),
-        cmocka_unit_test(a_stopped_stream_is_a_valid_line),
-    };
-    return cmocka_run_group_tests_name("layout", tests, NULL, NULL);
 }

@@ -2,6 +2,7 @@
    lessons. The measures in the tables are compared with other commands. */
 #include "kits/dev_fake.h"
 #include "kits/talk.h"
+#include "kits/test.h"
 #include "machine/bench.h"
 #include "session/command.h"
 #include "session/front.h"
@@ -122,10 +123,9 @@ static void read_it(const char *path, const char *device, enum out_mode mode, in
     shut(&t);
 }
 
-static void the_lessons_of_the_program_run(void **state)
+TEST(the_lessons_of_the_program_run)
 {
     glob_t found;
-    (void)state;
     assert_int_equal(glob("samples/lessons/*.txt", 0, NULL, &found), 0);
     assert_true(found.gl_pathc >= 15);
     for (size_t i = 0; i < found.gl_pathc; i++)
@@ -135,11 +135,10 @@ static void the_lessons_of_the_program_run(void **state)
 
 /* Tables and drawings of the lessons (lines that begin with a blank and have gaps further on) fit into 80 columns;
    other lines are filled or wrapped. */
-static void drawings_are_narrow(void **state)
+TEST(drawings_are_narrow)
 {
     glob_t found;
     char line[4096];
-    (void)state;
     assert_int_equal(glob("samples/lessons/*.txt", 0, NULL, &found), 0);
     for (size_t i = 0; i < found.gl_pathc; i++) {
         FILE *f = fopen(found.gl_pathv[i], "r");
@@ -157,11 +156,10 @@ static void drawings_are_narrow(void **state)
 }
 
 /* The lessons about formats are left out, because they check every kernel, which takes too long on the emulator. */
-static void solver_lessons_run_on_the_emulator(void **state)
+TEST(solver_lessons_run_on_the_emulator)
 {
     static const char *const names[] = {"lu-tables", "reductions", "side-by-side", "thesis-4-3", "thesis-solvers",
                                         "transfer",  "microscope", "coalescing",   "lu-steps",   "symmetrize"};
-    (void)state;
     for (int i = 0; i < COUNT(names); i++) {
         char path[64];
         snprintf(path, sizeof path, "samples/lessons/%s.txt", names[i]);
@@ -170,10 +168,9 @@ static void solver_lessons_run_on_the_emulator(void **state)
 }
 
 /* Results that do not depend on the machine: add32 of the DRM paper. */
-static void add32_pads_as_the_paper_says(void **state)
+TEST(add32_pads_as_the_paper_says)
 {
     struct talk t;
-    (void)state;
     open_on_cpu(&t, OUT_JSON);
     assert_true(talk_line(&t, "lesson samples/lessons/drm.txt reps 1"));
     assert_float_equal(number(&t, "lesson", 0, "ratio"), 1, 0);
@@ -184,7 +181,7 @@ static void add32_pads_as_the_paper_says(void **state)
 
 /* ---- contents of a lesson ---- */
 
-static void prose_is_wrapped_and_indented_lines_are_kept(void **state)
+TEST(prose_is_wrapped_and_indented_lines_are_kept)
 {
     static const char text[] = "% not shown\n# A title\none two\nthree\r\n\n  as   it stands\n"
                                "0123456789 0123456789 0123456789 0123456789 0123456789 0123456789 0123456789 "
@@ -193,7 +190,6 @@ static void prose_is_wrapped_and_indented_lines_are_kept(void **state)
                                    "0123456789 0123456789 0123456789 0123456789 0123456789 0123456789 0123456789\n"
                                    "0123456789\n> version\nwarpspy ";
     struct talk t;
-    (void)state;
     open_on_cpu(&t, OUT_TEXT);
     assert_true(lesson(&t, text));
     if (strncmp(t.out, expected, strlen(expected))) fail_msg("found: %s", t.out);
@@ -228,11 +224,10 @@ static void same(double a, double b)
     if (!(isnan(b) ? isnan(a) : fabs(a - b) <= 1e-12)) fail_msg("expected %g, found %g", b, a);
 }
 
-static void tables_are_filled(void **state)
+TEST(tables_are_filled)
 {
     char text[2048];
     struct talk t;
-    (void)state;
     open_on_cpu(&t, OUT_JSON);
     size_t n = (size_t)snprintf(text, sizeof text, "%s", three);
     for (int i = 0; i < COUNT(rows); i++) n += (size_t)snprintf(text + n, sizeof text - n, "%s\n", rows[i].row);
@@ -252,19 +247,17 @@ static const char timed[] = "> gen poisson2d 20 as P\n| matrix | of | what | GTX
                             "| P | drm | padded GFLOP/s | 8 |\n| P | drm | GFLOP/s | 7 |\n"
                             "| P | drm | packing ms | 0.1 |\n| P | cusparse-csr1 | us | 1 |\n";
 
-static void kernels_of_other_builds_are_known(void **state)
+TEST(kernels_of_other_builds_are_known)
 {
-    (void)state;
     assert_true(kernel_needs_cuda("cusparse-csr1-prep") != (kernel_find("cusparse-csr1-prep") != NULL));
     assert_false(kernel_needs_cuda("cusparse-"));
     assert_false(kernel_needs_cuda("csr-vector"));
     assert_false(kernel_needs_cuda(""));
 }
 
-static void times_need_a_device_that_measures(void **state)
+TEST(times_need_a_device_that_measures)
 {
     struct talk t;
-    (void)state;
     open_on_cpu(&t, OUT_TEXT);
     assert_true(lesson(&t, timed));
     assert_says(t.out, "GTX 260+");
@@ -306,12 +299,11 @@ static void write_kernels(char *text, size_t size)
 }
 
 /* Each row has the time of the kernel that it names, or a reason why there is none. */
-static void rows_never_name_another_kernel(void **state)
+TEST(rows_never_name_another_kernel)
 {
     static const char *const devices[] = {"cpu", "emu", "fake-cuda"};
     static struct fake fake;
     static char text[16384];
-    (void)state;
     assert_true(fake_open(&fake, "fake-cuda", "emu", 1 << 24, NULL));
     fake.dev.kind = DEV_CUDA;
     write_kernels(text, sizeof text);
@@ -338,14 +330,13 @@ static void rows_never_name_another_kernel(void **state)
 }
 
 /* Both methods of symmetrization are timed, on cpu if the device is the emulator, which has no clock. */
-static void symmetrizations_are_timed(void **state)
+TEST(symmetrizations_are_timed)
 {
     static const char text[] =
         "> gen random 300 4 as P\n| matrix | of | what | p |\n| P | sym-paper | symmetrize ms | - |\n"
         "| P | sym | symmetrize ms | - |\n| P | sym-paper / sym | symmetrize ms | - |\n";
     static const char *const devices[] = {"cpu", "emu"};
     char line[160];
-    (void)state;
     write_file("lesson.txt", text, strlen(text));
     for (int d = 0; d < COUNT(devices); d++) {
         struct talk t;
@@ -367,7 +358,7 @@ static void symmetrizations_are_timed(void **state)
 }
 
 /* How a number was found, and its spread. */
-static void rows_say_where_they_come_from(void **state)
+TEST(rows_say_where_they_come_from)
 {
     static const char text[] =
         "> gen poisson2d 30 as P\n| matrix | of | what | p |\n| P | ell | padding | - |\n| P | csr-serial | us | - |\n"
@@ -375,7 +366,6 @@ static void rows_say_where_they_come_from(void **state)
         "| P | ell | us | - |\n| P | csr-vector | lanes | - |\n| P | csr-vector | sectors/nonzero | - |\n";
     struct talk t;
     char line[160];
-    (void)state;
     open_on_cpu(&t, OUT_JSON);
     write_file("lesson.txt", text, strlen(text));
     snprintf(line, sizeof line, "lesson %s reps 5", path_of("lesson.txt"));
@@ -426,10 +416,9 @@ static const struct {
     {"otherwise", true},
 };
 
-static void text_follows_from_a_table(void **state)
+TEST(text_follows_from_a_table)
 {
     char text[1024];
-    (void)state;
     for (int i = 0; i < COUNT(conditions); i++) {
         struct talk t;
         open_on_cpu(&t, OUT_TEXT);
@@ -440,12 +429,11 @@ static void text_follows_from_a_table(void **state)
     }
 }
 
-static void the_first_condition_that_holds_is_shown(void **state)
+TEST(the_first_condition_that_holds_is_shown)
 {
     static const char text[] = TABLE "\nAlways.\n: ours > 20\nMany.\n: ours > 10\nSome.\n: ours > 5\nFew.\n"
                                      ": otherwise\nNone.\n\nThe end.\n";
     struct talk t;
-    (void)state;
     open_on_cpu(&t, OUT_TEXT);
     assert_true(lesson(&t, text));
     assert_says(t.out, "\nAlways.\nSome.\n\nThe end.\n");
@@ -465,11 +453,10 @@ static const char solved[] = "> gen poisson2d 12 as P\n> gen dense 24 as D\n| ma
                              "| D | lu-openmp / lu-serial | factor ms f32 | 1 |\n| D | lu-paper | factor ms | 1 |\n"
                              "| P | gmres 5000 | speed-up | 1 |\n";
 
-static void solvers_and_lu_are_timed(void **state)
+TEST(solvers_and_lu_are_timed)
 {
     struct talk t;
     double ours[10];
-    (void)state;
     for (int reps = 0; reps < 2; reps++) {
         open_on_cpu(&t, OUT_JSON);
         assert_true(lesson(&t, solved)); /* reps 1 */
@@ -496,14 +483,13 @@ static void solvers_and_lu_are_timed(void **state)
 }
 
 /* The spread of `solve ms` is that of both of its parts: it is larger than the spread of the factorisation alone. */
-static void a_solve_has_the_spread_of_its_parts(void **state)
+TEST(a_solve_has_the_spread_of_its_parts)
 {
     static const char text[] = "> gen dense 64 as D\n| matrix | of | what | p |\n"
                                "| D | lu-serial | factor ms | - |\n| D | lu-serial | solve ms | - |\n";
     struct talk t;
     char line[160];
     double ms[2];
-    (void)state;
     open_on_cpu(&t, OUT_JSON);
     write_file("lesson.txt", text, strlen(text));
     snprintf(line, sizeof line, "lesson %s reps 5", path_of("lesson.txt"));
@@ -514,7 +500,7 @@ static void a_solve_has_the_spread_of_its_parts(void **state)
 }
 
 /* The remarks below a table name the devices that measured its rows, and no others. */
-static void remarks_name_the_devices_of_the_rows(void **state)
+TEST(remarks_name_the_devices_of_the_rows)
 {
     static const struct {
         const char *device, *row;
@@ -526,7 +512,6 @@ static void remarks_name_the_devices_of_the_rows(void **state)
         {"cpu", "| P | ell | packing ms | - |", true},          {"cpu", "| P | ell | padding | - |", false},
         {"emu", "| P | lu-serial | factor ms f32 | - |", true},
     };
-    (void)state;
     for (int i = 0; i < COUNT(tables); i++) {
         struct talk t;
         char text[256], line[64];
@@ -542,13 +527,12 @@ static void remarks_name_the_devices_of_the_rows(void **state)
 }
 
 /* A case that a solver or LU refuses is reported in its row; the other cases are run. */
-static void a_refusing_solver_affects_only_its_row(void **state)
+TEST(a_refusing_solver_affects_only_its_row)
 {
     static const char text[] = "> gen random 40 3 as R\n> gen random 4 2 9 as W\n| matrix | of | what | p |\n"
                                "| R | jacobi | speed-up | 1 |\n| R | gmres 3 | one thread us | 1 |\n"
                                "| W | lu-serial | factor ms | 1 |\n| W | bicgstab | speed-up | 1 |\n";
     struct talk t;
-    (void)state;
     open_on_cpu(&t, OUT_JSON);
     assert_true(lesson(&t, text));
     assert_true(isnan(number(&t, "lesson", 0, "ours")) && number(&t, "lesson", 1, "ours") > 0);
@@ -559,21 +543,19 @@ static void a_refusing_solver_affects_only_its_row(void **state)
 }
 
 /* The heading of the paper's column is printed even if nothing was timed. */
-static void headings_are_kept(void **state)
+TEST(headings_are_kept)
 {
     struct talk t;
-    (void)state;
     open_on_cpu(&t, OUT_TEXT);
     assert_true(lesson(&t, "> gen poisson2d 4 as P\n| matrix | of | what | the paper |\n| P | - | rows | 8 |\n"));
     assert_says(t.out, "the paper");
     shut(&t);
 }
 
-static void paths_are_relative_to_the_lesson(void **state)
+TEST(paths_are_relative_to_the_lesson)
 {
     static const char tiny[] = "%%MatrixMarket matrix coordinate real general\n2 2 1\n2 1 5\n", script[] = "stats\n";
     struct talk t;
-    (void)state;
     write_file("tiny.mtx", tiny, sizeof tiny - 1);
     write_file("script", script, sizeof script - 1);
     open_on_cpu(&t, OUT_TEXT);
@@ -584,10 +566,9 @@ static void paths_are_relative_to_the_lesson(void **state)
     shut(&t);
 }
 
-static void matrices_stay_until_the_next_lesson(void **state)
+TEST(matrices_stay_until_the_next_lesson)
 {
     struct talk t;
-    (void)state;
     open_on_cpu(&t, OUT_TEXT);
     assert_true(talk_line(&t, "gen poisson2d 5 as mine"));
     assert_true(lesson(&t, three));
@@ -620,11 +601,10 @@ static void add_own_lesson(void)
 }
 
 /* From any working folder, `lesson` finds the lessons of the source tree and of the user. */
-static void lessons_are_found_by_name(void **state)
+TEST(lessons_are_found_by_name)
 {
     struct talk t;
     char here[4096];
-    (void)state;
     add_own_lesson();
     assert_non_null(getcwd(here, sizeof here));
     assert_int_equal(chdir("/"), 0);
@@ -653,13 +633,12 @@ static void keep_word(void *user, const char *word)
     snprintf(all + strlen(all), 256 - strlen(all), "%s ", word);
 }
 
-static void names_of_lessons_are_completed(void **state)
+TEST(names_of_lessons_are_completed)
 {
     static const char *const lines[][2] = {{"lesson mi", "microscope mine "},
                                            {"lesson samples/lessons/lo", "samples/lessons/looks.txt "},
                                            {"lesson xy", ""}};
     struct talk t;
-    (void)state;
     add_own_lesson();
     open_on_cpu(&t, OUT_TEXT);
     for (int i = 0; i < COUNT(lines); i++) {
@@ -741,10 +720,9 @@ static const struct {
     {"> load none.mtx\n", "/none.mtx", "cannot open the file"},
 };
 
-static void mistakes_name_their_line(void **state)
+TEST(mistakes_name_their_line)
 {
     struct talk t;
-    (void)state;
     open_on_cpu(&t, OUT_TEXT);
     for (int i = 0; i < COUNT(mistakes); i++) {
         assert_false(lesson(&t, mistakes[i].text));
@@ -765,11 +743,10 @@ static void mistakes_name_their_line(void **state)
 }
 
 /* A question that is too long, and a question with too many choices. */
-static void long_questions_are_refused(void **state)
+TEST(long_questions_are_refused)
 {
     static char text[8192];
     struct talk t;
-    (void)state;
     open_on_cpu(&t, OUT_TEXT);
     snprintf(text, sizeof text, "? %3000s?\n", "x");
     memset(text + 2, 'x', 3000);
@@ -793,10 +770,9 @@ static const char asking[] =
     "> race cg of grid\n@ *cg*converged*\n! About twice\n! sixteen.\n"
     "The end.\n";
 
-static void questions_are_printed_without_a_terminal(void **state)
+TEST(questions_are_printed_without_a_terminal)
 {
     struct talk t;
-    (void)state;
     open_on_cpu(&t, OUT_TEXT);
     assert_true(lesson(&t, asking));
     assert_says(t.out, "\n\nQuestion 1: How many points has the grid?\nAnswer: 256.\nSixteen by sixteen.\n\n"
@@ -807,10 +783,9 @@ static void questions_are_printed_without_a_terminal(void **state)
     shut(&t);
 }
 
-static void questions_are_rows_of_json(void **state)
+TEST(questions_are_rows_of_json)
 {
     struct talk t;
-    (void)state;
     open_on_cpu(&t, OUT_JSON);
     assert_true(lesson(&t, asking));
     cJSON *j = object(&t, "lesson", 1);
@@ -861,10 +836,9 @@ static bool answered(struct talk *t, const char *text, const char *const *lines)
     return answered_on(t, text, lines);
 }
 
-static void questions_are_asked(void **state)
+TEST(questions_are_asked)
 {
     struct talk t;
-    (void)state;
     assert_true(answered(&t, asking, (const char *const[]){"256 points", "The  WEB.", "stripes", "30", NULL}));
     assert_true(begins(prompts, "answer> answer> think, then Enter> your guess> Your name (Enter: "));
     assert_says(t.out, "Question 1 of 4: How many points has the grid?\n"
@@ -876,11 +850,10 @@ static void questions_are_asked(void **state)
 }
 
 /* After a wrong answer, the lesson gives a hint and a second try. */
-static void a_wrong_answer_has_a_second_try(void **state)
+TEST(a_wrong_answer_has_a_second_try)
 {
     static const char hinted[] = "? How many?\n= 7\n~ The days\n~ of a week.\n\n? Yes or no?\n= no\n";
     struct talk t;
-    (void)state;
     assert_true(answered(&t, asking, (const char *const[]){"many", "250", "256", "a", "b", "", " ", NULL}));
     assert_true(begins(prompts, "answer> answer> second try> answer> second try> think, then Enter> your guess> "));
     assert_says(t.out, "Type a number, or press Enter to see the answer.\nNot 250: that is too small.\nRight: 256.\n");
@@ -908,10 +881,9 @@ static void a_wrong_answer_has_a_second_try(void **state)
 
 /* A reader who left the lesson continues after the last answered question; the commands before that point run again
    without printing anything. */
-static void a_lesson_goes_on_where_it_was_left(void **state)
+TEST(a_lesson_goes_on_where_it_was_left)
 {
     struct talk t;
-    (void)state;
     assert_true(answered(&t, asking, (const char *const[]){"250", "256", "a", "b", NULL}));
     assert_says(t.out, "You left the lesson");
     shut(&t);
@@ -946,10 +918,9 @@ static const char guessing[] = "> gen poisson2d 4 as P\n\n? How many rows?\n= ou
                                ": otherwise\n! Not so many.\n\nThe end.\n";
 
 /* A table below a question is shown after the guess. */
-static void a_table_can_be_guessed(void **state)
+TEST(a_table_can_be_guessed)
 {
     struct talk t;
-    (void)state;
     open_on_cpu(&t, OUT_TEXT);
     assert_true(lesson(&t, guessing));
     assert_says(t.out, "Question 1: How many rows?\nmatrix  of");
@@ -963,10 +934,9 @@ static void a_table_can_be_guessed(void **state)
 }
 
 /* If the state folder cannot be written, one note is printed. */
-static void answers_are_lost_with_a_note(void **state)
+TEST(answers_are_lost_with_a_note)
 {
     struct talk t;
-    (void)state;
     setenv("XDG_STATE_HOME", "/proc/nowhere", 1);
     assert_true(answered(&t, asking, (const char *const[]){"256", "b", "", "29", NULL}));
     setenv("XDG_STATE_HOME", folder, 1);
@@ -1000,11 +970,10 @@ static void hand_in(struct talk *t)
         answered(t, asking, (const char *const[]){"250", "256", "a", "", "a grid", "30", "Ada L.", taken, file, NULL}));
 }
 
-static void a_hand_in_file_is_written(void **state)
+TEST(a_hand_in_file_is_written)
 {
     struct talk t;
     char line[320];
-    (void)state;
     hand_in(&t);
     assert_says(prompts, "Your name (Enter: ");
     assert_says(prompts, "File (Enter: lesson-ada-l.txt)> File (Enter: lesson-ada-l.txt)> ");
@@ -1031,10 +1000,9 @@ static const char *check_of(const char *name)
     return line;
 }
 
-static void a_hand_in_file_is_checked(void **state)
+TEST(a_hand_in_file_is_checked)
 {
     struct talk t;
-    (void)state;
     hand_in(&t);
     talk_says(&t, check_of("ada.txt"), "who ");
     static const char *const parts[] = {
@@ -1051,11 +1019,10 @@ static void a_hand_in_file_is_checked(void **state)
 
 /* A file with a changed byte, a missing line or an additional line is refused; line ends of a different system are
    accepted. */
-static void a_changed_hand_in_file_is_refused(void **state)
+TEST(a_changed_hand_in_file_is_refused)
 {
     char text[8192], other[16384];
     struct talk t;
-    (void)state;
     hand_in(&t);
     size_t n = (size_t)snprintf(text, sizeof text, "%s", read_file("ada.txt")), used = 0;
     for (size_t i = 0; i < n; i += 7) {
@@ -1085,10 +1052,9 @@ static void a_changed_hand_in_file_is_refused(void **state)
 
 /* The input ends at the third prompt: matrices stay, answered questions count, and the rest of the lesson does not
    run. */
-static void a_lesson_can_be_quit(void **state)
+TEST(a_lesson_can_be_quit)
 {
     struct talk t;
-    (void)state;
     assert_true(answered(&t, asking, (const char *const[]){"256", "a", "a", "", NULL}));
     assert_null(strstr(t.out, "> race"));
     assert_null(strstr(t.out, "The end."));
@@ -1148,11 +1114,10 @@ static const struct {
     {"rows +- 50% of stats P", "25", false},
 };
 
-static void answers_are_judged(void **state)
+TEST(answers_are_judged)
 {
     char text[256];
     struct talk t;
-    (void)state;
     for (int i = 0; i < COUNT(judged); i++) {
         snprintf(text, sizeof text, "> gen poisson2d 4 as P\n? What?\n= %s\n", judged[i].answer);
         bool ok = answered(&t, text, (const char *const[]){judged[i].typed, "", NULL});
@@ -1163,23 +1128,21 @@ static void answers_are_judged(void **state)
 }
 
 /* The emulator measures no times: a question about a time then has no answer, and is skipped without an error. */
-static void questions_without_an_answer_are_skipped(void **state)
+TEST(questions_without_an_answer_are_skipped)
 {
     static const char text[] =
         "> gen poisson2d 4 as P\n? How long?\n= time_us of it\n> spmv P kernel csr-scalar on emu\n";
     struct talk t;
-    (void)state;
     assert_true(answered(&t, text, (const char *const[]){"3", NULL}));
     assert_says(t.out, "The answer is not known on this device.");
     assert_null(strstr(t.out, "Questions: 0 right"));
     shut(&t);
 }
 
-static void a_refusal_can_be_expected(void **state)
+TEST(a_refusal_can_be_expected)
 {
     static const char text[] = "> stats nobody\n@! *`nobody` after*\n> gen poisson2d 3 as P\n";
     struct talk t;
-    (void)state;
     for (enum out_mode mode = OUT_TEXT; mode <= OUT_CSV; mode++) {
         open_on_cpu(&t, mode);
         assert_true(lesson(&t, text));
@@ -1189,12 +1152,11 @@ static void a_refusal_can_be_expected(void **state)
 }
 
 /* Results that depend on the machine are left out; pictures are ordinary text. */
-static void pictures_and_lines_are_expected(void **state)
+TEST(pictures_and_lines_are_expected)
 {
     static const char text[] = "> gen poisson2d 4 as P\n@ P poisson2d 16 16 64 1 *\n> spy P\n@ spy P 16 x 16*\n"
                                "> layout ell of P\n@ row 1 0 1 2 5 * -1 4 -1 -1 *\n> rows P\n@ 4 8 *\n@ longest:*\n";
     struct talk t;
-    (void)state;
     open_on_cpu(&t, OUT_TEXT);
     assert_true(lesson(&t, text));
     assert_says(t.out, " spy  P  16 x 16");
@@ -1206,10 +1168,9 @@ static void pictures_and_lines_are_expected(void **state)
     shut(&t);
 }
 
-static void a_refused_row_gives_the_reason(void **state)
+TEST(a_refused_row_gives_the_reason)
 {
     struct talk t;
-    (void)state;
     open_on_cpu(&t, OUT_JSON);
     assert_true(lesson(&t, "> gen poisson2d 4 as P\n| matrix | of | what | p |\n| P | csr | variance | 3 |\n"));
     assert_true(isnan(number(&t, "lesson", 0, "ours")));
@@ -1237,9 +1198,8 @@ static void allocations_fail(const char *text)
     assert_true(ok);
 }
 
-static void every_allocation_may_fail(void **state)
+TEST(every_allocation_may_fail)
 {
-    (void)state;
     allocations_fail(timed);
     allocations_fail(solved);
     allocations_fail(asking);
@@ -1247,10 +1207,9 @@ static void every_allocation_may_fail(void **state)
 
 /* If an allocation fails during a lesson with questions, the question, the saved answers or the hand-in file may be
    lost, but the session continues. */
-static void every_allocation_of_a_reader_may_fail(void **state)
+TEST(every_allocation_of_a_reader_may_fail)
 {
     char hand_in[160], here[4096];
-    (void)state;
     snprintf(hand_in, sizeof hand_in, "%s", path_of("kept.txt"));
     assert_true(getcwd(here, sizeof here) && !chdir(folder)); /* an answer may become the name of a hand-in file */
     for (int64_t n = 1; n < 400; n += 2) {
@@ -1277,10 +1236,9 @@ static void every_allocation_of_a_reader_may_fail(void **state)
 /* ---- the measures of the lessons' tables in other commands ---- */
 
 /* formats.md: diag6 in hacks of 2 rows has 3, 3 and 2 diagonals: 6, 6 and 4 operands. */
-static void measures_are_shown(void **state)
+TEST(measures_are_shown)
 {
     struct talk t;
-    (void)state;
     open_on_cpu(&t, OUT_JSON);
     assert_true(talk_line(&t, "load samples/diag6.mtx; convert hdia hack 2; spmv using hdia hack 2; spmv"));
     same(number(&t, "convert", 0, "operands"), 16);
@@ -1307,9 +1265,8 @@ static void measures_are_shown(void **state)
 }
 
 /* Every command that shows a format that chose among others also shows what each of the others would have padded. */
-static void candidates_are_shown(void **state)
+TEST(candidates_are_shown)
 {
-    (void)state;
     static const char *const lines[] = {"convert dia-adaptive", "explain dia-adaptive", "layout dia-adaptive"};
     for (int i = 0; i < COUNT(lines); i++) {
         struct talk t;
@@ -1320,10 +1277,9 @@ static void candidates_are_shown(void **state)
     }
 }
 
-static void totals_include_the_preparation(void **state)
+TEST(totals_include_the_preparation)
 {
     struct talk t;
-    (void)state;
     open_on_cpu(&t, OUT_JSON);
     assert_true(talk_line(&t, "gen poisson2d 8; spmv reps 3; spmv kernel csr-merge on emu"));
     same(number(&t, "spmv", 0, "ready_us"), 0);
@@ -1346,11 +1302,10 @@ static void totals_include_the_preparation(void **state)
 }
 
 /* The default nw on a GPU is 0.5 * 8 blocks * 8 warps per multiprocessor: 132 * 32 = 4224. */
-static void segments_depend_on_the_gpu(void **state)
+TEST(segments_depend_on_the_gpu)
 {
     struct talk t;
     static struct fake fake;
-    (void)state;
     assert_true(fake_open(&fake, "like-cuda", "emu", 1 << 24, NULL));
     fake.dev.kind = DEV_CUDA;
     fake.dev.units = 132;
@@ -1379,55 +1334,4 @@ static int without_it(void **state)
     return 0;
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_lessons_of_the_program_run),
-        cmocka_unit_test(drawings_are_narrow),
-        cmocka_unit_test(solver_lessons_run_on_the_emulator),
-        cmocka_unit_test(rows_never_name_another_kernel),
-        cmocka_unit_test(symmetrizations_are_timed),
-        cmocka_unit_test(rows_say_where_they_come_from),
-        cmocka_unit_test(text_follows_from_a_table),
-        cmocka_unit_test(the_first_condition_that_holds_is_shown),
-        cmocka_unit_test(a_table_can_be_guessed),
-        cmocka_unit_test(solvers_and_lu_are_timed),
-        cmocka_unit_test(a_solve_has_the_spread_of_its_parts),
-        cmocka_unit_test(remarks_name_the_devices_of_the_rows),
-        cmocka_unit_test(a_refusing_solver_affects_only_its_row),
-        cmocka_unit_test(headings_are_kept),
-        cmocka_unit_test(add32_pads_as_the_paper_says),
-        cmocka_unit_test(prose_is_wrapped_and_indented_lines_are_kept),
-        cmocka_unit_test(tables_are_filled),
-        cmocka_unit_test(kernels_of_other_builds_are_known),
-        cmocka_unit_test(times_need_a_device_that_measures),
-        cmocka_unit_test(paths_are_relative_to_the_lesson),
-        cmocka_unit_test(matrices_stay_until_the_next_lesson),
-        cmocka_unit_test(lessons_are_found_by_name),
-        cmocka_unit_test(names_of_lessons_are_completed),
-        cmocka_unit_test(mistakes_name_their_line),
-        cmocka_unit_test(long_questions_are_refused),
-        cmocka_unit_test(questions_are_printed_without_a_terminal),
-        cmocka_unit_test(questions_are_rows_of_json),
-        cmocka_unit_test(questions_are_asked),
-        cmocka_unit_test(a_wrong_answer_has_a_second_try),
-        cmocka_unit_test(a_lesson_goes_on_where_it_was_left),
-        cmocka_unit_test(answers_are_lost_with_a_note),
-        cmocka_unit_test(a_hand_in_file_is_written),
-        cmocka_unit_test(a_hand_in_file_is_checked),
-        cmocka_unit_test(a_changed_hand_in_file_is_refused),
-        cmocka_unit_test(a_lesson_can_be_quit),
-        cmocka_unit_test(answers_are_judged),
-        cmocka_unit_test(questions_without_an_answer_are_skipped),
-        cmocka_unit_test(a_refusal_can_be_expected),
-        cmocka_unit_test(pictures_and_lines_are_expected),
-        cmocka_unit_test(a_refused_row_gives_the_reason),
-        cmocka_unit_test(every_allocation_may_fail),
-        cmocka_unit_test(every_allocation_of_a_reader_may_fail),
-        cmocka_unit_test(measures_are_shown),
-        cmocka_unit_test(candidates_are_shown),
-        cmocka_unit_test(totals_include_the_preparation),
-        cmocka_unit_test(segments_depend_on_the_gpu),
-    };
-    return cmocka_run_group_tests(tests, in_a_folder, without_it);
-}
+SUITE(.setup = in_a_folder, .teardown = without_it);

@@ -2,6 +2,7 @@
    their patterns. Other tests check random and hostile expressions, failing allocations and cancelling. */
 #include "kits/shapes.h"
 #include "kits/talk.h"
+#include "kits/test.h"
 #include "base/loop.h"
 #include "base/watch.h"
 #include "matrix/arithmetic.h"
@@ -93,10 +94,9 @@ static void check_equal(const char *what, const struct csr *A, const struct dens
 
 /* ---- the operations, on all shapes ---- */
 
-static void operations_match_dense_ones(void **state)
+TEST(operations_match_dense_ones)
 {
     static struct dense d, a, b;
-    (void)state;
     for (const struct shape *s = shapes; s->name; s++) {
         struct err e = {0};
         struct csr A = shape_csr(s, 3), B = shape_csr(s, 4), T, C;
@@ -122,11 +122,10 @@ static void operations_match_dense_ones(void **state)
 
 /* A product so large that it is computed in many blocks, compared row by row with sums whose terms are added in the
    same order. */
-static void large_products_are_exact(void **state)
+TEST(large_products_are_exact)
 {
     struct talk t;
     double *row;
-    (void)state;
     talk_open(&t, OUT_TEXT);
     assert_true(talk_line(&t, "gen random 40000 12 30000 as A; gen random 30000 9 20000 as B; let C = A*B"));
     const struct csr *A = &t.s.matrices->csr, *B = &t.s.matrices->next->csr, *C = &t.s.current->csr;
@@ -148,10 +147,9 @@ static void large_products_are_exact(void **state)
     talk_close(&t);
 }
 
-static void products_with_the_transpose_are_symmetric(void **state)
+TEST(products_with_the_transpose_are_symmetric)
 {
     struct talk t;
-    (void)state;
     talk_open(&t, OUT_TEXT);
     assert_true(talk_line(&t, "gen random 300 8 200 as A; let B = A*A'"));
     talk_says(&t, "stats B", "symmetric values          yes");
@@ -222,13 +220,12 @@ static void add_matrix(struct talk *t, const char *name, const struct shape *s, 
     assert_true(session_add(&t->s, name, &A, &info, NULL));
 }
 
-static void random_expressions_match(void **state)
+TEST(random_expressions_match)
 {
     static struct dense leaf[3], d;
     static const struct shape real = {"real", 7, 7, 15, -1, false, false},
                               complex_one = {"c", 7, 7, 12, -1, true, false};
     struct talk t;
-    (void)state;
     talk_open(&t, OUT_TEXT);
     add_matrix(&t, "A", &real, 1, &leaf[0]);
     add_matrix(&t, "B", &real, 2, &leaf[1]);
@@ -248,10 +245,9 @@ static void random_expressions_match(void **state)
 
 /* ---- the command ---- */
 
-static void blanks_and_names(void **state)
+TEST(blanks_and_names)
 {
     struct talk t;
-    (void)state;
     talk_open(&t, OUT_TEXT);
     assert_true(talk_line(&t, "gen poisson2d 3 as A; scale A; gen poisson2d 3 as 1138_bus; gen poisson2d 3 as scaled"));
     talk_says(&t, "let B=-A", "made of   -A\n");
@@ -285,13 +281,12 @@ static void load_one_by_one(struct talk *t, const char *path)
 }
 
 /* A matrix must not have a name that expressions read as a number or as the identity. */
-static void files_named_like_constants(void **state)
+TEST(files_named_like_constants)
 {
     static const char *const files[][2] = {{"3", "m3"},   {"I", "mI"},    {"2e3", "m2e3"},
                                            {"-I", "m-I"}, {"I-2", "I-2"}, {"ünï-矩阵 💥\xff\xc2\xa0x", "ünï-矩阵_💥__x"}};
     char folder[] = "/tmp/warpspy-let-XXXXXX", path[100];
     struct talk t;
-    (void)state;
     assert_non_null(mkdtemp(folder));
     talk_open(&t, OUT_TEXT);
     for (int i = 0; i < COUNT(files); i++) {
@@ -307,7 +302,7 @@ static void files_named_like_constants(void **state)
     talk_close(&t);
 }
 
-static void wrong_expressions_are_refused(void **state)
+TEST(wrong_expressions_are_refused)
 {
     static const struct {
         const char *line, *message;
@@ -346,7 +341,6 @@ static void wrong_expressions_are_refused(void **state)
         {"let B = \x1b[2J", "\\x1b[2J"},
     };
     struct talk t;
-    (void)state;
     talk_open(&t, OUT_TEXT);
     talk_refuses(&t, "let B = A", "no matrix is called A (character 1 of `A`)");
     assert_true(talk_line(&t, "gen poisson2d 3 as A; gen random 9 2 7 as R; use A; transpose as Rect"));
@@ -366,10 +360,9 @@ static bool nested(struct talk *t, const char *open, int n, const char *close)
     return talk_line(t, line);
 }
 
-static void deep_expressions_end(void **state)
+TEST(deep_expressions_end)
 {
     struct talk t;
-    (void)state;
     talk_open(&t, OUT_TEXT);
     assert_true(talk_line(&t, "gen poisson2d 2 as A"));
     assert_true(nested(&t, "(", 100, ")") && talk_line(&t, "drop B"));
@@ -386,12 +379,11 @@ static void deep_expressions_end(void **state)
     talk_close(&t);
 }
 
-static void empty_matrices(void **state)
+TEST(empty_matrices)
 {
     struct talk t;
     struct csr E, R;
     struct load_info info = {0};
-    (void)state;
     talk_open(&t, OUT_TEXT);
     assert_true(csr_new(&E, 0, 0, 0, false, NULL) && session_add(&t.s, "E", &E, &info, NULL));
     assert_true(csr_new(&R, 0, 5, 0, false, NULL) && session_add(&t.s, "R", &R, &info, NULL));
@@ -419,11 +411,10 @@ static bool go(const void *user, struct err *e)
     return true;
 }
 
-static void allocations_fail(void **state)
+TEST(allocations_fail)
 {
     static const char *const texts[] = {"A + B'", "A*B", "C*A", "2*A", "A - I"};
     struct talk t;
-    (void)state;
     talk_open(&t, OUT_TEXT);
     assert_true(talk_line(&t, "gen random 30 3 as A; gen random 30 3 as B; load tests/golden/complex.mtx as Z"));
     assert_true(talk_line(&t, "let C = A; drop C; extract 0 3 0 3 A as A3"));
@@ -441,11 +432,10 @@ static bool stop_after(struct watch *w, const char *what, int64_t done, int64_t 
     return (*left)-- > 0;
 }
 
-static void expressions_are_cancelled(void **state)
+TEST(expressions_are_cancelled)
 {
     static const char *const texts[] = {"A*A'", "A + A'", "-A", "A*A*A + 2*I"};
     struct talk t;
-    (void)state;
     talk_open(&t, OUT_TEXT);
     assert_true(talk_line(&t, "gen poisson2d 300 as A"));
     for (int i = 0; i < COUNT(texts); i++)
@@ -462,22 +452,4 @@ static void expressions_are_cancelled(void **state)
             csr_free(&C);
         }
     talk_close(&t);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(operations_match_dense_ones),
-        cmocka_unit_test(large_products_are_exact),
-        cmocka_unit_test(products_with_the_transpose_are_symmetric),
-        cmocka_unit_test(random_expressions_match),
-        cmocka_unit_test(blanks_and_names),
-        cmocka_unit_test(files_named_like_constants),
-        cmocka_unit_test(wrong_expressions_are_refused),
-        cmocka_unit_test(deep_expressions_end),
-        cmocka_unit_test(empty_matrices),
-        cmocka_unit_test(allocations_fail),
-        cmocka_unit_test(expressions_are_cancelled),
-    };
-    return cmocka_run_group_tests_name("let", tests, NULL, NULL);
 }

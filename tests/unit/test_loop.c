@@ -1,4 +1,5 @@
 /* Ctrl-C in long loops: the helper of base/loop.h, packing, transposing, and launches on the emulator. */
+#include "kits/test.h"
 #include "base/base.h"
 #include "base/err.h"
 #include "base/loop.h"
@@ -13,11 +14,8 @@
 #include "matrix/gen.h"
 
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
-#include <cmocka.h>
 
 /* Returns true for the first `left` ticks, then cancels the work. */
 static bool few_ticks(struct watch *w, const char *what, int64_t done, int64_t total)
@@ -36,22 +34,20 @@ static int64_t sum_of(struct loop *l, int64_t n)
     return sum;
 }
 
-static void a_loop_without_a_watch_is_complete(void **state)
+TEST(a_loop_without_a_watch_is_complete)
 {
     struct loop l = loop_of("counting", 100000);
     struct err e = {0};
-    (void)state;
     assert_int_equal(sum_of(&l, 100000), 100000);
     assert_true(loop_end(&l, &e) && loop_tick("counting", 0, 0, &e));
 }
 
-static void a_cancelled_loop_stops_all_threads_and_all_further_loops(void **state)
+TEST(a_cancelled_loop_stops_all_threads_and_all_further_loops)
 {
     enum { MANY = 400000000 };
     int left = 3;
     struct watch w = {few_ticks, &left};
     struct err e = {0};
-    (void)state;
     assert_null(loop_enter(&w));
     struct loop l = loop_of("counting", MANY), next;
     assert_true(sum_of(&l, MANY) < MANY);
@@ -70,12 +66,11 @@ static void a_cancelled_loop_stops_all_threads_and_all_further_loops(void **stat
 
 /* Shares of a loop add up to all its elements. After a stop, no element is left, and the number of iterations of the
    parallel loop is the number of shares, not of elements. */
-static void shares_cover_each_element_once(void **state)
+TEST(shares_cover_each_element_once)
 {
     static const int64_t sizes[] = {0, 1, LOOP_EVERY - 1, LOOP_EVERY, LOOP_EVERY + 1, 100 * LOOP_EVERY + 7};
     int left = 0;
     struct watch w = {few_ticks, &left};
-    (void)state;
     for (int s = 0; s < COUNT(sizes); s++) {
         int64_t n = sizes[s], sum = 0, seen = 0;
         struct loop l = loop_of("adding", n);
@@ -93,13 +88,12 @@ static void shares_cover_each_element_once(void **state)
     loop_enter(NULL);
 }
 
-static void a_cancelled_copy_says_so(void **state)
+TEST(a_cancelled_copy_says_so)
 {
     int left = 0;
     struct watch w = {few_ticks, &left};
     struct err e = {0};
     char from[4] = "abc", to[4] = "";
-    (void)state;
     assert_true(loop_copy(to, from, 4, "copying", &e));
     assert_string_equal(to, "abc");
     assert_true(loop_zero(to, 4, "clearing", &e) && !to[0] && !to[2]);
@@ -113,14 +107,13 @@ static void a_cancelled_copy_says_so(void **state)
 }
 
 /* A search for NaN that was stopped has found nothing, and the caller's check fails. */
-static void a_search_for_nan_can_be_cancelled(void **state)
+TEST(a_search_for_nan_can_be_cancelled)
 {
     enum { N = 1 << 20 };
     int left = 0;
     struct watch w = {few_ticks, &left};
     struct csr A = {0};
     struct err e = {0};
-    (void)state;
     assert_true(csr_new(&A, 1, N, N, false, NULL));
     for (int i = 0; i < N; i++) A.val[i] = i < N - 2 ? 1 : NAN;
     assert_int_equal(first_not_finite(N, A.val), N - 2);
@@ -140,10 +133,9 @@ static void grid(struct csr *A)
 
 /* A conversion that is cancelled at any of its ticks fails with E_CANCELLED or is complete, and frees what it
    allocated. */
-static void every_conversion_can_be_cancelled(void **state)
+TEST(every_conversion_can_be_cancelled)
 {
     struct csr A = {0};
-    (void)state;
     grid(&A);
     loop_check_all(true);
     for (int i = 0; formats[i]; i++)
@@ -163,13 +155,12 @@ static void every_conversion_can_be_cancelled(void **state)
     csr_free(&A);
 }
 
-static void a_transpose_can_be_cancelled(void **state)
+TEST(a_transpose_can_be_cancelled)
 {
     int left = 0;
     struct watch w = {few_ticks, &left};
     struct csr A = {0}, T = {0};
     struct err e = {0};
-    (void)state;
     grid(&A);
     loop_enter(&w);
     assert_false(csr_transpose(&T, &A, &e));
@@ -180,13 +171,12 @@ static void a_transpose_can_be_cancelled(void **state)
 }
 
 /* A launch that was cut short leaves the emulator ready: the next launch gives the right result. */
-static void launches_on_the_emulator_can_be_cancelled(void **state)
+TEST(launches_on_the_emulator_can_be_cancelled)
 {
     struct csr A = {0};
     struct stored S;
     struct mat M;
     struct device *emu = device_open("emu", NULL);
-    (void)state;
     grid(&A);
     for (int i = 0; kernels[i]; i++) {
         const struct kernel *k = kernels[i];
@@ -212,11 +202,10 @@ static void launches_on_the_emulator_can_be_cancelled(void **state)
 }
 
 /* Every kernel of the host looks for Ctrl-C within a launch, and a launch that was stopped fails. */
-static void launches_on_the_host_can_be_cancelled(void **state)
+TEST(launches_on_the_host_can_be_cancelled)
 {
     struct csr A = {0};
     struct device *cpu = device_open("cpu", NULL);
-    (void)state;
     grid(&A);
     double *x = mem_zero(A.cols, sizeof *x, "x", NULL), *y = mem_zero(A.rows, sizeof *y, "y", NULL);
     assert_true(x && y);
@@ -244,20 +233,4 @@ static void launches_on_the_host_can_be_cancelled(void **state)
     mem_free(x);
     mem_free(y);
     csr_free(&A);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_loop_without_a_watch_is_complete),
-        cmocka_unit_test(a_cancelled_loop_stops_all_threads_and_all_further_loops),
-        cmocka_unit_test(shares_cover_each_element_once),
-        cmocka_unit_test(a_cancelled_copy_says_so),
-        cmocka_unit_test(a_search_for_nan_can_be_cancelled),
-        cmocka_unit_test(every_conversion_can_be_cancelled),
-        cmocka_unit_test(a_transpose_can_be_cancelled),
-        cmocka_unit_test(launches_on_the_emulator_can_be_cancelled),
-        cmocka_unit_test(launches_on_the_host_can_be_cancelled),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

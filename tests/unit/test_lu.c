@@ -4,6 +4,7 @@
 #include "kits/lu_kit.h"
 #include "kits/shapes.h"
 #include "kits/talk.h"
+#include "kits/test.h"
 #include "gpu/emu/emu.h"
 #include "matrix/csr.h"
 #include "lu/lu.h"
@@ -25,9 +26,8 @@ static void all_sizes(const char *device, enum type real)
     lu_check_sizes(device, real, sizes, COUNT(sizes));
 }
 
-static void test_sizes(void **state)
+TEST(test_sizes)
 {
-    (void)state;
     everywhere(all_sizes);
 }
 
@@ -37,9 +37,8 @@ static void complex_sizes(const char *device, enum type real)
     lu_check_complex(device, real, few, COUNT(few));
 }
 
-static void test_complex(void **state)
+TEST(test_complex)
 {
-    (void)state;
     struct talk t;
     everywhere(complex_sizes);
     lu_hook = (struct lu_hook){16, 32, 40, 0, 0}; /* several panels, and columns one by one above 40 rows */
@@ -51,34 +50,29 @@ static void test_complex(void **state)
     talk_close(&t);
 }
 
-static void test_exact(void **state)
+TEST(test_exact)
 {
-    (void)state;
     everywhere(lu_check_exact);
 }
 
-static void test_singular(void **state)
+TEST(test_singular)
 {
-    (void)state;
     everywhere(lu_check_singular);
 }
 
-static void test_growth(void **state)
+TEST(test_growth)
 {
-    (void)state;
     everywhere(lu_check_growth);
 }
 
-static void test_solutions(void **state)
+TEST(test_solutions)
 {
-    (void)state;
     everywhere(lu_check_solutions);
 }
 
 /* Narrow panels, few threads, single columns and look-ahead: paths that otherwise only large matrices reach. */
-static void test_levels(void **state)
+TEST(test_levels)
 {
-    (void)state;
     static const struct lu_hook hooks[] = {
         {8, 32, 0, 0, 0}, {16, 32, 60, 1, 0}, {4, 64, 20, 1, 0}, {64, 32, 0, 1, 0}, {128, 32, 0, -1, 0},
         {1, 32, 0, 1, 0}, {2, 0, 1, 0, 0},    {16, 32, 0, 0, 4}, {64, 64, 0, 1, 2},
@@ -104,9 +98,8 @@ static void test_levels(void **state)
 }
 
 /* The order of threads within a block does not change the result: there are no races. */
-static void test_orders(void **state)
+TEST(test_orders)
 {
-    (void)state;
     static const int64_t some[] = {33, 100};
     for (uint64_t seed = 1; seed <= 3; seed++) {
         emu_order(seed);
@@ -119,9 +112,8 @@ static void test_orders(void **state)
 }
 
 /* The panel widths b that a method accepts are exactly the powers of two up to its width_most. */
-static void test_widths(void **state)
+TEST(test_widths)
 {
-    (void)state;
     struct err e = {0};
     struct csr A;
     lu_random(&A, 70, 1);
@@ -143,9 +135,8 @@ static void test_widths(void **state)
 }
 
 /* Two methods agree on the pivots of a matrix without ties. */
-static void test_pivots(void **state)
+TEST(test_pivots)
 {
-    (void)state;
     struct err e = {0};
     struct csr A;
     lu_random(&A, 100, 21);
@@ -169,9 +160,8 @@ static void check_refused(const struct csr *A, struct lu_options o, enum code co
     if (!strstr(e.text, says)) fail_msg("\"%s\" does not say \"%s\"", e.text, says);
 }
 
-static void test_refused(void **state)
+TEST(test_refused)
 {
-    (void)state;
     struct err e = {0};
     struct csr A, empty;
     struct device *cpu = device_open("cpu", &e), *emu = device_open("emu", &e);
@@ -223,9 +213,8 @@ static bool go_through(const void *user, struct err *e)
     return ok;
 }
 
-static void test_failing_allocations(void **state)
+TEST(test_failing_allocations)
 {
-    (void)state;
     struct err e = {0};
     struct failing f;
     lu_random(&f.A, 40, 2);
@@ -239,9 +228,8 @@ static void test_failing_allocations(void **state)
 }
 
 /* Every call of a device fails in turn; all memory of the device is released. */
-static void test_failing_calls(void **state)
+TEST(test_failing_calls)
 {
-    (void)state;
     static struct fake fake;
     struct err e = {0};
     struct failing f;
@@ -265,9 +253,8 @@ static void test_failing_calls(void **state)
 }
 
 /* `lu` refuses a device with too little memory and prints the estimate, even if only one byte is missing. */
-static void test_budget(void **state)
+TEST(test_budget)
 {
-    (void)state;
     static struct fake fake;
     struct err e = {0};
     struct failing f;
@@ -282,9 +269,8 @@ static void test_budget(void **state)
 
 /* ---- steps ---- */
 
-static void test_steps(void **state)
+TEST(test_steps)
 {
-    (void)state;
     struct err e = {0};
     struct csr A;
     struct lu_steps *s = NULL;
@@ -345,9 +331,8 @@ static void check_columns(const struct csr *A, const struct lu_method *m, enum t
     lu_steps_free(s);
 }
 
-static void test_columns(void **state)
+TEST(test_columns)
 {
-    (void)state;
     int columns = 0;
     double lu[144];
     int row[12];
@@ -363,9 +348,8 @@ static void test_columns(void **state)
     assert_true(columns > 0);
 }
 
-static void test_columns_refused(void **state)
+TEST(test_columns_refused)
 {
-    (void)state;
     static const struct {
         const char *line, *says;
     } refused[] = {
@@ -403,9 +387,8 @@ static bool begin_column(const void *user, struct err *e)
     return ok;
 }
 
-static void test_failing_columns(void **state)
+TEST(test_failing_columns)
 {
-    (void)state;
     struct err e = {0};
     struct failing f = {.o = {.method = lu_find("lu-paper"), .dev = device_open("emu", &e), .real = T_F32}};
     lu_random(&f.A, 40, 2);
@@ -415,9 +398,8 @@ static void test_failing_columns(void **state)
 
 /* In tiles of 32 x 32, a warp is a column of the tile. One warp of the block loads the tile's part of the pivot row and
    of the pivot column; each warp loads and stores its part of the trailing matrix once. */
-static void test_pivots_are_staged(void **state)
+TEST(test_pivots_are_staged)
 {
-    (void)state;
     static struct counts c;
     struct err e = {0};
     struct csr A;
@@ -439,9 +421,8 @@ static void test_pivots_are_staged(void **state)
 
 /* ---- the command ---- */
 
-static void test_command(void **state)
+TEST(test_command)
 {
-    (void)state;
     struct talk t;
     talk_open(&t, OUT_TEXT);
     assert_true(talk_line(&t, "gen dense 40 seed 3 as A; lu on cpu"));
@@ -467,9 +448,8 @@ static void test_command(void **state)
     talk_close(&t);
 }
 
-static void test_command_refuses(void **state)
+TEST(test_command_refuses)
 {
-    (void)state;
     static const struct {
         const char *line, *says;
     } refused[] = {
@@ -501,9 +481,8 @@ static void test_command_refuses(void **state)
     talk_close(&t);
 }
 
-static void test_command_json(void **state)
+TEST(test_command_json)
 {
-    (void)state;
     struct talk t;
     talk_open(&t, OUT_JSON);
     assert_true(talk_line(&t, "gen dense 20; lu on emu"));
@@ -521,9 +500,8 @@ static void test_command_json(void **state)
 }
 
 /* The steps belong to one matrix: dropping that matrix, or stepping through a different matrix, discards the steps. */
-static void test_command_steps(void **state)
+TEST(test_command_steps)
 {
-    (void)state;
     struct talk t;
     talk_open(&t, OUT_TEXT);
     assert_true(talk_line(&t, "gen dense 5 as A; gen dense 30 as B; lu A step"));
@@ -547,9 +525,8 @@ static bool stops(struct watch *w, const char *what, int64_t done, int64_t total
 }
 
 /* Ctrl-C ends the factorisation in any column and releases everything. */
-static void test_cancelled(void **state)
+TEST(test_cancelled)
 {
-    (void)state;
     struct err e = {0};
     struct csr A;
     struct watch w = {stops, NULL};
@@ -570,35 +547,4 @@ static void test_cancelled(void **state)
         }
     }
     csr_free(&A);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_sizes),
-        cmocka_unit_test(test_complex),
-        cmocka_unit_test(test_exact),
-        cmocka_unit_test(test_singular),
-        cmocka_unit_test(test_growth),
-        cmocka_unit_test(test_solutions),
-        cmocka_unit_test(test_levels),
-        cmocka_unit_test(test_widths),
-        cmocka_unit_test(test_pivots),
-        cmocka_unit_test(test_refused),
-        cmocka_unit_test(test_failing_allocations),
-        cmocka_unit_test(test_failing_calls),
-        cmocka_unit_test(test_budget),
-        cmocka_unit_test(test_steps),
-        cmocka_unit_test(test_command),
-        cmocka_unit_test(test_command_refuses),
-        cmocka_unit_test(test_command_json),
-        cmocka_unit_test(test_command_steps),
-        cmocka_unit_test(test_cancelled),
-        cmocka_unit_test(test_orders),
-        cmocka_unit_test(test_columns),
-        cmocka_unit_test(test_columns_refused),
-        cmocka_unit_test(test_failing_columns),
-        cmocka_unit_test(test_pivots_are_staged),
-    };
-    return cmocka_run_group_tests_name("lu", tests, NULL, NULL);
 }

@@ -7,6 +7,7 @@
 #include "base/shared.h"
 #include "base/watch.h"
 #include "kits/talk.h"
+#include "kits/test.h"
 #include "machine/device.h"
 #include "session/command.h"
 #include "ui/run.h"
@@ -112,7 +113,7 @@ static int64_t play(const struct script *p, enum out_mode mode, int64_t nth)
 
 /* If a script makes few allocations, each allocation fails in turn; if there are many, evenly spaced allocations
    fail. */
-static void a_script_survives(void **state)
+TEST_OF_EACH(a_script_survives, scripts)
 {
     const struct script *p = *state;
     for (enum out_mode mode = OUT_TEXT; mode <= OUT_CSV; mode++) {
@@ -123,11 +124,10 @@ static void a_script_survives(void **state)
 
 /* If a library cannot be opened, here because the file is a text file, the message does not say that the library is not
    installed. */
-static void a_library_that_does_not_open(void **state)
+TEST(a_library_that_does_not_open)
 {
     static const char *const names[] = {"libwarpspy-not-there.so.9", "./libodd.so"};
     struct err e = {0};
-    (void)state;
     FILE *f = fopen(names[1], "w");
     assert_true(f && fputs("no library\n", f) >= 0 && !fclose(f));
     assert_null(shared_open(1, names, &e));
@@ -137,12 +137,11 @@ static void a_library_that_does_not_open(void **state)
     assert_non_null(strstr(e.text, "./libodd.so is installed but cannot be opened"));
 }
 
-static void a_stream_in_memory(void **state)
+TEST(a_stream_in_memory)
 {
     static const char line[] = "0123456789";
     struct memfile m;
     struct err e = {0};
-    (void)state;
     assert_true(memfile_open(&m, &e));
     assert_string_equal(m.text, "");
     for (int i = 0; i < 9999; i++) fputs(line, m.file);
@@ -165,11 +164,10 @@ static size_t large_blocks(void)
 }
 
 /* Another thread frees large blocks; small blocks are freed immediately. */
-static void lazy_blocks_are_freed(void **state)
+TEST(lazy_blocks_are_freed)
 {
     enum { BLOCKS = 8, BYTES = 1 << 26 };
     void *block[BLOCKS];
-    (void)state;
     size_t before = large_blocks();
     for (int i = 0; i < BLOCKS; i++) assert_non_null(block[i] = mem_new(i % 2 ? 100 : BYTES, 1, "a block", NULL));
     mem_lazy(true);
@@ -191,11 +189,10 @@ static bool asked_twice(void)
 
 /* Ctrl-C in the middle of a large block leaves the rest of this block and all further blocks to another thread. Without
    a watch, a thread frees its blocks itself. */
-static void ctrl_c_ends_the_freeing_of_a_block(void **state)
+TEST(ctrl_c_ends_the_freeing_of_a_block)
 {
     enum { BYTES = 1 << 26 };
     struct watch w = {0};
-    (void)state;
 #ifdef __SANITIZE_ADDRESS__
     skip(); /* AddressSanitizer has its own malloc, which does not count large blocks */
 #endif
@@ -219,11 +216,10 @@ static void ctrl_c_ends_the_freeing_of_a_block(void **state)
 }
 
 /* The system grants blocks that do not fit in memory; the process would be killed when it writes them. */
-static void blocks_larger_than_the_memory_are_refused(void **state)
+TEST(blocks_larger_than_the_memory_are_refused)
 {
     enum { BYTES = 300000000 };
     struct err e = {0};
-    (void)state;
     memory_pretend(700000000);
     char *first = mem_new(BYTES, 1, "a block", &e), *second = mem_new(BYTES, 1, "a block", &e);
     assert_true(first && second);
@@ -242,10 +238,9 @@ static void blocks_larger_than_the_memory_are_refused(void **state)
     memory_pretend(0);
 }
 
-static void vectors_larger_than_the_memory_are_refused(void **state)
+TEST(vectors_larger_than_the_memory_are_refused)
 {
     struct talk t;
-    (void)state;
     FILE *f = fopen("wide.mtx", "w");
     assert_true(f && fputs("%%MatrixMarket matrix coordinate real general\n3 100000000 1\n1 100000000 1\n", f) >= 0 &&
                 !fclose(f));
@@ -258,20 +253,20 @@ static void vectors_larger_than_the_memory_are_refused(void **state)
     talk_close(&t);
 }
 
-int main(void)
+static char folder[] = "/tmp/warpspy-memory-XXXXXX";
+
+static int in_a_folder(void **state)
 {
-    struct CMUnitTest tests[COUNT(scripts) + 6] = {cmocka_unit_test(a_library_that_does_not_open),
-                                                   cmocka_unit_test(a_stream_in_memory),
-                                                   cmocka_unit_test(lazy_blocks_are_freed),
-                                                   cmocka_unit_test(ctrl_c_ends_the_freeing_of_a_block),
-                                                   cmocka_unit_test(blocks_larger_than_the_memory_are_refused),
-                                                   cmocka_unit_test(vectors_larger_than_the_memory_are_refused)};
-    char folder[] = "/tmp/warpspy-memory-XXXXXX", command[80];
-    if (!mkdtemp(folder) || chdir(folder)) return 1;
-    for (int i = 0; i < COUNT(scripts); i++)
-        tests[i + 6] = (struct CMUnitTest){scripts[i].name, a_script_survives, NULL, NULL, (void *)&scripts[i]};
-    int failed = cmocka_run_group_tests_name("memory", tests, NULL, NULL);
-    snprintf(command, sizeof command, "rm -rf %s", folder);
-    if (system(command)) perror(command);
-    return failed;
+    (void)state;
+    return mkdtemp(folder) ? chdir(folder) : -1;
 }
+
+static int without_it(void **state)
+{
+    char command[80];
+    (void)state;
+    snprintf(command, sizeof command, "rm -rf %s", folder);
+    return system(command);
+}
+
+SUITE(.setup = in_a_folder, .teardown = without_it);

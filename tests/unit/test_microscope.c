@@ -4,6 +4,7 @@
 #include "kits/shapes.h"
 #include "kits/stored_kit.h"
 #include "kits/talk.h"
+#include "kits/test.h"
 #include "gpu/emu/emu.h"
 #include "matrix/csr.h"
 #include "formats/format.h"
@@ -19,10 +20,7 @@
 
 #include <math.h>
 #include <omp.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <string.h>
-#include <cmocka.h>
 
 enum { SLOTS = 1 << 14 };
 static struct device *emu;
@@ -170,9 +168,8 @@ static void hold(const struct csr *A, const struct by_hand *list, int n)
     }
 }
 
-static void test_by_hand(void **state)
+TEST(test_by_hand)
 {
-    (void)state;
     int full[40], few[64] = {0};
     struct csr A = thesis4();
     hold(&A, of_thesis4, COUNT(of_thesis4));
@@ -188,9 +185,8 @@ static void test_by_hand(void **state)
 }
 
 /* csr-scalar on thesis4: one of the 4 warps makes all 12 requests, with 39 lane accesses in total. */
-static void test_steps_by_hand(void **state)
+TEST(test_steps_by_hand)
 {
-    (void)state;
     struct subject s;
     assert_true(subject_new(&s, thesis4(), "csr", T_F64));
     count_or_fail(kernel_find("csr-scalar"), &s.M, 0, NULL, &counted);
@@ -313,9 +309,8 @@ static void each_kernel(void (*check)(const struct subject *, const struct kerne
     }
 }
 
-static void test_all_kernels(void **state)
+TEST(test_all_kernels)
 {
-    (void)state;
     for (const struct shape *shape = shapes; shape->name; shape++) {
         each_kernel(check_one, shape, T_F64);
         each_kernel(check_one, shape, T_F32);
@@ -332,9 +327,8 @@ static void check_threads(const struct subject *s, const struct kernel *k, const
     same_counts(&counted, &again, k->name, "by four threads");
 }
 
-static void test_threads(void **state)
+TEST(test_threads)
 {
-    (void)state;
     static const struct shape wide = {.name = "9000 rows", .rows = 9000, .cols = 500, .entries = 50000, .long_row = 3};
     int threads = omp_get_max_threads();
     each_kernel(check_threads, &wide, T_F64);
@@ -365,9 +359,8 @@ static struct tally loads_of(const char *array)
 }
 
 /* One row per thread: step j is executed by lanes whose rows are longer than j. */
-static void test_long_rows(void **state)
+TEST(test_long_rows)
 {
-    (void)state;
     int length[70];
     struct subject s;
     for (int i = 0; i < 70; i++) length[i] = i % 7 ? i % 5 * 3 : 900 * (i / 7);
@@ -395,9 +388,8 @@ static void test_long_rows(void **state)
 
 /* Two nested loops; the inner length differs by lane and round. The lanes of a round stay together, and diverge only at
    odd columns. */
-static void test_nested_loops(void **state)
+TEST(test_nested_loops)
 {
-    (void)state;
     enum { ROWS = 64, WIDE = 60 };
     uint64_t seed = 5;
     int row[ROWS * 9], col[ROWS * 9], n = 0;
@@ -438,9 +430,8 @@ static void test_nested_loops(void **state)
 
 /* Three consecutive loops, in a function defined above its caller: jumping to that function does not start a new round
    of a loop. Lanes with different numbers of rounds run each of the loops together. */
-static void test_function_above_its_caller(void **state)
+TEST(test_function_above_its_caller)
 {
-    (void)state;
     struct subject s;
     assert_true(subject_new(&s, shape_csr(&(struct shape){.rows = 500, .cols = 90, .entries = 2100, .long_row = -1}, 3),
                             "csr", T_F64));
@@ -455,11 +446,10 @@ static void test_function_above_its_caller(void **state)
 /* In csr-ends, a function that stores to y is called in a loop and from two places after it, which must not look like
    rounds of a larger loop. Each lane has three rows in its 4 entries: per chunk of 32 lanes, all lanes store in the
    loop's last round, some in the two rounds before, then lanes other than the first, then the first. */
-static void test_function_with_several_callers(void **state)
+TEST(test_function_with_several_callers)
 {
     enum { LANE_ROWS = 3, LANE_ENTRIES = 4, CHUNKS = 24, ROWS = CHUNKS * LANES * LANE_ROWS, STORES = 5 };
     static const int length[][LANE_ROWS] = {{1, 1, 2}, {1, 2, 1}, {2, 1, 1}};
-    (void)state;
     int row[CHUNKS * LANES * LANE_ENTRIES], col[COUNT(row)], n = 0;
     double val[COUNT(row)];
     struct csr A;
@@ -477,9 +467,8 @@ static void test_function_with_several_callers(void **state)
 
 /* ---- samples ---- */
 
-static void test_samples(void **state)
+TEST(test_samples)
 {
-    (void)state;
     struct csr A = shape_csr(&(struct shape){.rows = 60000, .cols = 800, .entries = 200000, .long_row = -1}, 4);
     struct subject s;
     assert_true(subject_new(&s, A, "csr", T_F64));
@@ -553,12 +542,11 @@ static void assert_near(const char *kernel, const char *what, double some, doubl
 }
 
 /* The blocks of long rows are watched in any case, so that a quarter of the blocks counts what all do. */
-static void test_samples_with_long_rows(void **state)
+TEST(test_samples_with_long_rows)
 {
     static const char *const names[] = {"csr-stream",   "csr-vector", "csr-scalar", "csr-cusp",
                                         "csr64-vector", "csc-vector", "bsell",      "brcsd1"};
     struct csr A[] = {generated("rmat", 16, 16), generated("circuit", 100000, 4), with_dense_rows(50000)};
-    (void)state;
     for (int m = 0; m < COUNT(A); m++)
         for (int i = 0; i < COUNT(names); i++) {
             const struct kernel *k = kernel_find(names[i]);
@@ -583,11 +571,10 @@ static void test_samples_with_long_rows(void **state)
 
 /* A sector that an earlier launch requested was not fetched before in this launch: coo-atomic clears y, then adds to
    the two sectors of y, where each element gets one entry. */
-static void test_sectors_are_new_in_each_launch(void **state)
+TEST(test_sectors_are_new_in_each_launch)
 {
     struct csr A = generated("band", 8, 0);
     struct subject s;
-    (void)state;
     assert_true(subject_new(&s, A, "coo", T_F64));
     count_or_fail(kernel_find("coo-atomic"), &s.M, 0, NULL, &counted);
     struct tally t = counts_of(&counted, ACCESS_ATOMIC, -1, -1);
@@ -613,9 +600,8 @@ static bool queue_cg_step(const struct watched *of, struct err *e)
 
 /* On vectors that do not fit in the L2 cache, the pass goes backwards. A warp must still store 32 neighbours that fill
    two lines, whether or not the number of elements is a multiple of 32. */
-static void test_backward_steps_store_whole_lines(void **state)
+TEST(test_backward_steps_store_whole_lines)
 {
-    (void)state;
     for (int64_t n = 1500003; n <= 1500032; n += 29) {
         struct err e = {0};
         struct cg_step c = {.n = n};
@@ -644,14 +630,13 @@ static void test_backward_steps_store_whole_lines(void **state)
 }
 
 /* Without entries outside of the diagonals, hdc needs one launch and no pointers. */
-static void test_hdc_without_remainder(void **state)
+TEST(test_hdc_without_remainder)
 {
     struct csr A = generated("poisson2d", 20, 20);
     const struct kernel *k = kernel_find("hdc");
     struct subject s;
     struct err e = {0};
     struct scope launches;
-    (void)state;
     assert_true(subject_new(&s, A, "hdc", T_F64));
     assert_true(launches_of_kernel(k, &s.M, NULL, &launches, &e));
     assert_int_equal(launches.nlaunches, 1);
@@ -660,11 +645,10 @@ static void test_hdc_without_remainder(void **state)
 }
 
 /* Padding that a kernel does not read need not move. */
-static void test_skipped_padding_need_not_move(void **state)
+TEST(test_skipped_padding_need_not_move)
 {
     struct csr A = generated("circuit", 1000, 2);
     struct subject s;
-    (void)state;
     assert_true(subject_new(&s, A, "sell", T_F64));
     assert_int_equal(kernel_bytes(kernel_find("sell"), &s.S, 0),
                      stored_bytes(&s.S) - 12 * (stored_slots(&s.S) - s.S.nnz) + 2 * 1000 * 8);
@@ -674,14 +658,13 @@ static void test_skipped_padding_need_not_move(void **state)
 /* ---- errors ---- */
 
 /* A trace leaves its launch early. Counters that blocks share, of rows that many blocks add to, are then as before. */
-static void test_launches_after_traces(void **state)
+TEST(test_launches_after_traces)
 {
     struct csr A = {0};
     struct subject s;
     struct err e = {0};
     struct verdict v;
     struct trace t;
-    (void)state;
     assert_true(generator_find("random")->make((int64_t[PARAMS_MAX]){4, 20000, 40000}, 1, NULL, &A, &e));
     assert_true(subject_new(&s, A, "csr", T_F64));
     for (int i = 0; kernels[i]; i++) {
@@ -709,9 +692,8 @@ static bool count_again(const void *user, struct err *e)
     return count_kernel(user, failing, 0, NULL, NULL, &counted, e);
 }
 
-static void test_no_memory(void **state)
+TEST(test_no_memory)
 {
-    (void)state;
     struct subject s;
     assert_true(subject_new(&s, thesis4(), "csr", T_F64));
     failing = &s.M;
@@ -719,9 +701,8 @@ static void test_no_memory(void **state)
     subject_free(&s);
 }
 
-static void test_findings(void **state)
+TEST(test_findings)
 {
-    (void)state;
     struct subject s;
     struct err e = {0};
     assert_true(subject_new(&s, thesis4(), "csr", T_F64));
@@ -734,9 +715,8 @@ static void test_findings(void **state)
 }
 
 /* The microscope finds rows and columns by the roles of arrays, not by their names. */
-static void test_roles(void **state)
+TEST(test_roles)
 {
-    (void)state;
     static const struct {
         const char *name;
         enum role role;
@@ -762,9 +742,8 @@ static bool stop_at_third(struct watch *w, const char *what, int64_t done, int64
     return ++*(int *)w->user < 3;
 }
 
-static void test_cancelled(void **state)
+TEST(test_cancelled)
 {
-    (void)state;
     struct subject s;
     struct err e = {0};
     int ticks = 0, threads = omp_get_max_threads();
@@ -791,9 +770,8 @@ static bool note_progress(struct watch *w, const char *what, int64_t done, int64
 }
 
 /* The first block of this kernel processes all rows: the progress must not stay at 0 until the end. */
-static void test_progress_of_shared_work(void **state)
+TEST(test_progress_of_shared_work)
 {
-    (void)state;
     struct subject s;
     bool between = false;
     struct watch w = {note_progress, &between};
@@ -807,9 +785,8 @@ static void test_progress_of_shared_work(void **state)
 
 /* ---- the command ---- */
 
-static void test_command(void **state)
+TEST(test_command)
 {
-    (void)state;
     struct talk t;
     talk_open(&t, OUT_JSON);
     assert_true(talk_line(&t, "load samples/thesis4.mtx"));
@@ -882,16 +859,14 @@ static void check_padding(int64_t length, enum type real)
 }
 
 /* Padding removes the conflicts of rows of up to 128 bytes. Longer rows keep the conflicts of their padded stride. */
-static void test_padding_removes_bank_conflicts(void **state)
+TEST(test_padding_removes_bank_conflicts)
 {
-    (void)state;
     for (int64_t length = 2; length <= 64; length *= 2) check_padding(length, T_F32), check_padding(length, T_F64);
 }
 
 /* Whichever allocation fails, one line reports the failure, and the next count works. */
-static void test_command_without_memory(void **state)
+TEST(test_command_without_memory)
 {
-    (void)state;
     struct talk t;
     talk_open(&t, OUT_JSON);
     assert_true(talk_line(&t, "load samples/thesis4.mtx"));
@@ -919,32 +894,4 @@ static int open_emu(void **state)
     return 0;
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_by_hand),
-        cmocka_unit_test(test_steps_by_hand),
-        cmocka_unit_test(test_long_rows),
-        cmocka_unit_test(test_nested_loops),
-        cmocka_unit_test(test_function_above_its_caller),
-        cmocka_unit_test(test_function_with_several_callers),
-        cmocka_unit_test(test_samples),
-        cmocka_unit_test(test_samples_with_long_rows),
-        cmocka_unit_test(test_backward_steps_store_whole_lines),
-        cmocka_unit_test(test_sectors_are_new_in_each_launch),
-        cmocka_unit_test(test_hdc_without_remainder),
-        cmocka_unit_test(test_skipped_padding_need_not_move),
-        cmocka_unit_test(test_launches_after_traces),
-        cmocka_unit_test(test_no_memory),
-        cmocka_unit_test(test_findings),
-        cmocka_unit_test(test_roles),
-        cmocka_unit_test(test_cancelled),
-        cmocka_unit_test(test_progress_of_shared_work),
-        cmocka_unit_test(test_command),
-        cmocka_unit_test(test_padding_removes_bank_conflicts),
-        cmocka_unit_test(test_command_without_memory),
-        cmocka_unit_test(test_threads),
-        cmocka_unit_test(test_all_kernels),
-    };
-    return cmocka_run_group_tests(tests, open_emu, close_devices);
-}
+SUITE(.setup = open_emu);

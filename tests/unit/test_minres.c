@@ -3,6 +3,7 @@
 #include "kits/collection.h"
 #include "kits/solve_kit.h"
 #include "kits/talk.h"
+#include "kits/test.h"
 #include "files/load_info.h"
 #include "matrix/csr.h"
 #include "session/matrix.h"
@@ -75,10 +76,9 @@ static void compare(const char *device, const char *precond, bool sums_host)
     bed_free(&bed);
 }
 
-static void residuals_are_the_smallest(void **state)
+TEST(residuals_are_the_smallest)
 {
     static const char *const devices[] = {"cpu", "emu"}, *const preconds_of[] = {NULL, "jacobi"};
-    (void)state;
     for (int d = 0; d < COUNT(devices); d++)
         for (int p = 0; p < COUNT(preconds_of); p++) {
             compare(devices[d], preconds_of[p], false);
@@ -88,10 +88,9 @@ static void residuals_are_the_smallest(void **state)
 
 /* In f32, the rotations give smaller residuals than b - A x has. The solve starts again from its x, and the residual
    that it claims is that of its x; below what rounding allows, it claims nothing. */
-static void claims_are_checked(void **state)
+TEST(claims_are_checked)
 {
     struct talk t;
-    (void)state;
     talk_open(&t, OUT_JSON);
     assert_true(talk_line(&t, "gen poisson2d 60 as P; let A = P - 0.5*I"));
     static const char *const lines[][2] = {{"solve minres A on cpu f32 tol 1e-5", "\"converged\":true"},
@@ -106,11 +105,10 @@ static void claims_are_checked(void **state)
 }
 
 /* 3 is an eigenvalue of P. The solve ends before x grows along the null vectors of A. */
-static void a_singular_matrix_spoils_no_x(void **state)
+TEST(a_singular_matrix_spoils_no_x)
 {
     static const char *const devices[] = {"cpu", "emu"};
     struct talk t;
-    (void)state;
     talk_open(&t, OUT_JSON);
     assert_true(talk_line(&t, "gen poisson2d 9 as P; let A = P - 3*I"));
     for (int i = 0; i < COUNT(devices); i++) {
@@ -126,12 +124,11 @@ static void a_singular_matrix_spoils_no_x(void **state)
 
 /* The Laplacian of a path of 100 nodes, and of a grid with free edges, are singular, with the null vector of ones: for
    a b that is not orthogonal to it, no residual is smaller than |b . 1| / (sqrt(n) ||b||). */
-static void an_inconsistent_system_ends_at_least_squares(void **state)
+TEST(an_inconsistent_system_ends_at_least_squares)
 {
     static const char *const solves[] = {"on cpu", "on emu", "on cpu f32", "on cpu sums host", "on cpu precond jacobi"};
     static const int widths[] = {1, 12};
     struct talk t;
-    (void)state;
     talk_open(&t, OUT_JSON);
     for (int w = 0; w < COUNT(widths); w++) {
         enum { LENGTH = 100, MOST = LENGTH * 12 };
@@ -165,10 +162,9 @@ static void an_inconsistent_system_ends_at_least_squares(void **state)
     talk_close(&t);
 }
 
-static void negative_diagonal_entries_are_named(void **state)
+TEST(negative_diagonal_entries_are_named)
 {
     struct talk t;
-    (void)state;
     talk_open(&t, OUT_TEXT);
     assert_true(talk_line(&t, "gen poisson2d 6 as P; let A = P - 5*I; let B = P - 4*I"));
     talk_says(&t, "solve minres A on cpu precond jacobi", "|a_ii| in place of 36 negative entries");
@@ -177,12 +173,11 @@ static void negative_diagonal_entries_are_named(void **state)
 }
 
 /* cg breaks down on these matrices, except on nos3, which is positive definite. */
-static void indefinite_matrices_are_solved(void **state)
+TEST(indefinite_matrices_are_solved)
 {
     static const char *const names[] = {"bcspwr03", "can_144", "dwt_992", "jagmesh7", "lshp_406",
                                         "laser",    "nos3",    "GD97_a",  "rail_371", "spaceStation_3"};
     struct talk t;
-    (void)state;
     const char *folder = collection_folder("minres on the collection");
     if (!folder) return;
     talk_open(&t, OUT_JSON);
@@ -194,19 +189,4 @@ static void indefinite_matrices_are_solved(void **state)
         assert_true(talk_line(&t, "drop all"));
     }
     talk_close(&t);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(residuals_are_the_smallest),
-        cmocka_unit_test(claims_are_checked),
-        cmocka_unit_test(a_singular_matrix_spoils_no_x),
-        cmocka_unit_test(an_inconsistent_system_ends_at_least_squares),
-        cmocka_unit_test(negative_diagonal_entries_are_named),
-        cmocka_unit_test(indefinite_matrices_are_solved),
-    };
-    int failed = cmocka_run_group_tests(tests, NULL, NULL);
-    devices_close();
-    return failed;
 }

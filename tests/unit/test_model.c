@@ -1,6 +1,7 @@
 /* The cost model: counts checked by hand, the direction in which its times change, planted causes that it must find,
    and the commands that explain and advise. */
 #include "kits/talk.h"
+#include "kits/test.h"
 #include "formats/format.h"
 #include "machine/device.h"
 #include "machine/kernel.h"
@@ -55,11 +56,10 @@ static double part_of(const struct difference *d, int n, enum bound term)
 }
 
 /* The parts add up to the difference of the times, and have the opposite sign the other way round. */
-static void differences_add_up(void **state)
+TEST(differences_add_up)
 {
     static const char *const names[] = {"csr-scalar", "csr-vector", "csr-ends", "coo-atomic", "csr-merge", "ell"};
     struct modeled *k[COUNT(names)];
-    (void)state;
     for (int i = 0; i < COUNT(names); i++) k[i] = model_of(i ? NULL : "gen circuit 5000 1", names[i], T_F64);
     for (int i = 0; i < COUNT(names); i++)
         for (int j = 0; j < COUNT(names); j++) {
@@ -74,12 +74,11 @@ static void differences_add_up(void **state)
 }
 
 /* Two kernels that differ in one respect: the dense row is a long block of csr-scalar; csr-merge takes two launches. */
-static void differences_name_the_term(void **state)
+TEST(differences_name_the_term)
 {
     struct modeled *scalar = model_of("gen circuit 5000 1", "csr-scalar", T_F64),
                    *ends = model_of(NULL, "csr-ends", T_F64), *merge = model_of(NULL, "csr-merge", T_F64);
     struct difference d[DIFFERENCES];
-    (void)state;
     assert_true(differences_of(ends, scalar, d) > 0 && d[0].term == BOUND_LONGEST);
     assert_true(d[0].us > 0.9 * (scalar->time.us - ends->time.us));
     int n = differences_of(ends, merge, d);
@@ -94,11 +93,10 @@ static void differences_name_the_term(void **state)
 
 /* A 256 x 256 diagonal matrix: each warp makes six requests, two of them for ptr, and one each for col, val, x and y. A
    sector holds four values in fp64. */
-static void test_exact(void **state)
+TEST(test_exact)
 {
     struct modeled *k = model_of("gen band 256 0", "csr-scalar", T_F64);
     const struct work *w = &k->work.launch[0];
-    (void)state;
     assert_int_equal(k->work.n, 1);
     assert_false(k->work.sampled);
     assert_int_equal(w->blocks, 2);
@@ -114,23 +112,21 @@ static void test_exact(void **state)
 }
 
 /* One row of n entries in one thread: a chain of 2 n dependent loads, plus the loads of the pointers. */
-static void test_chain(void **state)
+TEST(test_chain)
 {
     struct modeled *k = model_of("gen random 1 500 500", "csr-scalar", T_F64);
     const double *w = k->work.launch[0].longest;
-    (void)state;
     assert_true(fabs(w[WAIT_FIRST] + w[WAIT_L2] + w[WAIT_L1] - (2 * 500 + 1)) < 1e-9);
     mem_free(k);
 }
 
 /* ---- direction of changes ---- */
 
-static void test_monotone(void **state)
+TEST(test_monotone)
 {
     struct modeled *k = model_of("gen poisson2d 300", "csr-vector", T_F64);
     struct machine fast = k->on;
     struct workload *more = mem_new(1, sizeof *more, "a test", NULL);
-    (void)state;
     fast.c.read_gbs *= 2;
     fast.c.cache_gbs *= 2;
     assert_true(model_predict(&k->work, &fast).us <= k->time.us);
@@ -148,11 +144,10 @@ static void test_monotone(void **state)
 }
 
 /* Entries far from existing diagonals add diagonals, so the padding grows, and the time never becomes shorter. */
-static void test_padding_is_not_faster(void **state)
+TEST(test_padding_is_not_faster)
 {
     struct modeled *few = model_of("gen band 20000 2", "dia", T_F64);
     struct modeled *many = model_of("gen brokendiag 20000 12", "dia", T_F64);
-    (void)state;
     assert_true(many->plan.padding > few->plan.padding);
     assert_true(many->time.us >= few->time.us);
     assert_true(many->time.l2_bytes > few->time.l2_bytes);
@@ -160,10 +155,9 @@ static void test_padding_is_not_faster(void **state)
     mem_free(many);
 }
 
-static void test_single_is_not_slower(void **state)
+TEST(test_single_is_not_slower)
 {
     struct modeled *f64 = model_of("gen poisson2d 400", "sell", T_F64), *f32 = model_of(NULL, "sell", T_F32);
-    (void)state;
     assert_true(f32->time.us <= f64->time.us);
     assert_true(f32->time.l2_bytes < f64->time.l2_bytes);
     mem_free(f64);
@@ -171,13 +165,12 @@ static void test_single_is_not_slower(void **state)
 }
 
 /* The model finds the longest row although no sample contains its block. */
-static void test_longest_row_is_found(void **state)
+TEST(test_longest_row_is_found)
 {
     struct modeled *k = model_of("gen circuit 200000 2", "csr-scalar", T_F64);
     const struct work *w = &k->work.launch[0];
     struct matrix *m = session_matrix(&t.s, NULL, NULL);
     int64_t most = 0;
-    (void)state;
     for (int64_t i = 0; i < m->csr.rows; i++)
         if (csr_row_length(&m->csr, i) > most) most = csr_row_length(&m->csr, i);
     assert_true(k->work.sampled && most > 10000);
@@ -189,13 +182,12 @@ static void test_longest_row_is_found(void **state)
 
 /* The trace of the warp with the longest row or column is cut: its length follows from the part of the row that the
    warp has passed, alone (csc-atomic) or with other warps of its block (bsell). */
-static void test_cut_traces_are_continued(void **state)
+TEST(test_cut_traces_are_continued)
 {
     static const struct {
         const char *kernel;
         double least, most; /* steps per entry */
     } kernel[] = {{"csc-atomic", 2.9, 3.2}, {"bsell", 1.2, 1.4}};
-    (void)state;
     for (int i = 0; i < COUNT(kernel); i++) {
         struct modeled *k = model_of("gen circuit 600000 2", kernel[i].kernel, T_F64);
         double steps = 0, longest = (double)csr_longest_row(&session_matrix(&t.s, NULL, NULL)->csr);
@@ -208,11 +200,10 @@ static void test_cut_traces_are_continued(void **state)
 }
 
 /* Between two barriers, a single warp sums most of the entries of a long row, each time another one. */
-static void test_each_barrier_waits_for_the_slowest_warp(void **state)
+TEST(test_each_barrier_waits_for_the_slowest_warp)
 {
     struct modeled *k = model_of("gen dense 256 1000", "csr-stream", T_F64);
     double steps = k->work.launch[0].longest[WAIT_STEP];
-    (void)state;
     assert_int_equal(k->work.launch[0].blocks, 1);
     if (steps < 256 * 1000 / 2) fail_msg("%.0f steps", steps);
     mem_free(k);
@@ -233,13 +224,12 @@ static bool watch_all_blocks(const struct kernel *k, const struct csr *A, const 
 }
 
 /* Many threads read a line each, again and again, but a small L2 has replaced it in the meantime. */
-static void test_small_cache_loses_lines(void **state)
+TEST(test_small_cache_loses_lines)
 {
     struct modeled *k = model_of("gen dense 2000 400", "csr-scalar", T_F64);
     const struct csr *A = &session_matrix(&t.s, NULL, NULL)->csr;
     struct machine g = k->on;
     struct workload *w = mem_new(2, sizeof *w, "a test", NULL);
-    (void)state;
     g.sms = 2;
     assert_true(watch_all_blocks(k->kernel, A, &g, &w[0]));
     g.is.l2_mb = 0.25;
@@ -250,12 +240,11 @@ static void test_small_cache_loses_lines(void **state)
 }
 
 /* All entries of a row are added to one sector. */
-static void test_additions_to_one_sector(void **state)
+TEST(test_additions_to_one_sector)
 {
     struct modeled *k = model_of("gen circuit 20000 2", "coo-atomic", T_F64);
     const struct csr *A = &session_matrix(&t.s, NULL, NULL)->csr;
     double hot = 0, longest = (double)csr_longest_row(A);
-    (void)state;
     for (int l = 0; l < k->work.n; l++) hot = fmax(hot, k->work.launch[l].hot);
     assert_true(hot >= longest && hot < 2 * longest);
     mem_free(k);
@@ -280,9 +269,8 @@ static const struct {
     {"gen poisson3d 100", "dia", "bytes", 2, "must move"},
 };
 
-static void test_planted_causes(void **state)
+TEST(test_planted_causes)
 {
-    (void)state;
     for (int i = 0; i < COUNT(planted); i++) {
         struct finding f[FINDINGS_MOST];
         struct modeled *k = model_of(planted[i].line, planted[i].kernel, T_F64);
@@ -299,12 +287,11 @@ static void test_planted_causes(void **state)
     }
 }
 
-static void test_no_cause_is_invented(void **state)
+TEST(test_no_cause_is_invented)
 {
     struct finding f[FINDINGS_MOST];
     struct modeled *k = model_of("gen poisson2d 300", "csr-stream", T_F64);
     int n = findings_of(k, &session_matrix(&t.s, NULL, NULL)->csr, f);
-    (void)state;
     for (int i = 0; i < n; i++)
         if (!strcmp(f[i].cause, "padding") || !strcmp(f[i].cause, "long row") || !strcmp(f[i].cause, "atomics"))
             fail_msg("%s: %s", f[i].cause, f[i].text);
@@ -333,12 +320,11 @@ static double unsampled_us(const struct kernel *k, const struct csr *A, const st
 }
 
 /* Whatever the order in which a format stores the rows, a sample of the blocks predicts the time of the longest row. */
-static void test_longest_row_is_found_by_all_kernels(void **state)
+TEST(test_longest_row_is_found_by_all_kernels)
 {
     struct predictions a = advice_for("gen circuit 20000 4");
     const struct csr *A = &session_matrix(&t.s, NULL, NULL)->csr;
     int sampled = 0;
-    (void)state;
     for (int i = 0; i < a.n; i++) {
         const struct modeled *k = &a.k[i];
         if (!k->work.sampled) continue;
@@ -352,11 +338,10 @@ static void test_longest_row_is_found_by_all_kernels(void **state)
 }
 
 /* Four rows are much longer than the others. The blocks that store them belong to each sample, and count only once. */
-static void test_samples_have_the_heavy_blocks(void **state)
+TEST(test_samples_have_the_heavy_blocks)
 {
     static const char *const names[] = {"csr-scalar", "csr-vector", "csr-cusp"};
     struct machine g = machine_of(NULL);
-    (void)state;
     for (int i = 0; i < COUNT(names); i++) {
         struct modeled *k = model_of(i ? NULL : "gen circuit 100000 4", names[i], T_F64);
         const struct csr *A = &session_matrix(&t.s, NULL, NULL)->csr;
@@ -373,10 +358,9 @@ static void test_samples_have_the_heavy_blocks(void **state)
 }
 
 /* A sample that would have half of the blocks is no sample. */
-static void test_few_blocks_are_all_watched(void **state)
+TEST(test_few_blocks_are_all_watched)
 {
     struct modeled *k = model_of("gen circuit 25000 1", "csr-scalar", T_F64);
-    (void)state;
     assert_false(k->work.sampled);
     mem_free(k);
 }
@@ -399,9 +383,8 @@ static void check_memory(void *user, const char *profile)
     }
 }
 
-static void test_memory_is_not_faster_than_its_data_sheet(void **state)
+TEST(test_memory_is_not_faster_than_its_data_sheet)
 {
-    (void)state;
     struct predictions a = advice_for("gen poisson2d 200 200");
     assert_true(a.n > 30);
     profile_list(check_memory, &a);
@@ -416,10 +399,9 @@ static int rank_of(const struct predictions *a, const char *kernel)
     return -1;
 }
 
-static void test_ranking(void **state)
+TEST(test_ranking)
 {
     struct predictions a = advice_for("gen circuit 50000 4");
-    (void)state;
     for (int i = 1; i < a.n; i++) assert_true(a.k[i - 1].time.us <= a.k[i].time.us);
     assert_true(rank_of(&a, "csr-merge") < rank_of(&a, "csr-scalar"));
     assert_true(rank_of(&a, "coo-segmented") < rank_of(&a, "coo-atomic"));
@@ -434,11 +416,10 @@ static void test_ranking(void **state)
 }
 
 /* Block 3 fits a matrix of dense 3 x 3 blocks, and is what advise and predict judge bsr with. */
-static void test_bsr_is_judged_with_the_block_that_fits(void **state)
+TEST(test_bsr_is_judged_with_the_block_that_fits)
 {
     const char *fem = "gen stencil 27 6 6 6 3";
     struct modeled *k = model_of(fem, "bsr-block", T_F64);
-    (void)state;
     assert_int_equal(k->plan.shape.param[0], 3);
     mem_free(k);
     struct predictions a = advice_for(fem);
@@ -448,13 +429,12 @@ static void test_bsr_is_judged_with_the_block_that_fits(void **state)
 
 /* dia loads the values and x of up to eight diagonals at once: a row of d diagonals waits d / 8 times, rounded up. If
    there are few rows, several threads share the diagonals of a row; hence the 40000 rows of the last case. */
-static void test_batches_of_a_whole_loop(void **state)
+TEST(test_batches_of_a_whole_loop)
 {
     static const struct {
         const char *line;
         double waits;
     } bands[] = {{"gen band 300 0", 1}, {"gen band 300 1", 1}, {"gen band 300 3", 1}, {"gen band 40000 4", 2}};
-    (void)state;
     for (int i = 0; i < COUNT(bands); i++) {
         struct modeled *k = model_of(bands[i].line, "dia", T_F64);
         const double *wait = k->work.launch[0].longest;
@@ -482,18 +462,16 @@ static double predicted_by(const char *command, const char *kernel)
     return time;
 }
 
-static void test_all_commands_predict_the_same(void **state)
+TEST(test_all_commands_predict_the_same)
 {
-    (void)state;
     double us = predicted_by("predict csr-ends", "csr-ends");
     assert_true(us == predicted_by("advise", "csr-ends"));
     assert_true(us == predicted_by("explain csr-ends", "csr-ends"));
     assert_true(us == predicted_by("predict csr-stream; predict csr-ends", "csr-ends"));
 }
 
-static void test_commands(void **state)
+TEST(test_commands)
 {
-    (void)state;
     talk_says(&t, "gen poisson2d 40; predict csr-vector",
               "Predicted for an NVIDIA H200, because no measured GPU is available.");
     talk_says(&t, "explain csr-scalar f32", "1. launches, ");
@@ -512,9 +490,8 @@ static void test_commands(void **state)
     assert_null(session_matrix(&t.s, NULL, NULL)->products); /* the commands keep no packed matrix */
 }
 
-static void test_whatif_shows_before_and_after(void **state)
+TEST(test_whatif_shows_before_and_after)
 {
-    (void)state;
     talk_says(&t, "gen poisson2d 30; whatif format ell", "before  csr");
     talk_says(&t, "whatif format sell 16 f32 reorder rcm", "as it is");
     talk_says(&t, "whatif format sell 16 f32 reorder rcm", "after   sell");
@@ -522,11 +499,10 @@ static void test_whatif_shows_before_and_after(void **state)
 
 /* The remarks on the model are printed in full once; later commands print only a mark such as [model: NVIDIA H200]. In
    a file, the remarks are printed in full again, because a file is read without the earlier output. */
-static void test_model_is_explained_once(void **state)
+TEST(test_model_is_explained_once)
 {
     static const char *const predictions[] = {"predict csr-vector", "explain csr-vector", "why not ell",
                                               "whatif format ell", "advise top 2"};
-    (void)state;
     talk_says(&t, "gen poisson2d 30; predict csr-vector", "Model error");
     for (int i = 0; i < COUNT(predictions); i++) {
         talk_says(&t, predictions[i], "[model: NVIDIA H200]");
@@ -549,9 +525,8 @@ static void test_model_is_explained_once(void **state)
     assert_null(strstr(text, "[model"));
 }
 
-static void test_json(void **state)
+TEST(test_json)
 {
-    (void)state;
     talk_close(&t);
     talk_open(&t, OUT_JSON);
     talk_says(&t, "gen poisson2d 40; advise top 1", "\"rank\":1");
@@ -562,10 +537,9 @@ static void test_json(void **state)
 }
 
 /* The time to pack csr, which is already there, is not subtracted from the packing time of other formats. */
-static void test_conversion_cost(void **state)
+TEST(test_conversion_cost)
 {
     int zero = 0;
-    (void)state;
     talk_close(&t);
     talk_open(&t, OUT_JSON);
     talk_says(&t, "gen poisson2d 40; advise", "\"kernel\":\"coo-atomic\"");
@@ -581,9 +555,8 @@ static void test_conversion_cost(void **state)
 }
 
 /* A refusal names the kernel once, and shows `force` only as part of a command that accepts `force`. */
-static void test_reasons(void **state)
+TEST(test_reasons)
 {
-    (void)state;
     talk_says(&t, "load samples/thesis4.mtx; advise", "not symmetric in row 2, column 0");
     talk_says(&t, "gen random 9 2 12; advise", "dia-symmetric: the matrix is not square");
     assert_null(strstr(t.out, "dia-symmetric: dia-symmetric"));
@@ -597,11 +570,10 @@ static void test_reasons(void **state)
 }
 
 /* Suggestions name only kernels that the model finds faster, never the kernel itself. */
-static void test_remedies(void **state)
+TEST(test_remedies)
 {
     char *end;
     double us;
-    (void)state;
     talk_says(&t, "gen poisson2d 300; explain csr-vector", "csr-vector on poisson2d, fp64: ");
     us = strtod(strstr(t.out, "fp64: ") + strlen("fp64: "), &end);
     assert_memory_equal(end, " us", 3);
@@ -618,11 +590,10 @@ static void test_remedies(void **state)
 }
 
 /* Sampled counts are scaled up, and never exceed their maximum. */
-static void test_atomics_are_bounded(void **state)
+TEST(test_atomics_are_bounded)
 {
     struct matrix *m;
     int64_t longest = 0;
-    (void)state;
     talk_says(&t, "gen circuit 100000 4; explain coo-atomic", "449586 atomics, ");
     m = session_matrix(&t.s, NULL, NULL);
     for (int64_t i = 0; i + 3 < m->csr.rows; i += 4) {
@@ -633,9 +604,8 @@ static void test_atomics_are_bounded(void **state)
     assert_true(strtoll(strstr(t.out, "up to ") + strlen("up to "), NULL, 10) <= longest);
 }
 
-static void test_why_not(void **state)
+TEST(test_why_not)
 {
-    (void)state;
     talk_says(&t, "gen poisson2d 500; why not coo", "Main extra cost over ");
     assert_null(strstr(t.out, "is launches"));
     talk_says(&t, "why not dense", "dense does not fit poisson2d: ");
@@ -648,9 +618,8 @@ static void test_why_not(void **state)
 }
 
 /* `kernels` says of each kernel whether it fits the values of the matrix, not only its shape. */
-static void test_kernels_that_fit(void **state)
+TEST(test_kernels_that_fit)
 {
-    (void)state;
     talk_says(&t, "gen poisson2d 9; kernels dia", "dia-symmetric  dia     emu cuda  yes            yes ");
     talk_says(&t, "load samples/thesis4.mtx; kernels dia", "dia-symmetric  dia     emu cuda  yes            no ");
     talk_says(&t, "kernels ell of poisson2d", "ell-padded  ell     emu cuda  yes            yes ");
@@ -677,9 +646,8 @@ static const struct {
     {"gen random 4 0; advise", "no entries"},
 };
 
-static void test_refused(void **state)
+TEST(test_refused)
 {
-    (void)state;
     for (int i = 0; i < COUNT(wrong); i++) {
         talk_refuses(&t, wrong[i].line, wrong[i].part);
         talk_line(&t, "drop");
@@ -695,12 +663,11 @@ static bool stop(struct watch *w, const char *what, int64_t done, int64_t total)
     return --*left > 0;
 }
 
-static void test_cancelled(void **state)
+TEST(test_cancelled)
 {
     struct err e = {0};
     struct machine g = machine_of(NULL);
     struct predictions a;
-    (void)state;
     talk_line(&t, "gen poisson2d 100");
     for (int ticks = 1; ticks < 400; ticks *= 4) {
         int left = ticks;
@@ -715,10 +682,9 @@ static void test_cancelled(void **state)
 }
 
 /* Every failing allocation gives an error of one line and releases everything. */
-static void test_out_of_memory(void **state)
+TEST(test_out_of_memory)
 {
     bool ok = false;
-    (void)state;
     talk_line(&t, "gen circuit 300 1");
     for (int64_t n = 1; n < 4000 && !ok; n++) {
         talk_forget(&t);
@@ -732,45 +698,4 @@ static void test_out_of_memory(void **state)
     assert_true(ok);
 }
 
-int main(void)
-{
-#define TEST(f) cmocka_unit_test_setup_teardown(f, open_talk, close_talk)
-    const struct CMUnitTest tests[] = {
-        TEST(test_exact),
-        TEST(test_chain),
-        TEST(differences_add_up),
-        TEST(differences_name_the_term),
-        TEST(test_monotone),
-        TEST(test_padding_is_not_faster),
-        TEST(test_single_is_not_slower),
-        TEST(test_longest_row_is_found),
-        TEST(test_cut_traces_are_continued),
-        TEST(test_each_barrier_waits_for_the_slowest_warp),
-        TEST(test_small_cache_loses_lines),
-        TEST(test_additions_to_one_sector),
-        TEST(test_planted_causes),
-        TEST(test_no_cause_is_invented),
-        TEST(test_longest_row_is_found_by_all_kernels),
-        TEST(test_samples_have_the_heavy_blocks),
-        TEST(test_few_blocks_are_all_watched),
-        TEST(test_memory_is_not_faster_than_its_data_sheet),
-        TEST(test_ranking),
-        TEST(test_bsr_is_judged_with_the_block_that_fits),
-        TEST(test_batches_of_a_whole_loop),
-        TEST(test_all_commands_predict_the_same),
-        TEST(test_commands),
-        TEST(test_whatif_shows_before_and_after),
-        TEST(test_model_is_explained_once),
-        TEST(test_json),
-        TEST(test_conversion_cost),
-        TEST(test_reasons),
-        TEST(test_remedies),
-        TEST(test_atomics_are_bounded),
-        TEST(test_why_not),
-        TEST(test_kernels_that_fit),
-        TEST(test_refused),
-        TEST(test_cancelled),
-        TEST(test_out_of_memory),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+SUITE(.before = open_talk, .after = close_talk);

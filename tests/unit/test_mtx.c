@@ -4,6 +4,7 @@
 
 #include "kits/mtx_kit.h"
 #include "kits/slow_mtx.h"
+#include "kits/test.h"
 #include "matrix/csr.h"
 #include "base/err.h"
 #include "files/load_info.h"
@@ -12,11 +13,8 @@
 #include "base/number.h"
 
 #include <locale.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
-#include <cmocka.h>
 
 #define COO(kind) "%%MatrixMarket matrix coordinate " kind "\n"
 #define ARR(kind) "%%MatrixMarket matrix array " kind "\n"
@@ -459,15 +457,13 @@ static void check_texts(const struct text *t, int n)
     for (int i = 0; i < n; i++) compare_with_slow(t[i].name, write_file("case.mtx", t[i].text, t[i].n));
 }
 
-static void unambiguous_text_is_accepted_silently(void **state)
+TEST(unambiguous_text_is_accepted_silently)
 {
-    (void)state;
     check_texts(taken, COUNT(taken));
 }
 
-static void deviations_are_accepted_with_a_warning(void **state)
+TEST(deviations_are_accepted_with_a_warning)
 {
-    (void)state;
     check_texts(warned, COUNT(warned));
 }
 
@@ -476,11 +472,10 @@ static const char *refused_file(int i)
     return write_file("case.mtx", refused[i].text, refused[i].n);
 }
 
-static void everything_else_is_refused_with_its_line(void **state)
+TEST(everything_else_is_refused_with_its_line)
 {
     static char said[COUNT(refused)][SHOWN];
     char start[32];
-    (void)state;
     for (int i = 0; i < COUNT(refused); i++) {
         show_load(refused_file(i), said[i], sizeof said[i]);
         snprintf(start, sizeof start, "%d %d: ", (int)refused[i].code, refused[i].line);
@@ -504,7 +499,7 @@ static const char *write_long(const char *head, char fill, size_t n, const char 
     return path;
 }
 
-static void long_lines_cost_little(void **state)
+TEST(long_lines_cost_little)
 {
     static const struct {
         const char *head, *tail, *starts;
@@ -518,7 +513,6 @@ static void long_lines_cost_little(void **state)
         {COO("real general") "1 1 1\n1 1 ", "2\n", "1x1: 1 1 2", ' '},
     };
     char out[4096];
-    (void)state;
     for (int i = 0; i < COUNT(table); i++)
         for (int tiny = 0; tiny < 2; tiny++) {
             mtx_hooks(tiny ? 61 : 0, 2);
@@ -543,12 +537,11 @@ static const char *write_many(int first, int second, const char *eol)
     return path;
 }
 
-static void the_first_fault_is_reported(void **state)
+TEST(the_first_fault_is_reported)
 {
     static const int faults[][2] = {{15000, 9001}, {9001, 9002}, {1, 20000}, {19999, 20000}};
     static const char *const eols[] = {"\n", "\r\n", "\r", "\r\n"};
     char out[4096], start[32];
-    (void)state;
     for (int i = 0; i < COUNT(faults); i++) {
         int first = faults[i][0] < faults[i][1] ? faults[i][0] : faults[i][1];
         load_all_ways("many", write_many(faults[i][0], faults[i][1], eols[i]), out, sizeof out);
@@ -557,12 +550,11 @@ static void the_first_fault_is_reported(void **state)
     }
 }
 
-static void order_does_not_depend_on_threads(void **state)
+TEST(order_does_not_depend_on_threads)
 {
     struct csr A, B;
     struct err e = {0};
     const char *path = write_many(0, 0, "\n");
-    (void)state;
     mtx_hooks(0, 1);
     assert_true(mtx_load(path, NULL, &A, NULL, &e));
     for (int t = 0; t < COUNT(thread_counts); t++) {
@@ -575,7 +567,7 @@ static void order_does_not_depend_on_threads(void **state)
     csr_free(&A);
 }
 
-static void numbers_are_rounded_as_strtod_rounds(void **state)
+TEST(numbers_are_rounded_as_strtod_rounds)
 {
     static const char *const hard[] = {
         "9007199254740993",
@@ -592,7 +584,6 @@ static void numbers_are_rounded_as_strtod_rounds(void **state)
         "6.02214076e23",
         "1.00000000000000011102230246251565404236316680908203125",
     };
-    (void)state;
     for (int i = 0; i < COUNT(hard); i++) {
         double v;
         unsigned how;
@@ -603,13 +594,12 @@ static void numbers_are_rounded_as_strtod_rounds(void **state)
 }
 
 /* With two threads, let blocks end at every position of every line, including inside a CRLF or a number. */
-static void blocks_may_end_anywhere(void **state)
+TEST(blocks_may_end_anywhere)
 {
     static const char text[] = "\xef\xbb\xbf" COO(
         "complex symmetric") "%% comment\r\n\r4 4 5 % size\r\n"
                              " 1\t1 1.5D+03 -2.25e-1\r\n% more\n2 1 .5 6.\r\r\n4   3 1e5 -0\n\n4 4 7 8\r\n3 1 1 2\x1a";
     char out[4096], other[4096];
-    (void)state;
     const char *path = write_file("cut.mtx", text, sizeof text - 1);
     show_load(path, out, sizeof out);
     assert_memory_equal(out, "4x4: 1 1 1500 -0.225; 1 2 0.5 6; 1 3 1 2; 2 1", 45);
@@ -622,13 +612,12 @@ static void blocks_may_end_anywhere(void **state)
 }
 
 /* A comment whose length puts its line end at this distance from the end of a page or block. */
-static void line_ends_may_lie_across_a_page(void **state)
+TEST(line_ends_may_lie_across_a_page)
 {
     static const int64_t pages[] = {4096, 1 << 16, 1 << 18, 1 << 20};
     static const char *const ends[] = {"\r\n", "\r", "\n", "\r\r\n", "\n\r"};
     static const char head[] = COO("real general") "%";
     char tail[128], out[4096], result[64];
-    (void)state;
     for (int i = 0; i < COUNT(pages) * COUNT(ends) * 5; i++) {
         int64_t page = pages[i / COUNT(ends) / 5], before = i % 5;
         const char *end = ends[i / 5 % COUNT(ends)];
@@ -645,13 +634,12 @@ static void line_ends_may_lie_across_a_page(void **state)
     mtx_hooks(0, 0);
 }
 
-static void entries_are_counted(void **state)
+TEST(entries_are_counted)
 {
     static const char text[] = COO("real general") "3 2 6\n1 1 0\n2 2 1\n2 2 -1\n3 1 4\n3 2 -0\n1 1 0\n";
     struct csr A;
     struct load_info info;
     struct err e = {0};
-    (void)state;
     assert_true(mtx_load(write_file("case.mtx", text, sizeof text - 1), NULL, &A, &info, &e));
     assert_int_equal(A.nnz, 4);
     assert_int_equal(info.nnz_stored, 6);
@@ -661,12 +649,11 @@ static void entries_are_counted(void **state)
 }
 
 /* Each of 3000 lines deviates in several tolerated ways; each kind of deviation is reported once. */
-static void many_deviations_make_few_warnings(void **state)
+TEST(many_deviations_make_few_warnings)
 {
     enum { LINES = 3000, ROOM = LINES * 40 };
     char *text = mem_new(ROOM, 1, "text", NULL), out[4096];
     int at = snprintf(text, ROOM, "%s2 2 %d\n", COO("integer symmetric"), LINES);
-    (void)state;
     for (int i = 0; i < LINES; i++) at += snprintf(text + at, (size_t)(ROOM - at), "1 2 1.5D+00 %% c\n%%\n");
     load_all_ways("liberties", write_file("many.mtx", text, (size_t)at), out, sizeof out);
     assert_string_equal(
@@ -679,41 +666,56 @@ static void many_deviations_make_few_warnings(void **state)
     mem_free(text);
 }
 
-/* Repeat everything above in a locale with a decimal comma. */
-static int german(void **state)
+/* Repeat the tests above that read numbers in a locale with a decimal comma. */
+static void in_german(CMUnitTestFunction test)
 {
-    (void)state;
-    return setlocale(LC_ALL, "de_DE.UTF-8") && !strcmp(localeconv()->decimal_point, ",") ? 0 : -1;
+    if (!setlocale(LC_ALL, "de_DE.UTF-8")) {
+        printf("skip: no locale de_DE.UTF-8\n");
+        skip();
+    }
+    assert_string_equal(localeconv()->decimal_point, ",");
+    test(NULL);
+}
+
+TEST(unambiguous_text_is_accepted_silently_in_german)
+{
+    in_german(unambiguous_text_is_accepted_silently);
+}
+
+TEST(deviations_are_accepted_with_a_warning_in_german)
+{
+    in_german(deviations_are_accepted_with_a_warning);
+}
+
+TEST(everything_else_is_refused_with_its_line_in_german)
+{
+    in_german(everything_else_is_refused_with_its_line);
+}
+
+TEST(blocks_may_end_anywhere_in_german)
+{
+    in_german(blocks_may_end_anywhere);
+}
+
+TEST(long_lines_cost_little_in_german)
+{
+    in_german(long_lines_cost_little);
+}
+
+TEST(entries_are_counted_in_german)
+{
+    in_german(entries_are_counted);
+}
+
+TEST(many_deviations_make_few_warnings_in_german)
+{
+    in_german(many_deviations_make_few_warnings);
 }
 
 static int back(void **state)
 {
-    setlocale(LC_ALL, "C");
+    setlocale(LC_ALL, "C.UTF-8");
     return tidy(state);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(unambiguous_text_is_accepted_silently),
-        cmocka_unit_test(deviations_are_accepted_with_a_warning),
-        cmocka_unit_test(everything_else_is_refused_with_its_line),
-        cmocka_unit_test(blocks_may_end_anywhere),
-        cmocka_unit_test(long_lines_cost_little),
-        cmocka_unit_test(entries_are_counted),
-        cmocka_unit_test(many_deviations_make_few_warnings),
-    };
-    const struct CMUnitTest once[] = {
-        cmocka_unit_test(line_ends_may_lie_across_a_page),
-        cmocka_unit_test(the_first_fault_is_reported),
-        cmocka_unit_test(order_does_not_depend_on_threads),
-        cmocka_unit_test(numbers_are_rounded_as_strtod_rounds),
-    };
-    int failed = cmocka_run_group_tests_name("mtx", tests, NULL, tidy) +
-                 cmocka_run_group_tests_name("mtx, once", once, NULL, tidy);
-    if (setlocale(LC_ALL, "de_DE.UTF-8"))
-        failed += cmocka_run_group_tests_name("mtx in de_DE", tests, german, back);
-    else
-        printf("skip: no locale de_DE.UTF-8\n");
-    return failed;
-}
+SUITE(.after = back);

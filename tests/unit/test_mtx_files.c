@@ -2,6 +2,7 @@
    and failing allocations. */
 #include "kits/collection.h"
 #include "kits/mtx_kit.h"
+#include "kits/test.h"
 #include "matrix/csr.h"
 #include "base/err.h"
 #include "files/load_info.h"
@@ -17,15 +18,12 @@
 #include <fcntl.h>
 #include <math.h>
 #include <omp.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 #include <zlib.h>
-#include <cmocka.h>
 
 #define HEAD "%%MatrixMarket matrix coordinate real general\n"
 static const char small[] = HEAD "2 2 2\n1 1 0.5\n2 2 -1\n";
@@ -48,7 +46,7 @@ static void assert_refused(const char *path, enum code code, const char *says)
         fail_msg("%s: expected \"%s...%s\", got \"%s\"", path, start, says, out);
 }
 
-static void compression_is_detected_from_content(void **state)
+TEST(compression_is_detected_from_content)
 {
     static const struct {
         const char *name;
@@ -61,7 +59,6 @@ static void compression_is_detected_from_content(void **state)
         {"tar.gz", ARCHIVE_FILTER_GZIP, true},      {"tar.xz", ARCHIVE_FILTER_XZ, true},
         {"tar.zst", ARCHIVE_FILTER_ZSTD, true},
     };
-    (void)state;
     for (int b = 0; b < 2; b++) {
         mtx_hooks(b ? 16 : 0, 0);
         for (int i = 0; i < COUNT(table); i++)
@@ -70,14 +67,13 @@ static void compression_is_detected_from_content(void **state)
     mtx_hooks(0, 0);
 }
 
-static void an_archive_yields_its_only_matrix(void **state)
+TEST(an_archive_yields_its_only_matrix)
 {
     static const char other[] = HEAD "1 1 1\n1 1 7\n";
     const struct member one[] = {{"x/README", "hello", 5}, {"x/any.mtx", small, sizeof small - 1}};
     const struct member named[] = {{"bus/bus_b.mtx", other, sizeof other - 1},
                                    {"bus/bus.mtx", small, sizeof small - 1},
                                    {"bus/bus_x.mtx", other, sizeof other - 1}};
-    (void)state;
     assert_loads(pack_file("one.tar.gz", ARCHIVE_FILTER_GZIP, true, one, 2), small_shown);
     assert_loads(pack_file("bus.tar.gz", ARCHIVE_FILTER_GZIP, true, named, 3), small_shown);
     assert_refused(
@@ -86,10 +82,9 @@ static void an_archive_yields_its_only_matrix(void **state)
     assert_refused(pack_file("none.tar.gz", ARCHIVE_FILTER_GZIP, true, one, 1), E_INPUT, "holds no .mtx or .rb file");
 }
 
-static void double_compression_is_refused(void **state)
+TEST(double_compression_is_refused)
 {
     size_t n;
-    (void)state;
     char *data = read_whole(pack_file("once", ARCHIVE_FILTER_GZIP, false, &alone, 1), &n);
     const struct member packed = {"a.mtx.gz", data, n};
     assert_refused(pack_file("gz.gz", ARCHIVE_FILTER_GZIP, false, &packed, 1), E_INPUT, "compressed twice");
@@ -109,12 +104,11 @@ static struct member many_entries(void)
     return (struct member){"many.mtx", text, (size_t)at};
 }
 
-static void damage_is_found(void **state)
+TEST(damage_is_found)
 {
     struct member m = many_entries();
     size_t n;
     char *z = read_whole(pack_file("good.gz", ARCHIVE_FILTER_GZIP, false, &m, 1), &n);
-    (void)state;
     const size_t ends[] = {n / 2, n - 4, n - 8, n - 1, 12, 3}, flips[] = {n - 6, n - 2, n / 2, n / 3};
     for (int i = 0; i < COUNT(ends); i++) assert_refused(write_file("cut.gz", z, ends[i]), E_INPUT, "truncated");
     for (int i = 0; i < COUNT(flips); i++) {
@@ -145,19 +139,17 @@ static void garbage_is_a_warning(int filter)
     mem_free((char *)m.data);
 }
 
-static void garbage_after_the_data_is_a_warning(void **state)
+TEST(garbage_after_the_data_is_a_warning)
 {
-    (void)state;
     garbage_is_a_warning(ARCHIVE_FILTER_GZIP);
     garbage_is_a_warning(ARCHIVE_FILTER_BZIP2);
 }
 
-static void gzip_members_are_concatenated(void **state)
+TEST(gzip_members_are_concatenated)
 {
     const struct member halves[] = {{"a", small, 60}, {"b", small + 60, sizeof small - 61}};
     char both[1024];
     size_t at = 0;
-    (void)state;
     for (int i = 0; i < 2; i++) {
         size_t n;
         char *z = read_whole(pack_file("half.gz", ARCHIVE_FILTER_GZIP, false, &halves[i], 1), &n);
@@ -168,11 +160,10 @@ static void gzip_members_are_concatenated(void **state)
     assert_loads(write_file("both.gz", both, at), small_shown);
 }
 
-static void truncated_tar_and_xz_are_found(void **state)
+TEST(truncated_tar_and_xz_are_found)
 {
     static const int filters[] = {ARCHIVE_FILTER_XZ, ARCHIVE_FILTER_GZIP, ARCHIVE_FILTER_ZSTD};
     struct member m = many_entries();
-    (void)state;
     for (int i = 0; i < COUNT(filters); i++)
         for (int tar = 0; tar < 2; tar++) {
             size_t n;
@@ -185,7 +176,7 @@ static void truncated_tar_and_xz_are_found(void **state)
 
 /* The text before the damage is read, and it is much longer than one unpacked chunk, so the message is about the error
    in line 3 and not about the damage. An archive whose first file is a matrix is not read to its end. */
-static void text_before_damage_is_read(void **state)
+TEST(text_before_damage_is_read)
 {
     static const struct {
         int filter;
@@ -194,7 +185,6 @@ static void text_before_damage_is_read(void **state)
     enum { TIMES = 4 };
     struct member m = many_entries();
     char *text = mem_new((int64_t)m.n * TIMES, 1, "text", NULL), out[4096];
-    (void)state;
     for (size_t i = 0; i < TIMES; i++) memcpy(text + i * m.n, m.data, m.n);
     *strchr(strchr(strchr(text, '\n') + 1, '\n') + 1, '1') = '?';
     const struct member faulty = {"a.mtx", text, m.n * TIMES};
@@ -232,7 +222,7 @@ static void assert_guarded(const char *name, const char *path, bool sums)
     mem_free(z);
 }
 
-static void damage_of_archives_is_found(void **state)
+TEST(damage_of_archives_is_found)
 {
     static const struct {
         const char *name;
@@ -244,7 +234,6 @@ static void damage_of_archives_is_found(void **state)
         {"tar", ARCHIVE_FILTER_NONE, true, false},  {"tar.gz", ARCHIVE_FILTER_GZIP, true, true},
         {"tar.xz", ARCHIVE_FILTER_XZ, true, true},
     };
-    (void)state;
     for (int i = 0; i < COUNT(table); i++)
         assert_guarded(table[i].name, pack_file("good", table[i].filter, table[i].tar, &alone, 1), table[i].sums);
     assert_loads("tests/fuzz/corpus/plain.mtx.zst", small_shown);
@@ -275,22 +264,20 @@ static const char *tar_of(const char *name, const struct member *m, const unsign
     return path;
 }
 
-static void only_files_of_an_archive_count(void **state)
+TEST(only_files_of_an_archive_count)
 {
     static const unsigned types[] = {AE_IFDIR, AE_IFLNK, AE_IFIFO, AE_IFREG, AE_IFREG, AE_IFREG};
     const struct member m[] = {{"a.mtx/", "", 0}, {"b.mtx", "", 0},      {"c.mtx", "", 0},
                                {".mtx", "x", 1},  {"d.mtx.txt", "x", 1}, {"e.MTX", small, sizeof small - 1}};
     const struct member hostile[] = {{"\x1b[2J.mtx", "", 0}, {"b.mtx", "", 0}};
-    (void)state;
     assert_loads(tar_of("links.tar", m, types, 6), small_shown);
     assert_refused(tar_of("links.tar", m, types, 5), E_INPUT, "holds no .mtx or .rb file");
     assert_refused(tar_of("empty.tar", m, types, 0), E_INPUT, "a tar archive without files");
     assert_refused(tar_of("hostile.tar", hostile, types + 3, 2), E_INPUT, "\\x1b[2J.mtx, b.mtx");
 }
 
-static void unreadable_files_are_named(void **state)
+TEST(unreadable_files_are_named)
 {
-    (void)state;
     assert_refused(scratch_path("missing.mtx"), E_IO, "No such file");
     assert_refused("/tmp", E_IO, "a directory");
     assert_refused("/dev/null", E_IO, "a device");
@@ -324,11 +311,10 @@ static bool stop_at_any(struct watch *w, const char *what, int64_t done, int64_t
 }
 
 /* macOS adds ._NAME for the attributes of NAME. */
-static void files_of_attributes_do_not_count(void **state)
+TEST(files_of_attributes_do_not_count)
 {
     static const unsigned types[] = {AE_IFREG, AE_IFREG};
     const struct member m[] = {{"./._m.mtx", "\0\5\x16\7", 4}, {"./m.mtx", small, sizeof small - 1}};
-    (void)state;
     assert_loads(tar_of("dotslash.tar", m, types, 2), small_shown);
     assert_refused(tar_of("dotslash.tar", m, types, 1), E_INPUT, "holds no .mtx or .rb file");
 }
@@ -349,7 +335,7 @@ static pid_t pour(const char *pipe, const char *data, size_t n)
     _exit(0);
 }
 
-static void pipes_are_read(void **state)
+TEST(pipes_are_read)
 {
     static const struct {
         int filter;
@@ -358,7 +344,6 @@ static void pipes_are_read(void **state)
                  {ARCHIVE_FILTER_NONE, true},  {ARCHIVE_FILTER_GZIP, true},  {ARCHIVE_FILTER_ZSTD, true}};
     static char want[1 << 18], got[1 << 18];
     struct member m = many_entries();
-    (void)state;
     const char *pipe = scratch_path("named.pipe");
     assert_int_equal(mkfifo(pipe, 0600), 0);
     show_load(write_file("many.mtx", m.data, m.n), want, sizeof want);
@@ -378,7 +363,7 @@ static void pipes_are_read(void **state)
 }
 
 /* The only matrix with the name of its folder is the one to read. */
-static void an_archive_from_a_pipe_has_no_name(void **state)
+TEST(an_archive_from_a_pipe_has_no_name)
 {
     static const char other[] = HEAD "1 1 1\n1 1 7\n";
     const struct member m[] = {{"bus/bus_b.mtx", other, sizeof other - 1},
@@ -386,7 +371,6 @@ static void an_archive_from_a_pipe_has_no_name(void **state)
                                {"us/bus.mtx", other, sizeof other - 1},
                                {"cow/cow.mtx", other, sizeof other - 1}};
     char got[4096];
-    (void)state;
     const char *pipe = scratch_path("archive.pipe");
     assert_int_equal(mkfifo(pipe, 0600), 0);
     for (int i = 3; i <= 4; i++) {
@@ -403,10 +387,9 @@ static void an_archive_from_a_pipe_has_no_name(void **state)
 }
 
 /* Ctrl-C ends a load that waits for a pipe to be opened for writing, or for text that is never written to the pipe. */
-static void waiting_for_a_pipe_can_be_cancelled(void **state)
+TEST(waiting_for_a_pipe_can_be_cancelled)
 {
     static const char *const starts[] = {"", HEAD, HEAD "2 2 2\n1 1 1\n"};
-    (void)state;
     for (int i = 0; i < COUNT(starts); i++) {
         int calls = 20;
         struct csr A;
@@ -426,14 +409,13 @@ static void waiting_for_a_pipe_can_be_cancelled(void **state)
 }
 
 /* A text without entries, however well it is compressed, is not read to its end. */
-static void silence_is_refused(void **state)
+TEST(silence_is_refused)
 {
     static const struct {
         const char *head;
         char fill;
     } table[] = {{HEAD, '\n'}, {"", '\n'}, {HEAD "1 1 1\n", '\r'}, {HEAD "%", 'x'}};
     char out[4096];
-    (void)state;
     lines_quiet(1 << 20);
     for (int i = 0; i < COUNT(table); i++) {
         show_load(write_bomb(table[i].head, table[i].fill, "\n1 1 1\n1 1 1\n"), out, sizeof out);
@@ -444,11 +426,10 @@ static void silence_is_refused(void **state)
     scratch_remove();
 }
 
-static void a_hostile_name_is_escaped(void **state)
+TEST(a_hostile_name_is_escaped)
 {
     struct err e = {0};
     struct csr A;
-    (void)state;
     assert_false(mtx_load(write_file("\x1b[2J.mtx", "x\n", 2), NULL, &A, NULL, &e));
     assert_null(strchr(e.where, '\x1b'));
     assert_non_null(strstr(e.where, "\\x1b[2J.mtx:1"));
@@ -461,11 +442,10 @@ static bool stop_at(struct watch *w, const char *what, int64_t done, int64_t tot
     return --*(int *)w->user > 0;
 }
 
-static void loading_can_be_cancelled(void **state)
+TEST(loading_can_be_cancelled)
 {
     struct member m = many_entries();
     const char *path = write_file("many.mtx", m.data, m.n);
-    (void)state;
     for (int left = 1; left < 40; left += 13) {
         mtx_hooks(256, left == 1 ? 2 : 1); /* only the first of several threads checks for Ctrl-C, so the check may come
                                               late */
@@ -482,14 +462,13 @@ static void loading_can_be_cancelled(void **state)
 }
 
 /* Rows without entries take time too: the code that makes them checks for Ctrl-C. */
-static void empty_rows_can_be_cancelled(void **state)
+TEST(empty_rows_can_be_cancelled)
 {
     static const char *const texts[] = {
         "%%MatrixMarket matrix coordinate real general\n60000000 9 2\n1 1 1\n60000000 1 1\n",
         "%%MatrixMarket matrix coordinate real general\n60000000 9 2\n60000000 1 1\n1 1 1\n",
         "%%MatrixMarket matrix coordinate pattern symmetric\n60000000 60000000 2\n1 1\n60000000 1\n",
     };
-    (void)state;
     for (int i = 0; i < COUNT(texts); i++) {
         int calls = 14;
         struct csr A;
@@ -501,14 +480,13 @@ static void empty_rows_can_be_cancelled(void **state)
     }
 }
 
-static void every_failing_allocation_is_reported(void **state)
+TEST(every_failing_allocation_is_reported)
 {
     static const char *const texts[] = {
         small,
         "%%MatrixMarket matrix coordinate complex hermitian\n3 3 3\n1 1 1 0\n\n1 2 3 4\n%\n3 2 5 6\n",
         "%%MatrixMarket matrix array real symmetric\n2 2\n1\n0\n3\n",
     };
-    (void)state;
     mtx_hooks(16, 2);
     for (int i = 0; i < COUNT(texts); i++) {
         const char *path = write_file("case.mtx", texts[i], strlen(texts[i]));
@@ -527,13 +505,12 @@ static void every_failing_allocation_is_reported(void **state)
     mtx_hooks(0, 0);
 }
 
-static void a_declared_size_allocates_nothing(void **state)
+TEST(a_declared_size_allocates_nothing)
 {
     static const char text[] = HEAD "2147483647 2147483647 2147483647\n1 1 1\n";
     static const char small_file[] = HEAD "9 9 0\n";
     struct csr A;
     struct err e = {0};
-    (void)state;
     const char *path = write_file("case.mtx", text, sizeof text - 1);
     int64_t before = mem_count();
     assert_false(mtx_load(path, NULL, &A, NULL, &e));
@@ -548,7 +525,7 @@ static void a_declared_size_allocates_nothing(void **state)
 
 /* If the size of the file does not reveal the number of entries, a wrong count is found at the end of the file, and no
    memory is allocated for the missing entries. */
-static void a_count_in_a_compressed_file_is_not_trusted(void **state)
+TEST(a_count_in_a_compressed_file_is_not_trusted)
 {
     static const char few[] = HEAD "2147483647 2147483647 2147483647\n1 1 1\n";
     static const char array[] = "%%MatrixMarket matrix array real symmetric\n65535 65535\n1\n2\n3\n";
@@ -556,13 +533,12 @@ static void a_count_in_a_compressed_file_is_not_trusted(void **state)
     const struct member m[] = {
         {"a", few, sizeof few - 1}, {"a", array, sizeof array - 1}, {"a", many, sizeof many - 1}};
     static const char *const says[] = {"ends at line 3 after 1", "ends at line 5 after 3", "declares only 1"};
-    (void)state;
     for (int i = 0; i < COUNT(says); i++)
         assert_refused(pack_file("lie.gz", ARCHIVE_FILTER_GZIP, false, &m[i], 1), E_INPUT, says[i]);
 }
 
 /* Sizes beyond the limits are refused with a message about them, before memory is allocated. */
-static void sizes_beyond_the_limits_allocate_nothing(void **state)
+TEST(sizes_beyond_the_limits_allocate_nothing)
 {
     static const char *const texts[] = {
         HEAD "2147483647 2147483647 999999999999999999\n1 1 1\n",
@@ -571,7 +547,6 @@ static void sizes_beyond_the_limits_allocate_nothing(void **state)
         "%%MatrixMarket matrix array real general\n2147483647 1073741824\n1\n",
         "%%MatrixMarket matrix array real skew-symmetric\n2147483647 2147483647\n1\n",
     };
-    (void)state;
     assert_refused(write_file("none.mtx", HEAD, sizeof HEAD - 1), E_INPUT, "size line");
     for (int i = 0; i < 2 * COUNT(texts); i++) {
         struct csr A;
@@ -603,7 +578,7 @@ static int peak(void)
 }
 
 /* The compressed files are small, but their text has more than 256 MiB. */
-static void a_compression_bomb_allocates_little(void **state)
+TEST(a_compression_bomb_allocates_little)
 {
     static const struct {
         const char *head, *tail, *shown;
@@ -617,7 +592,6 @@ static void a_compression_bomb_allocates_little(void **state)
         {HEAD "1 1 1\n1 1 ", "\n", "5 3: the line is longer than 64 MiB", '1', 300},
     };
     char out[4096];
-    (void)state;
     for (int i = 0; i < COUNT(table); i++) {
         const char *path = write_bomb(table[i].head, table[i].fill, table[i].tail);
         mtx_hooks(0, 2);
@@ -649,13 +623,12 @@ static bool shrink(struct watch *w, const char *what, int64_t done, int64_t tota
 
 /* However much was read before the file was truncated, an incomplete matrix is refused; a matrix that had been read
    completely is loaded. */
-static void a_file_may_shrink_while_it_is_read(void **state)
+TEST(a_file_may_shrink_while_it_is_read)
 {
     static const int64_t to[] = {0, 10, 60, 5000, 30000};
     static const int threads[] = {1, 2, 7, 64};
     struct member m = many_entries();
     char name[] = "shrinks.mtx";
-    (void)state;
     for (int i = 0; i < COUNT(to) * COUNT(threads) * 2 * 3; i++) {
         bool packed = i % 2;
         const char *path = packed ? pack_file(name, ARCHIVE_FILTER_GZIP, false, &m, 1) : write_file(name, m.data, m.n);
@@ -675,7 +648,7 @@ static void a_file_may_shrink_while_it_is_read(void **state)
 }
 
 /* A megabyte of entries after the two declared entries: reading must stop soon after the declared entries. */
-static void surplus_entries_are_not_read_to_the_end(void **state)
+TEST(surplus_entries_are_not_read_to_the_end)
 {
     enum { LINES = 1 << 18, LINE = 6, AT = sizeof small - 1 };
     char *text = mem_new(AT + LINES * LINE, 1, "text", NULL);
@@ -683,7 +656,6 @@ static void surplus_entries_are_not_read_to_the_end(void **state)
     struct csr A;
     struct err e = {0};
     struct watch w = {.tick = stop_at, .user = &calls};
-    (void)state;
     memcpy(text, small, AT);
     for (int64_t i = 0; i < LINES; i++) memcpy(text + AT + i * LINE, "1 1 1\n", LINE);
     mtx_hooks(1 << 12, 1);
@@ -709,11 +681,10 @@ static bool random_csr(struct csr *A, bool complex_values, int64_t rows, int64_t
     return csr_check(A, e);
 }
 
-static void saved_matrices_round_trip(void **state)
+TEST(saved_matrices_round_trip)
 {
     static const char *const names[] = {"saved.mtx", "saved.mtx.gz"};
     static const int64_t shapes[][3] = {{0, 0, 0}, {3, 0, 0}, {1, 1, 1}, {70, 300, 20500}, {300, 7, 2100}};
-    (void)state;
     for (int i = 0; i < COUNT(shapes) * 4; i++) {
         struct csr A, B;
         struct load_info info;
@@ -732,11 +703,10 @@ static void saved_matrices_round_trip(void **state)
 }
 
 /* The file is a single gzip stream and unpacks to the text of the uncompressed file, whatever the number of threads. */
-static void a_packed_save_is_one_stream(void **state)
+TEST(a_packed_save_is_one_stream)
 {
     struct csr A;
     int threads = omp_get_max_threads();
-    (void)state;
     assert_true(random_csr(&A, false, 400, 300, 100000, NULL));
     assert_true(mtx_save(scratch_path("plain.mtx"), &A, "two", NULL, NULL));
     size_t n, packed;
@@ -765,12 +735,11 @@ static void a_packed_save_is_one_stream(void **state)
 
 /* Whichever allocation fails, and whenever the user cancels, there is a message and no file. Two threads: with more,
    the save of this matrix ends before the later calls of tick. */
-static void a_packed_save_can_fail_anywhere(void **state)
+TEST(a_packed_save_can_fail_anywhere)
 {
     struct csr A;
     bool saved = false;
     int threads = omp_get_max_threads();
-    (void)state;
     scratch_remove();
     omp_set_num_threads(2);
     assert_true(random_csr(&A, false, 400, 300, 100000, NULL));
@@ -796,13 +765,12 @@ static void a_packed_save_can_fail_anywhere(void **state)
     csr_free(&A);
 }
 
-static void a_failed_save_leaves_the_old_file(void **state)
+TEST(a_failed_save_leaves_the_old_file)
 {
     struct csr A;
     struct err e = {0};
     int calls = 1;
     struct watch w = {.tick = stop_at, .user = &calls};
-    (void)state;
     scratch_remove();
     const char *path = write_file("kept.mtx", small, sizeof small - 1);
     assert_true(random_csr(&A, false, 200, 300, 60000, &e));
@@ -820,7 +788,7 @@ static void a_failed_save_leaves_the_old_file(void **state)
     csr_free(&A);
 }
 
-static void vectors_have_two_forms(void **state)
+TEST(vectors_have_two_forms)
 {
     static const struct {
         const char *text, *where, *says; /* says: text of the error; NULL: the vector is 1, 0, -2.5 */
@@ -836,7 +804,6 @@ static void vectors_have_two_forms(void **state)
         {"%%MatrixMarket matrix array complex general\n3 1\n1 0\n0 0\n2 0\n", "", "complex"},
         {"", ":1", "file is empty"},
     };
-    (void)state;
     for (int i = 0; i < COUNT(table); i++) {
         double x[3] = {9, 9, 9};
         struct err e = {0};
@@ -869,12 +836,11 @@ static void check_file(const char *dir, char *const *c)
     csr_free(&A);
 }
 
-static void the_whole_collection_loads(void **state)
+TEST(the_whole_collection_loads)
 {
     const char *dir;
     char line[4096];
     int n = 0;
-    (void)state;
     FILE *f = collection_index("the loading of the whole collection", &dir);
     if (!f) return;
     while (fgets(line, sizeof line, f)) {
@@ -886,41 +852,4 @@ static void the_whole_collection_loads(void **state)
     assert_true(n > 1);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(compression_is_detected_from_content),
-        cmocka_unit_test(an_archive_yields_its_only_matrix),
-        cmocka_unit_test(double_compression_is_refused),
-        cmocka_unit_test(damage_is_found),
-        cmocka_unit_test(garbage_after_the_data_is_a_warning),
-        cmocka_unit_test(gzip_members_are_concatenated),
-        cmocka_unit_test(truncated_tar_and_xz_are_found),
-        cmocka_unit_test(text_before_damage_is_read),
-        cmocka_unit_test(damage_of_archives_is_found),
-        cmocka_unit_test(only_files_of_an_archive_count),
-        cmocka_unit_test(files_of_attributes_do_not_count),
-        cmocka_unit_test(an_archive_from_a_pipe_has_no_name),
-        cmocka_unit_test(unreadable_files_are_named),
-        cmocka_unit_test(pipes_are_read),
-        cmocka_unit_test(waiting_for_a_pipe_can_be_cancelled),
-        cmocka_unit_test(silence_is_refused),
-        cmocka_unit_test(a_hostile_name_is_escaped),
-        cmocka_unit_test(loading_can_be_cancelled),
-        cmocka_unit_test(empty_rows_can_be_cancelled),
-        cmocka_unit_test(every_failing_allocation_is_reported),
-        cmocka_unit_test(a_declared_size_allocates_nothing),
-        cmocka_unit_test(a_count_in_a_compressed_file_is_not_trusted),
-        cmocka_unit_test(sizes_beyond_the_limits_allocate_nothing),
-        cmocka_unit_test(a_compression_bomb_allocates_little),
-        cmocka_unit_test(a_file_may_shrink_while_it_is_read),
-        cmocka_unit_test(surplus_entries_are_not_read_to_the_end),
-        cmocka_unit_test(saved_matrices_round_trip),
-        cmocka_unit_test(a_packed_save_is_one_stream),
-        cmocka_unit_test(a_packed_save_can_fail_anywhere),
-        cmocka_unit_test(a_failed_save_leaves_the_old_file),
-        cmocka_unit_test(vectors_have_two_forms),
-        cmocka_unit_test(the_whole_collection_loads),
-    };
-    return cmocka_run_group_tests(tests, NULL, tidy);
-}
+SUITE(.teardown = tidy);

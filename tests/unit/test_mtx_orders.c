@@ -1,6 +1,7 @@
 /* Matrix Market entries in any order and of any kind, read with any number of threads: the rows must equal the sorted
    triplets. */
 #include "kits/mtx_kit.h"
+#include "kits/test.h"
 #include "matrix/csr.h"
 #include "base/err.h"
 #include "files/load_info.h"
@@ -9,12 +10,8 @@
 #include "matrix/random.h"
 
 #include <archive.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 enum { SIDE = 9000, ENTRIES = 80000, LINE = 96, LONG_ROWS = 3 };
 
@@ -126,11 +123,10 @@ static void all_loads_are(const char *path, const struct csr *want, const char *
 
 static struct given given;
 
-static void rows_are_those_of_sorted_triplets(void **state)
+TEST(rows_are_those_of_sorted_triplets)
 {
     char what[64];
     struct given *g = &given;
-    (void)state;
     for (int i = 0; i < COUNT(kinds) * ORDERS; i++) {
         struct csr A;
         int64_t twice;
@@ -146,11 +142,10 @@ static void rows_are_those_of_sorted_triplets(void **state)
 }
 
 /* The length of a compressed file does not confirm the size line, so the memory grows with the entries. */
-static void memory_grows_with_the_entries_of_compressed_files(void **state)
+TEST(memory_grows_with_the_entries_of_compressed_files)
 {
     struct csr A;
     struct given *g = &given;
-    (void)state;
     for (int i = 0; i < ORDERS; i++) {
         give(g, &kinds[3], (enum order)i);
         const struct member m = {"order.mtx", g->text, (size_t)(g->at - g->text)};
@@ -162,13 +157,12 @@ static void memory_grows_with_the_entries_of_compressed_files(void **state)
 
 /* The file declares the largest possible number of entries but contains one entry; the compressed length does not rule
    out the declared number. */
-static void a_compressed_size_line_allocates_nothing(void **state)
+TEST(a_compressed_size_line_allocates_nothing)
 {
     static const char *const texts[] = {
         "%%MatrixMarket matrix coordinate real general\n2147483647 2147483647 2147483647\n1 1 1\n",
         "%%MatrixMarket matrix array real general\n46340 46340\n1\n",
     };
-    (void)state;
     for (int i = 0; i < COUNT(texts); i++) {
         struct csr A;
         struct err e = {0};
@@ -179,12 +173,4 @@ static void a_compressed_size_line_allocates_nothing(void **state)
     }
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(rows_are_those_of_sorted_triplets),
-        cmocka_unit_test(memory_grows_with_the_entries_of_compressed_files),
-        cmocka_unit_test(a_compressed_size_line_allocates_nothing),
-    };
-    return cmocka_run_group_tests(tests, NULL, tidy);
-}
+SUITE(.teardown = tidy);

@@ -4,6 +4,7 @@
 #include "fuzz/fuzz_load.h"
 #include "kits/mtx_kit.h"
 #include "kits/slow_mtx.h"
+#include "kits/test.h"
 #include "matrix/csr.h"
 #include "base/err.h"
 #include "files/matrix_market.h"
@@ -11,12 +12,9 @@
 
 #include <dirent.h>
 #include <lpsolve/mmio.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 #include <zlib.h>
-#include <cmocka.h>
 
 enum { BYTES_MOST = 8000000 };
 
@@ -111,14 +109,13 @@ static void compare_with_slow(const struct unpacked *u)
     slow_free(&slow);
 }
 
-static void the_slow_reader_agrees_on_the_collection(void **state)
+TEST(the_slow_reader_agrees_on_the_collection)
 {
-    (void)state;
     check_collection(compare_with_slow);
 }
 
 /* Check that the comparison detects each kind of change to a matrix and to an error. */
-static void the_comparison_can_fail(void **state)
+TEST(the_comparison_can_fail)
 {
     static const char text[] = "%%MatrixMarket matrix coordinate real general\n2 3 3\n1 1 0\n1 3 2\n2 3 4\n";
     static const char bad[] = "%%MatrixMarket matrix coordinate real general\n2 3 3\n1 1 0\n1 3 2\n2 4 4\n";
@@ -126,7 +123,6 @@ static void the_comparison_can_fail(void **state)
     struct csr A;
     struct err good = {0}, e = {0};
     char how[1024];
-    (void)state;
     slow_read(text, sizeof text - 1, true, &slow);
     assert_true(mtx_load(write_file("a.mtx", text, sizeof text - 1), NULL, &A, NULL, &good));
     assert_true(slow_agrees(&slow, &A, &good, how, sizeof how));
@@ -207,9 +203,8 @@ static void compare_with_mmio(const struct unpacked *u)
     free(m.val);
 }
 
-static void mmio_agrees_on_the_collection(void **state)
+TEST(mmio_agrees_on_the_collection)
 {
-    (void)state;
     check_collection(compare_with_mmio);
 }
 
@@ -234,20 +229,10 @@ static void fuzz_folder(const char *dir)
     assert_true(files > 10);
 }
 
-static void the_corpus_of_the_fuzzers_is_read_alike(void **state)
+TEST(the_corpus_of_the_fuzzers_is_read_alike)
 {
-    (void)state;
     fuzz_folder("tests/fuzz/corpus");
     fuzz_folder("tests/files");
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_comparison_can_fail),
-        cmocka_unit_test(the_slow_reader_agrees_on_the_collection),
-        cmocka_unit_test(mmio_agrees_on_the_collection),
-        cmocka_unit_test(the_corpus_of_the_fuzzers_is_read_alike),
-    };
-    return cmocka_run_group_tests_name("mtx peers", tests, NULL, tidy);
-}
+SUITE(.teardown = tidy);

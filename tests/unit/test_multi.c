@@ -3,6 +3,7 @@
 #include "kits/multi_kit.h"
 #include "kits/nccl_fake.h"
 #include "kits/shapes.h"
+#include "kits/test.h"
 #include "base/err.h"
 #include "base/mem.h"
 #include "formats/format.h"
@@ -18,18 +19,14 @@
 #include "session/command.h"
 #include "session/session.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <unistd.h>
 #include <string.h>
-#include <cmocka.h>
 
 enum { SLOTS = 1500, BUDGET = 1 << 26 };
 
-static void test_formats(void **state)
+TEST(test_formats)
 {
-    (void)state;
     static const char *const devices[] = {"emu*1", "emu*2", "emu*3", "emu*4", "emu*5", "cpu+emu"};
     for (int i = 0; i < COUNT(devices); i++) assert_true(check_multi_formats(devices[i], T_F64, SLOTS) > 100);
     assert_true(check_multi_formats("emu*3", T_F32, SLOTS) > 100);
@@ -37,9 +34,8 @@ static void test_formats(void **state)
 }
 
 /* With the race check on, and in other orders of the lanes. */
-static void test_races(void **state)
+TEST(test_races)
 {
-    (void)state;
     emu_races(true);
     check_multi_formats("emu*3", T_F64, 200);
     check_multi_formats("emu*4", T_F64, 200);
@@ -51,9 +47,8 @@ static void test_races(void **state)
 }
 
 /* Two threads that add to the same element: the race check looks at the launches of gpu/multi, too. */
-static void test_planted_race(void **state)
+TEST(test_planted_race)
 {
-    (void)state;
     const int row[] = {1, 1}, ptr[] = {0, 1, 2}, col[] = {0, 1};
     const double val[] = {2, 3}, halo[] = {5, 7};
     double y[4] = {0};
@@ -72,17 +67,15 @@ static void test_planted_race(void **state)
     assert_true(d->ops->sync(d, &e) && y[2] == 21);
 }
 
-static void test_equal_rows(void **state)
+TEST(test_equal_rows)
 {
-    (void)state;
     split_by("rows");
     check_multi_formats("emu*4", T_F64, SLOTS);
     split_by("bytes");
 }
 
-static void test_solves(void **state)
+TEST(test_solves)
 {
-    (void)state;
     check_multi_solves("emu*2", "emu");
     check_multi_solves("emu*5", "emu");
     transport_choose(TRANSPORT_HOST);
@@ -93,9 +86,8 @@ static void test_solves(void **state)
 
 /* ---- names ---- */
 
-static void test_names(void **state)
+TEST(test_names)
 {
-    (void)state;
     static const struct {
         const char *name, *why;
     } wrong[] = {
@@ -119,9 +111,8 @@ static void test_names(void **state)
 
 /* ---- the memory of vectors ---- */
 
-static void test_vectors(void **state)
+TEST(test_vectors)
 {
-    (void)state;
     enum { N = 50, VECTORS = 3 };
     const struct shape square = {.name = "square", .rows = N, .cols = N, .entries = 200, .long_row = -1};
     struct err e = {0};
@@ -168,9 +159,8 @@ static struct mat chain_on(const char *device)
 }
 
 /* A member that waits for a flag that was not set, and a halo that was not written, are found. */
-static void test_missing(void **state)
+TEST(test_missing)
 {
-    (void)state;
     struct mat M = chain_on("emu*2");
     struct device *d = M.dev;
     struct err e = {0};
@@ -215,9 +205,8 @@ static bool bench_on_fake(struct err *e)
 }
 
 /* Each allocation and copy on one member fails in turn: one clear line, and all its memory is given back. */
-static void test_failing_member(void **state)
+TEST(test_failing_member)
 {
-    (void)state;
     static const enum fake_call calls[] = {FAKE_ALLOC, FAKE_PUT, FAKE_GET, FAKE_SYNC};
     struct mat M = chain_on("emu*2");
     mat_free(&M);
@@ -259,9 +248,8 @@ static bool says(struct session *s, FILE *messages, const char *line, char *said
     return ok;
 }
 
-static void test_lost_member(void **state)
+TEST(test_lost_member)
 {
-    (void)state;
     struct session s;
     char said[4000];
     FILE *messages = tmpfile(), *data = fopen("/dev/null", "w");
@@ -302,9 +290,8 @@ static bool one_line(const char *said)
 
 /* Every call of a solve on one member fails in turn, once as an error, once as the loss of the GPU: the message names
    the member, the session goes on with its matrix, and all memory is given back. */
-static void test_failing_solve(void **state)
+TEST(test_failing_solve)
 {
-    (void)state;
     static const enum fake_call calls[] = {FAKE_ALLOC, FAKE_PUT, FAKE_GET, FAKE_SYNC};
     struct session s;
     char said[4000];
@@ -344,9 +331,8 @@ static bool no_access(struct device *d, struct device *other)
 }
 
 /* A member whose memory others cannot reach: the device sends through the host, with the same bits. */
-static void test_no_peer_access(void **state)
+TEST(test_no_peer_access)
 {
-    (void)state;
     static struct fake apart;
     static struct device_ops ops;
     struct err e = {0};
@@ -371,9 +357,8 @@ static void test_no_peer_access(void **state)
 }
 
 /* The same products and solves by NCCL. */
-static void test_nccl(void **state)
+TEST(test_nccl)
 {
-    (void)state;
     nccl_fake(true);
     transport_choose(TRANSPORT_NCCL);
     assert_int_equal(transport_of(device_open("emu*4", NULL)), TRANSPORT_NCCL);
@@ -390,9 +375,8 @@ static void test_nccl(void **state)
 }
 
 /* Each call of NCCL fails: one message, and the session goes on. */
-static void test_failing_nccl(void **state)
+TEST(test_failing_nccl)
 {
-    (void)state;
     static const char *const calls[] = {"ncclCommInitAll", "ncclGroupStart", "ncclSend", "ncclRecv", "ncclGroupEnd"};
     struct session s;
     char said[4000];
@@ -431,16 +415,4 @@ static int close_all(void **state)
     return 0;
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_names),         cmocka_unit_test(test_vectors),
-        cmocka_unit_test(test_missing),       cmocka_unit_test(test_failing_member),
-        cmocka_unit_test(test_lost_member),   cmocka_unit_test(test_formats),
-        cmocka_unit_test(test_races),         cmocka_unit_test(test_equal_rows),
-        cmocka_unit_test(test_solves),        cmocka_unit_test(test_planted_race),
-        cmocka_unit_test(test_failing_solve), cmocka_unit_test(test_no_peer_access),
-        cmocka_unit_test(test_nccl),          cmocka_unit_test(test_failing_nccl),
-    };
-    return cmocka_run_group_tests(tests, open_fake, close_all);
-}
+SUITE(.setup = open_fake, .teardown = close_all);

@@ -1,14 +1,13 @@
 /* Files that are replaced: their modes and links stay, and a failure or a signal leaves the old file and nothing
    else. */
 #include "kits/mtx_kit.h"
+#include "kits/test.h"
 #include "base/err.h"
 #include "base/mem.h"
 #include "base/newfile.h"
 
 #include <fcntl.h>
-#include <setjmp.h>
 #include <signal.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,7 +15,6 @@
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
-#include <cmocka.h>
 
 static bool put(const char *path, const char *text, struct err *e)
 {
@@ -47,10 +45,9 @@ static struct stat stat_of(const char *path)
     return st;
 }
 
-static void modes_stay(void **state)
+TEST(modes_stay)
 {
     static const mode_t modes[] = {0600, 0444, 0755, 0640, 04711};
-    (void)state;
     for (size_t i = 0; i < sizeof modes / sizeof *modes; i++) {
         const char *path = write_file("mode", "old", 3);
         assert_int_equal(chmod(path, modes[i]), 0);
@@ -61,20 +58,18 @@ static void modes_stay(void **state)
     scratch_remove();
 }
 
-static void a_new_file_has_the_mode_of_the_mask(void **state)
+TEST(a_new_file_has_the_mode_of_the_mask)
 {
     mode_t mask = umask(027);
     const char *path = scratch_path("fresh");
-    (void)state;
     put_well(path, "text");
     umask(mask);
     assert_int_equal(stat_of(path).st_mode & 07777, 0640);
     scratch_remove();
 }
 
-static void links_stay(void **state)
+TEST(links_stay)
 {
-    (void)state;
     const char *path = write_file("target", "old and longer", 14), *link = scratch_path("link");
     const char *other = scratch_path("other"), *hard = scratch_path("hard");
     assert_int_equal(symlink("target", link), 0);
@@ -98,11 +93,10 @@ static void links_stay(void **state)
     scratch_remove();
 }
 
-static void force_is_needed(void **state)
+TEST(force_is_needed)
 {
     struct err e = {0};
     const char *path = write_file("there", "old", 3);
-    (void)state;
     assert_false(newfile_allowed(path, false, &e));
     assert_non_null(strstr(e.text, "file exists; add `force` to the command to overwrite it"));
     assert_true(newfile_allowed(path, true, NULL));
@@ -139,11 +133,10 @@ static void be_ended(const char *path)
         raise(sent);
 }
 
-static void signals_leave_no_temporary_file(void **state)
+TEST(signals_leave_no_temporary_file)
 {
     static const int signals[] = {SIGTERM, SIGHUP, SIGQUIT, SIGPIPE, SIGXCPU};
     const char *path = write_file("old", "old", 3);
-    (void)state;
     for (size_t i = 0; i < sizeof signals / sizeof *signals; i++) {
         sent = signals[i];
         int status = status_of(be_ended, path);
@@ -179,10 +172,9 @@ static void restore_handlers(const char *path)
     raise(SIGTERM);
 }
 
-static void other_handlers_still_run(void **state)
+TEST(other_handlers_still_run)
 {
     const char *path = write_file("old", "old", 3);
-    (void)state;
     int status = status_of(keep_handlers, path);
     assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 3);
     assert_int_equal(scratch_files(), 1);
@@ -205,10 +197,9 @@ static void exceed_limit(const char *path)
     _exit(!ok && e.code == E_IO && strstr(e.text, "cannot write the file: File too large") ? 3 : 4);
 }
 
-static void a_limit_of_file_sizes_is_an_error(void **state)
+TEST(a_limit_of_file_sizes_is_an_error)
 {
     const char *path = write_file("old", "old", 3);
-    (void)state;
     int status = status_of(exceed_limit, path);
     assert_true(WIFEXITED(status));
     assert_int_equal(WEXITSTATUS(status), 3);
@@ -224,14 +215,13 @@ static void a_limit_of_file_sizes_is_an_error(void **state)
 }
 
 /* A large file that is given up disappears at once; another thread closes it. */
-static void a_large_file_is_given_up(void **state)
+TEST(a_large_file_is_given_up)
 {
     enum { BYTES = 1 << 21 };
     const char *path = write_file("old", "old", 3);
     struct newfile f;
     struct err e = {.code = E_CANCELLED};
     char *zeros = mem_zero(BYTES, 1, "zeros", NULL);
-    (void)state;
     assert_non_null(zeros);
     assert_true(newfile_open(&f, path, NULL) && newfile_write(&f, zeros, BYTES, NULL));
     int fd = f.fd;
@@ -248,17 +238,4 @@ static void a_large_file_is_given_up(void **state)
     scratch_remove();
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(modes_stay),
-        cmocka_unit_test(a_new_file_has_the_mode_of_the_mask),
-        cmocka_unit_test(links_stay),
-        cmocka_unit_test(force_is_needed),
-        cmocka_unit_test(signals_leave_no_temporary_file),
-        cmocka_unit_test(other_handlers_still_run),
-        cmocka_unit_test(a_limit_of_file_sizes_is_an_error),
-        cmocka_unit_test(a_large_file_is_given_up),
-    };
-    return cmocka_run_group_tests(tests, NULL, tidy);
-}
+SUITE(.teardown = tidy);

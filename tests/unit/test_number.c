@@ -2,15 +2,12 @@
    of numbers, and numbers that are hard to round. */
 #include <stdio.h>
 
+#include "kits/test.h"
 #include "base/base.h"
 #include "base/mem.h"
 #include "base/number.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdlib.h>
-
-#include <cmocka.h>
 
 enum { TEXT = 64, BEHIND = 8, RANDOM = 400000, LONG = 3000 };
 
@@ -64,12 +61,11 @@ static double any_double(void)
     return v - v == 0 ? v : 1;
 }
 
-static void doubles_of_any_size(void **state)
+TEST(doubles_of_any_size)
 {
     static const char *const forms[] = {"%.17g", "%.16e", "%.15G", "%.18e", "%.3g"};
     int64_t taken = 0;
     char text[512];
-    (void)state;
     for (int i = 0; i < RANDOM; i++) {
         double v = any_double();
         const char *form = forms[i % COUNT(forms)];
@@ -94,11 +90,10 @@ static void random_text(char *to)
     if (next() % 2) sprintf(to, "%c%s%d", next() % 2 ? 'e' : 'E', next() % 2 ? "-" : "+", (int)(next() % 330));
 }
 
-static void digits_of_any_number(void **state)
+TEST(digits_of_any_number)
 {
     char text[TEXT];
     int64_t taken = 0;
-    (void)state;
     for (int i = 0; i < 2 * RANDOM; i++) {
         random_text(text);
         taken += agrees(text);
@@ -107,10 +102,9 @@ static void digits_of_any_number(void **state)
 }
 
 /* The decimal number halfway between two doubles, cut to 19 digits or fewer, and its neighbours in the last digit. */
-static void halfway_cases_and_neighbours(void **state)
+TEST(halfway_cases_and_neighbours)
 {
     char text[TEXT];
-    (void)state;
     for (int i = 0; i < RANDOM / 4; i++) {
         uint64_t odd = 1ULL << 53 | (next() >> 11) | 1; /* 54 bits, one bit more than a double has */
         int shift = (int)(next() % 140) - 90;
@@ -129,7 +123,7 @@ static void halfway_cases_and_neighbours(void **state)
     }
 }
 
-static void hard_numbers(void **state)
+TEST(hard_numbers)
 {
     static const char *const hard[] = {
         "0",
@@ -178,11 +172,10 @@ static void hard_numbers(void **state)
         "1.5e-5",
         "18446744073709551615",
     };
-    (void)state;
     for (int i = 0; i < COUNT(hard); i++) agrees(hard[i]);
 }
 
-static void other_numbers_are_left_to_the_careful_reader(void **state)
+TEST(other_numbers_are_left_to_the_careful_reader)
 {
     static const char *const odd[] = {
         "",
@@ -221,7 +214,6 @@ static void other_numbers_are_left_to_the_careful_reader(void **state)
         "\x80",
     };
     double v;
-    (void)state;
     for (int i = 0; i < COUNT(odd); i++)
         if (plain(odd[i], ' ', &v)) fail_msg("\"%s\" is not plain", odd[i]);
     assert_null(plain("1", '%', &v));
@@ -241,10 +233,9 @@ static void fortran_agrees(char *text)
     assert_true(how & NUMBER_FORTRAN);
 }
 
-static void fortran_exponents_are_rounded_correctly(void **state)
+TEST(fortran_exponents_are_rounded_correctly)
 {
     static char text[4 * LONG];
-    (void)state;
     for (int i = 0; i < RANDOM / 4; i++) {
         random_text(text);
         if (!strpbrk(text, "eE")) strcat(text, "e+0");
@@ -266,11 +257,10 @@ static void fortran_exponents_are_rounded_correctly(void **state)
     }
 }
 
-static void digits_are_counted(void **state)
+TEST(digits_are_counted)
 {
     static const char text[] = "12345678901234567/3456789";
     uint64_t v;
-    (void)state;
     for (int i = 0; i <= 17; i++) {
         assert_int_equal(digits_read(text + i, &v), 17 - i);
         if (v != (i < 17 ? strtoull(text + i, NULL, 10) : 0))
@@ -281,18 +271,4 @@ static void digits_are_counted(void **state)
         any[2] = (char)c;
         if (c < '0' || c > '9') assert_int_equal(digits_read(any, &v), 2);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(digits_are_counted),
-        cmocka_unit_test(hard_numbers),
-        cmocka_unit_test(doubles_of_any_size),
-        cmocka_unit_test(digits_of_any_number),
-        cmocka_unit_test(halfway_cases_and_neighbours),
-        cmocka_unit_test(fortran_exponents_are_rounded_correctly),
-        cmocka_unit_test(other_numbers_are_left_to_the_careful_reader),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,6 +1,7 @@
 /* y = alpha A x + beta y0 of the commands spmv and bench: every kernel gives the reference's y for the factors and the
    y0 that the user named, on cpu and on the emulator. */
 #include "kits/talk.h"
+#include "kits/test.h"
 #include "formats/stored.h"
 #include "machine/bench.h"
 #include "machine/kernel.h"
@@ -77,11 +78,10 @@ static void check_kernel(struct talk *t, const struct kernel *k, int o, bool sin
     vector_free(&y);
 }
 
-static void every_kernel_computes_the_operation(void **state)
+TEST(every_kernel_computes_the_operation)
 {
     struct talk t;
     char line[80], folder[] = "/tmp/operation-XXXXXX", *before = getcwd(NULL, 0);
-    (void)state;
     assert_true(before && mkdtemp(folder) && !chdir(folder));
     talk_open(&t, OUT_TEXT);
     write_vector("y0.mtx", false);
@@ -105,10 +105,9 @@ static double json_number(const struct talk *t, const char *key)
 }
 
 /* Reading y0 adds the bytes of one vector. */
-static void bytes_count_the_y_that_is_read(void **state)
+TEST(bytes_count_the_y_that_is_read)
 {
     struct talk t;
-    (void)state;
     talk_open(&t, OUT_JSON);
     assert_true(talk_line(&t, "gen poisson2d 5 as A; spmv on cpu reps 1"));
     double bytes = json_number(&t, "bytes");
@@ -124,10 +123,9 @@ static void bytes_count_the_y_that_is_read(void **state)
     talk_close(&t);
 }
 
-static void the_operation_is_shown(void **state)
+TEST(the_operation_is_shown)
 {
     struct talk t;
-    (void)state;
     talk_open(&t, OUT_TEXT);
     assert_true(talk_line(&t, "gen poisson2d 5 as A; spmv on emu"));
     assert_null(strstr(t.out, "A x"));
@@ -142,7 +140,7 @@ static void the_operation_is_shown(void **state)
     talk_close(&t);
 }
 
-static void wrong_operations_are_refused(void **state)
+TEST(wrong_operations_are_refused)
 {
     static const struct {
         const char *line, *message;
@@ -154,7 +152,6 @@ static void wrong_operations_are_refused(void **state)
         {"bench alpha", "alpha"},
     };
     struct talk t;
-    (void)state;
     talk_open(&t, OUT_TEXT);
     assert_true(talk_line(&t, "gen poisson2d 5 as A"));
     for (int i = 0; i < COUNT(cases); i++) talk_refuses(&t, cases[i].line, cases[i].message);
@@ -167,26 +164,13 @@ static void count(void *user, const char *word)
     for (int i = 0; i < COUNT(starts); i++) *(int *)user += !strcmp(word, starts[i]);
 }
 
-static void starts_are_completed(void **state)
+TEST(starts_are_completed)
 {
     struct talk t;
     int n = 0;
-    (void)state;
     talk_open(&t, OUT_TEXT);
     complete(&t.s, "spmv beta 1 y0 ", 15, count, &n);
     complete(&t.s, "bench y0 ", 9, count, &n);
     assert_int_equal(n, 6);
     talk_close(&t);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_kernel_computes_the_operation),
-        cmocka_unit_test(bytes_count_the_y_that_is_read),
-        cmocka_unit_test(the_operation_is_shown),
-        cmocka_unit_test(wrong_operations_are_refused),
-        cmocka_unit_test(starts_are_completed),
-    };
-    return cmocka_run_group_tests_name("operation", tests, NULL, NULL);
 }

@@ -1,5 +1,6 @@
 /* The command set: the options that it saves in a file, their effects, and damaged files. */
 #include "kits/talk.h"
+#include "kits/test.h"
 #include "session/command.h"
 #include "machine/device.h"
 #include "session/options.h"
@@ -62,10 +63,9 @@ static const char *begin(struct talk *t)
     return warned;
 }
 
-static void options_are_kept(void **state)
+TEST(options_are_kept)
 {
     struct talk t;
-    (void)state;
     assert_string_equal(begin(&t), "");
     talk_says(&t, "set", "saved in /tmp/warpspy-test-");
     talk_says(&t, "set", "one of\ndevice ");
@@ -86,10 +86,9 @@ static void options_are_kept(void **state)
     talk_close(&t);
 }
 
-static void commands_use_the_precision(void **state)
+TEST(commands_use_the_precision)
 {
     struct talk t;
-    (void)state;
     begin(&t);
     assert_true(talk_line(&t, "set precision f32; gen poisson2d 4"));
     talk_says(&t, "formats", "fp32");
@@ -100,10 +99,9 @@ static void commands_use_the_precision(void **state)
     talk_close(&t);
 }
 
-static void errors_list_the_valid_names_and_values(void **state)
+TEST(errors_list_the_valid_names_and_values)
 {
     struct talk t;
-    (void)state;
     begin(&t);
     talk_refuses(&t, "set tint", "one of device, precision, colours, ascii");
     talk_refuses(&t, "set colours 255", "one of auto, none, 8, 16, 256, true");
@@ -117,7 +115,7 @@ static void errors_list_the_valid_names_and_values(void **state)
 }
 
 /* Every correct line takes effect, and one warning names the first incorrect line. */
-static void a_broken_file_is_one_warning(void **state)
+TEST(a_broken_file_is_one_warning)
 {
     static const struct {
         const char *text, *warning;
@@ -135,7 +133,6 @@ static void a_broken_file_is_one_warning(void **state)
         {"colours 256\n\033[2J \x9b\xff\n", ":2: there is no option `\\x1b[2J`"},
         {"device cuda:99\ncolours 256\n", ":1: "},
     };
-    (void)state;
     for (int i = 0; i < COUNT(cases); i++) {
         struct talk t;
         write_config(cases[i].text, strlen(cases[i].text));
@@ -148,10 +145,9 @@ static void a_broken_file_is_one_warning(void **state)
     }
 }
 
-static void an_unreadable_file_is_one_warning(void **state)
+TEST(an_unreadable_file_is_one_warning)
 {
     struct talk t;
-    (void)state;
     write_config("colours\0 16\n", 12);
     assert_non_null(strstr(begin(&t), "it contains a NUL byte; using the default options"));
     talk_close(&t);
@@ -173,11 +169,10 @@ static void an_unreadable_file_is_one_warning(void **state)
 }
 
 /* Comments, blank lines and unknown options are kept; an option that appears twice becomes one line. */
-static void other_lines_are_kept(void **state)
+TEST(other_lines_are_kept)
 {
     static const char text[] = "# mine\ncolours 16\n\nfuture thing\ncolours 8\nascii on";
     struct talk t;
-    (void)state;
     write_config(text, sizeof text - 1);
     begin(&t);
     assert_true(talk_line(&t, "set colours 256"));
@@ -185,10 +180,9 @@ static void other_lines_are_kept(void **state)
     talk_close(&t);
 }
 
-static void unsaved_options_hold_for_the_session(void **state)
+TEST(unsaved_options_hold_for_the_session)
 {
     struct talk t;
-    (void)state;
     begin(&t);
     setenv("XDG_CONFIG_HOME", "/proc/nowhere", 1);
     talk_refuses(&t, "set colours 16", "/proc/nowhere/warpspy/config: cannot create the folder of this file");
@@ -198,11 +192,10 @@ static void unsaved_options_hold_for_the_session(void **state)
     talk_close(&t);
 }
 
-static void a_missing_home_is_not_an_error(void **state)
+TEST(a_missing_home_is_not_an_error)
 {
     struct talk t;
     char *home = getenv("HOME"), kept[512];
-    (void)state;
     snprintf(kept, sizeof kept, "%s", home ? home : "");
     unsetenv("HOME");
     setenv("XDG_CONFIG_HOME", "not/absolute", 1);
@@ -218,11 +211,10 @@ static void offer(void *user, const char *word)
     strcat(strcat(user, word), " ");
 }
 
-static void values_are_completed(void **state)
+TEST(values_are_completed)
 {
     struct talk t;
     char all[256] = "";
-    (void)state;
     begin(&t);
     complete(&t.s, "set as", 6, offer, all);
     assert_string_equal(all, "ascii ");
@@ -232,19 +224,4 @@ static void values_are_completed(void **state)
     talk_close(&t);
 }
 
-int main(void)
-{
-#define TEST(name) cmocka_unit_test_setup_teardown(name, make_home, remove_home)
-    const struct CMUnitTest tests[] = {
-        TEST(options_are_kept),
-        TEST(commands_use_the_precision),
-        TEST(errors_list_the_valid_names_and_values),
-        TEST(a_broken_file_is_one_warning),
-        TEST(an_unreadable_file_is_one_warning),
-        TEST(other_lines_are_kept),
-        TEST(unsaved_options_hold_for_the_session),
-        TEST(a_missing_home_is_not_an_error),
-        TEST(values_are_completed),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+SUITE(.before = make_home, .after = remove_home);

@@ -6,6 +6,7 @@
 #include "kits/shapes.h"
 #include "kits/sym_kit.h"
 #include "kits/talk.h"
+#include "kits/test.h"
 #include "base/loop.h"
 #include "base/watch.h"
 #include "gpu/emu/emu.h"
@@ -16,22 +17,19 @@
 
 #include <math.h>
 
-static void test_shapes(void **state)
+TEST(test_shapes)
 {
-    (void)state;
     pack_check_shapes("emu");
 }
 
-static void test_tiles(void **state)
+TEST(test_tiles)
 {
-    (void)state;
     pack_check_tiles("emu");
 }
 
 /* The result does not depend on the order of the threads between two barriers. */
-static void test_order(void **state)
+TEST(test_order)
 {
-    (void)state;
     for (uint64_t seed = 1; seed < 3; seed++) {
         emu_order(seed);
         pack_check_tiles("emu");
@@ -39,21 +37,19 @@ static void test_order(void **state)
     emu_order(0);
 }
 
-static void test_refused(void **state)
+TEST(test_refused)
 {
-    (void)state;
     pack_check_refused("emu");
 }
 
 /* Excessive padding is refused before anything is allocated, and accepted with `force`. */
-static void test_explosion(void **state)
+TEST(test_explosion)
 {
     static const struct shape arrow = {
         .rows = 40000, .cols = 40000, .entries = 40000, .long_row = 7, .name = "a full row"};
     struct csr A = shape_csr(&arrow, 1);
     struct on_device c;
     struct packing *p;
-    (void)state;
     on_device_put(&c, &A, T_F32, device_open("emu", NULL));
     for (int i = 0; formats[i]; i++) {
         struct err host = {0}, here = {0};
@@ -89,11 +85,10 @@ static bool go(const void *user, struct err *e)
     return got;
 }
 
-static void test_allocations(void **state)
+TEST(test_allocations)
 {
     struct csr A = sym_made("random", 60, 4);
     struct on_device c;
-    (void)state;
     on_device_put(&c, &A, T_F64, device_open("emu", NULL));
     for (int i = 0; formats[i]; i++) {
         failing = formats[i];
@@ -106,11 +101,10 @@ static void test_allocations(void **state)
 static struct fake fake;
 
 /* Each call to the device fails in turn: the failure is reported, and all memory on the device is released. */
-static void test_failing_calls(void **state)
+TEST(test_failing_calls)
 {
     struct csr A = sym_made("random", 60, 4);
     struct on_device c;
-    (void)state;
     assert_true(fake_open(&fake, "fake", "emu", 1 << 28, NULL));
     on_device_put(&c, &A, T_F32, &fake.dev);
     int before = fake.nblocks;
@@ -133,13 +127,12 @@ static void test_failing_calls(void **state)
 }
 
 /* A conversion that does not fit on the device is refused, and the message states the size of the conversion. */
-static void test_memory(void **state)
+TEST(test_memory)
 {
     struct csr A = sym_made("random", 3000, 12);
     struct on_device c;
     struct packing *p;
     struct err e = {0};
-    (void)state;
     fake.budget = 1 << 28;
     on_device_put(&c, &A, T_F64, &fake.dev);
     int before = fake.nblocks;
@@ -156,12 +149,11 @@ static void test_memory(void **state)
 
 /* The session keeps a matrix packed on emu and returns it for any device, whether the parameters are given or left to
    their defaults. A matrix packed on cpu is also returned for emu. */
-static void test_session(void **state)
+TEST(test_session)
 {
     struct talk t;
     struct err e = {0};
     const struct format *f = format_find("ell");
-    (void)state;
     talk_open(&t, OUT_TEXT);
     assert_true(talk_line(&t, "gen poisson2d 20 as A"));
     struct matrix *m = t.s.current;
@@ -182,11 +174,10 @@ static void test_session(void **state)
 }
 
 /* If the device has too little memory for the conversion, or even for csr, the host packs the matrix. */
-static void test_host_instead(void **state)
+TEST(test_host_instead)
 {
     struct talk t;
     struct err e = {0};
-    (void)state;
     talk_open(&t, OUT_TEXT);
     assert_true(talk_line(&t, "gen random 3000 12 as A"));
     fake.budget = fake.used + 12 * t.s.current->csr.nnz + 50000; /* enough memory for csr and little more */
@@ -202,10 +193,9 @@ static void test_host_instead(void **state)
     fake.budget = 1 << 28;
 }
 
-static void test_command(void **state)
+TEST(test_command)
 {
     struct talk t;
-    (void)state;
     talk_open(&t, OUT_TEXT);
     assert_true(talk_line(&t, "gen random 60 4 as A"));
     talk_says(&t, "convert ell on emu", "packed on emu\nThe emulator models accesses");
@@ -246,13 +236,12 @@ static bool convert(const struct format *f, const struct csr *A, const struct on
 }
 
 /* Ctrl-C ends every conversion at every point where the conversion checks for Ctrl-C. */
-static void test_cancelled(void **state)
+TEST(test_cancelled)
 {
     static const char *const on[] = {"cpu", "emu"};
     static const struct shape shape = {.rows = 90, .cols = 80, .entries = 400, .name = "to be cancelled"};
     struct csr A = shape_csr(&shape, 1);
     struct on_device c;
-    (void)state;
     loop_check_all(true);
     for (int d = 0; d < COUNT(on); d++) {
         on_device_put(&c, &A, T_F64, device_open(on[d], NULL));
@@ -278,10 +267,9 @@ static void test_cancelled(void **state)
     csr_free(&A);
 }
 
-static void test_json(void **state)
+TEST(test_json)
 {
     struct talk t;
-    (void)state;
     talk_open(&t, OUT_JSON);
     assert_true(talk_line(&t, "gen random 60 4 as A"));
     talk_says(&t, "convert ell on cpu", "\"conversion_on\":\"host\"");
@@ -293,26 +281,11 @@ static void test_json(void **state)
     talk_close(&t);
 }
 
-static void test_worth(void **state)
+TEST(test_worth)
 {
-    (void)state;
     assert_true(conversion_spmvs(300, 20) == 15);
     assert_true(conversion_pays_after(300, 20, 10) == 30);
     assert_true(conversion_pays_after(301, 20, 10) == 31);
     assert_true(isinf(conversion_pays_after(300, 20, 20)));
     assert_true(isnan(conversion_pays_after(300, 20, NAN)));
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_shapes),        cmocka_unit_test(test_tiles),     cmocka_unit_test(test_order),
-        cmocka_unit_test(test_refused),       cmocka_unit_test(test_explosion), cmocka_unit_test(test_allocations),
-        cmocka_unit_test(test_failing_calls), cmocka_unit_test(test_memory),    cmocka_unit_test(test_session),
-        cmocka_unit_test(test_host_instead),  cmocka_unit_test(test_command),   cmocka_unit_test(test_json),
-        cmocka_unit_test(test_worth),         cmocka_unit_test(test_cancelled),
-    };
-    int failed = cmocka_run_group_tests(tests, NULL, NULL);
-    devices_close();
-    return failed;
 }

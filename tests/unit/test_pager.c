@@ -1,17 +1,17 @@
 /* The pager: rows, keys, search, and a change of the window's size. */
 #include "kits/talk.h"
+#include "kits/test.h"
 #include "base/base.h"
 #include "session/options.h"
 #include "ui/canvas.h"
 #include "ui/pager.h"
 #include "ui/term.h"
 
-#include <locale.h>
 #include <string.h>
 
 /* ---- rows ---- */
 
-static void rows_are_those_of_the_terminal(void **state)
+TEST(rows_are_those_of_the_terminal)
 {
     static const struct {
         const char *text;
@@ -30,7 +30,6 @@ static void rows_are_those_of_the_terminal(void **state)
         {"日本語\n", 5, 2},
         {"日\n", 1, 1},
     };
-    (void)state;
     for (int i = 0; i < COUNT(cases); i++) {
         struct pager p;
         assert_true(pager_open(&p, cases[i].text, strlen(cases[i].text), cases[i].w, 24, NULL));
@@ -92,9 +91,8 @@ static const struct {
     {"/line 3\nn", 30},
 };
 
-static void keys_move(void **state)
+TEST(keys_move)
 {
-    (void)state;
     for (int i = 0; i < COUNT(moves); i++) {
         struct pager p = open_hundred();
         press(&p, moves[i].keys);
@@ -103,10 +101,9 @@ static void keys_move(void **state)
     }
 }
 
-static void keys_leave(void **state)
+TEST(keys_leave)
 {
     static const int keys[] = {'q', 'Q', UI_ESC, UI_INTERRUPT};
-    (void)state;
     for (int i = 0; i < COUNT(keys); i++) {
         struct pager p = open_hundred();
         assert_false(pager_key(&p, keys[i]));
@@ -139,10 +136,9 @@ static void check_drawn(struct pager *p, int w, int h, const char *expected)
     free(text);
 }
 
-static void a_page_shows_its_place(void **state)
+TEST(a_page_shows_its_place)
 {
     struct pager p = open_hundred();
-    (void)state;
     check_drawn(&p, 48, 4, "line 0\nline 1\nline 2\n1-3 of 100  space next  b back  / search  n agai\n");
     check_drawn(&p, 30, 4, "line 0\nline 1\nline 2\nspace next  b back  / search\n");
     press(&p, "G");
@@ -156,10 +152,9 @@ static void a_page_shows_its_place(void **state)
 }
 
 /* p.shown is the end of the text that has been on the screen; this text stays in the scrollback. */
-static void the_shown_text_is_known(void **state)
+TEST(the_shown_text_is_known)
 {
     struct pager p = open_hundred();
-    (void)state;
     size_t n;
     free(drawn(&p, 80, 24, &n));
     assert_ptr_equal(p.text + p.shown, strstr(hundred(), "line 23\n"));
@@ -174,10 +169,9 @@ static void the_shown_text_is_known(void **state)
     pager_close(&p);
 }
 
-static void the_place_is_kept_in_a_new_size(void **state)
+TEST(the_place_is_kept_in_a_new_size)
 {
     struct pager p = open_hundred();
-    (void)state;
     press(&p, "/needle\n");
     check_drawn(&p, 8, 4, "line 50\nNeedle\nline 51\nfound in\n");
     check_drawn(&p, 40, 3, "line 50 Needle\nline 51\nfound in line 51; n next, N previous\n");
@@ -186,10 +180,9 @@ static void the_place_is_kept_in_a_new_size(void **state)
 
 /* ---- the option ---- */
 
-static void a_program_needs_permission(void **state)
+TEST(a_program_needs_permission)
 {
     struct talk t;
-    (void)state;
     talk_open(&t, OUT_TEXT);
     const struct setting *o = option_find("pager");
     struct err e = {0};
@@ -207,19 +200,4 @@ static void a_program_needs_permission(void **state)
     assert_string_equal(option_value(&t.s, OPTION_PAGER), "off");
     t.s.lines = (struct lines){0};
     talk_close(&t);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(rows_are_those_of_the_terminal),
-        cmocka_unit_test(keys_move),
-        cmocka_unit_test(keys_leave),
-        cmocka_unit_test(a_page_shows_its_place),
-        cmocka_unit_test(the_shown_text_is_known),
-        cmocka_unit_test(the_place_is_kept_in_a_new_size),
-        cmocka_unit_test(a_program_needs_permission),
-    };
-    setlocale(LC_CTYPE, "C.UTF-8");
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

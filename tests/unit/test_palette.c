@@ -1,14 +1,12 @@
 /* Colours with different meanings are distinguishable in every palette, even for readers who lack one of the three
    kinds of cones. The steps of density differ in lightness. The other colours that must differ are those of good,
    warning and bad, of the two curves of a plot, and of neighbouring rows of a layout. */
+#include "kits/test.h"
 #include "ui/canvas.h"
 
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
-#include <cmocka.h>
 
 /* Linear RGB as seen by a dichromat, from G. M. Machado, M. M. Oliveira, L. A. F. Fernandes, A physiologically-based
    model for simulation of color vision deficiency, IEEE Transactions on Visualization and Computer Graphics 15 (6),
@@ -127,24 +125,21 @@ static int too_near(const char *what, enum style a, enum style b)
     return wrong;
 }
 
-static void good_warning_and_bad(void **state)
+TEST(good_warning_and_bad)
 {
-    (void)state;
     int wrong = too_near("good and warning", ST_GOOD, ST_WARN) + too_near("good and bad", ST_GOOD, ST_BAD) +
                 too_near("warning and bad", ST_WARN, ST_BAD);
     assert_int_equal(wrong, 0);
 }
 
-static void the_curves_of_a_plot(void **state)
+TEST(the_curves_of_a_plot)
 {
-    (void)state;
     assert_int_equal(too_near("the curves", ST_PLOT_A, ST_PLOT_B), 0);
 }
 
-static void neighbouring_rows(void **state)
+TEST(neighbouring_rows)
 {
     int wrong = 0;
-    (void)state;
     for (int k = 0; k < ROW_COLOURS; k++) {
         char what[40];
         int next = (k + 1) % ROW_COLOURS;
@@ -154,10 +149,9 @@ static void neighbouring_rows(void **state)
     assert_int_equal(wrong, 0);
 }
 
-static void denser_is_lighter(void **state)
+TEST(denser_is_lighter)
 {
     int wrong = 0;
-    (void)state;
     for (int p = 0; p < COUNT(palettes); p++)
         for (int i = 0; i < COUNT(eyes); i++)
             for (int k = 1; k < RAMP_STEPS; k++) {
@@ -173,9 +167,8 @@ static void denser_is_lighter(void **state)
 }
 
 /* The lightest and darkest densities differ clearly, even if neighbouring steps share a colour. */
-static void the_densest_is_much_lighter(void **state)
+TEST(the_densest_is_much_lighter)
 {
-    (void)state;
     for (int p = 0; p < COUNT(palettes); p++)
         for (int i = 0; i < COUNT(eyes); i++) {
             bool bold;
@@ -186,26 +179,12 @@ static void the_densest_is_much_lighter(void **state)
 }
 
 /* The simulation matches the publication: red and green of equal lightness look the same to a dichromat. */
-static void the_simulation_confuses_red_and_green(void **state)
+TEST(the_simulation_confuses_red_and_green)
 {
-    (void)state;
     struct lab red = seen(0xb06a30, &eyes[2]), green = seen(0x7c8430, &eyes[2]);
     struct lab r = seen(0xb06a30, &eyes[0]), g = seen(0x7c8430, &eyes[0]);
     double full = hypot(r.a - g.a, r.b - g.b), less = hypot(red.a - green.a, red.b - green.b);
     assert_true(full > 30 && less < 12);
     struct lab grey = seen(0x808080, &eyes[1]);
     assert_true(fabs(grey.a) < 1 && fabs(grey.b) < 1 && fabs(grey.l - 53.6) < 0.5);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_simulation_confuses_red_and_green),
-        cmocka_unit_test(good_warning_and_bad),
-        cmocka_unit_test(the_curves_of_a_plot),
-        cmocka_unit_test(neighbouring_rows),
-        cmocka_unit_test(denser_is_lighter),
-        cmocka_unit_test(the_densest_is_much_lighter),
-    };
-    return cmocka_run_group_tests_name("palette", tests, NULL, NULL);
 }

@@ -4,6 +4,7 @@
 #include "kits/collection.h"
 #include "kits/shapes.h"
 #include "kits/stored_kit.h"
+#include "kits/test.h"
 #include "formats/diagonals.h"
 #include "base/err.h"
 #include "formats/fmt_brcsd1.h"
@@ -27,11 +28,8 @@
 #include "machine/kernel.h"
 
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
-#include <cmocka.h>
 
 /* ---- small matrices ---- */
 
@@ -208,20 +206,18 @@ static const struct figure {
 };
 
 /* The matrix of lesson drm-steps is the matrix of these tests. */
-static void test_sample(void **state)
+TEST(test_sample)
 {
     struct csr A = drm8(), B;
     struct load_info info;
-    (void)state;
     assert_true(mtx_load("samples/drm8.mtx", NULL, &B, &info, NULL));
     assert_true(csr_equal(&A, &B));
     csr_free(&A);
     csr_free(&B);
 }
 
-static void test_figures(void **state)
+TEST(test_figures)
 {
-    (void)state;
     for (int k = 0; k < COUNT(figures); k++) {
         struct csr A = figures[k].matrix();
         struct stored S = packed(&A, figures[k].format, figures[k].param);
@@ -284,9 +280,8 @@ static const struct {
     {drm8, "drm", {2}, DRM_VAL, 9, {SLOT_ENTRY, 7, 7}},
 };
 
-static void test_places(void **state)
+TEST(test_places)
 {
-    (void)state;
     for (int k = 0; k < COUNT(places); k++) {
         struct csr A = places[k].matrix();
         struct stored S = packed(&A, places[k].format, places[k].param);
@@ -319,9 +314,8 @@ static const struct {
     {tridiagonal130, "hdc", {50}, 2, 390, 2, 189.0 * 189},
 };
 
-static void test_measures(void **state)
+TEST(test_measures)
 {
-    (void)state;
     for (int k = 0; k < COUNT(measured); k++) {
         struct csr A = measured[k].matrix();
         struct stored S = packed(&A, measured[k].format, measured[k].param);
@@ -337,9 +331,8 @@ static void test_measures(void **state)
     }
 }
 
-static void test_measures_of_others(void **state)
+TEST(test_measures_of_others)
 {
-    (void)state;
     struct csr A = thesis4();
     struct stored S = packed(&A, "csr", NULL);
     struct measures m;
@@ -354,9 +347,8 @@ static void test_measures_of_others(void **state)
 
 /* As the paper states: with equal block sizes, HDIA, BRCSD-II and DRM have equal padding, and HDIA and BRCSD-II have
    equal balance. */
-static void test_blocks_of_one_size(void **state)
+TEST(test_blocks_of_one_size)
 {
-    (void)state;
     static const char *const alike[] = {"hdia", "brcsd2", "drm"};
     for (const struct shape *s = shapes; s->name; s++) {
         struct csr A = shape_csr(s, 5);
@@ -398,9 +390,8 @@ static double padding(const struct csr *A, const char *format)
 
 /* Section 5.2: 3767 diagonals; padding is 940.30 times the entries in DIA and 8.30 times in DRM, which is a ratio of
    112.80; HDC has no padding. The paper truncates after the first decimal. */
-static void test_add32(void **state)
+TEST(test_add32)
 {
-    (void)state;
     const char *folder = collection_folder("add32");
     char path[1024];
     struct csr A;
@@ -449,9 +440,8 @@ static struct measures measures_as(const struct csr *A, const char *format)
 /* The paper states a padding of 2.63 (add32) and 3.05 (rw5151) times that of DRM, and at most 197.2 times the variance
    of DRM. Pieces with diagonals of their own have less padding; pieces with the diagonals of their block have 15.6 and
    96.5 times the padding of DRM, and 31,700 and 9,650 times the variance. */
-static void test_adaptive_beside_drm(void **state)
+TEST(test_adaptive_beside_drm)
 {
-    (void)state;
     static const struct {
         struct csr (*matrix)(void);
         double padding, variance; /* divided by those of DRM, rounded */
@@ -468,9 +458,8 @@ static void test_adaptive_beside_drm(void **state)
 }
 
 /* rw5151: the paper prints 112.60 for the padding of DIA divided by that of DRM; exactly, it is 112.58. */
-static void test_rw5151(void **state)
+TEST(test_rw5151)
 {
-    (void)state;
     struct csr A = rw5151();
     assert_true(fabs(padding(&A, "dia") / padding(&A, "drm") - 112.58) < 0.005);
     csr_free(&A);
@@ -525,9 +514,8 @@ static void expect_merged(int n, const int *length)
     csr_free(&A);
 }
 
-static void test_merging(void **state)
+TEST(test_merging)
 {
-    (void)state;
     static const int sizes[] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 31, 100, 501}, spans[] = {1, 2, 5, 40};
     uint64_t seed = 7;
     for (int s = 0; s < COUNT(sizes); s++)
@@ -543,9 +531,8 @@ static void test_merging(void **state)
 }
 
 /* No sub-block has more rows than a thread block has threads, and each segment is in exactly one sub-block. */
-static void test_subblocks(void **state)
+TEST(test_subblocks)
 {
-    (void)state;
     static const int64_t nrows[] = {1, 3, 32, 500, 1024};
     struct csr A = empty3000();
     for (int k = 0; k < COUNT(nrows); k++) {
@@ -620,9 +607,8 @@ static void expect_choice(const struct stored *S, const struct csr *A, const cha
     stored_free(&T);
 }
 
-static void test_choices(void **state)
+TEST(test_choices)
 {
-    (void)state;
     for (int k = 0; k < COUNT(choices); k++) {
         struct csr A = choices[k].matrix();
         struct stored S = packed(&A, "dia-adaptive", choices[k].param);
@@ -634,9 +620,8 @@ static void test_choices(void **state)
 
 /* What each format would pad, and which was chosen; the numbers of add32 and rw5151 were counted with another program.
  */
-static void test_candidates(void **state)
+TEST(test_candidates)
 {
-    (void)state;
     static const struct {
         struct csr (*matrix)(void);
         int64_t as, padding[3];
@@ -665,9 +650,8 @@ static void test_candidates(void **state)
 
 /* ---- matrices large enough for several threads, and failures ---- */
 
-static void test_threads(void **state)
+TEST(test_threads)
 {
-    (void)state;
     struct csr A, back;
     struct err e = {0};
     const struct generator *g = generator_find("brokendiag");
@@ -686,9 +670,8 @@ static void test_threads(void **state)
 
 /* If nearly every entry has its own diagonal, the formats that store blocks of diagonals are refused when planned. HDC
    keeps only full diagonals, and finds none. */
-static void test_explosion(void **state)
+TEST(test_explosion)
 {
-    (void)state;
     static const struct {
         const char *format;
         int64_t param[PARAMS_MAX];
@@ -712,9 +695,8 @@ static void test_explosion(void **state)
     csr_free(&A);
 }
 
-static void test_records_fit(void **state)
+TEST(test_records_fit)
 {
-    (void)state;
     struct stored S = {.format = format_find("brcsd2")};
     struct err e = {0};
     assert_true(records_fit(&S, INT32_MAX, &e));
@@ -739,9 +721,8 @@ static bool pack_once(const void *user, struct err *e)
     return ok;
 }
 
-static void test_nth_allocation_fails(void **state)
+TEST(test_nth_allocation_fails)
 {
-    (void)state;
     struct csr A = scattered();
     const struct job jobs[] = {
         {&A, "sc-csr", {0}},
@@ -805,9 +786,8 @@ static void hold_source(const char *name, const char *source, const char *part)
 }
 
 /* The thesis has no ELL, HYB, CSC and BSR, no atomic COO, and only one host loop: that of CSR. */
-static void test_sources(void **state)
+TEST(test_sources)
 {
-    (void)state;
     static const char *const thesis_formats[] = {"coo", "csr", "dia", "sc-csr", "vab"};
     for (int k = 0; k < COUNT(formats_cited); k++)
         hold_source(formats_cited[k].name, format_find(formats_cited[k].name)->source, formats_cited[k].source);
@@ -824,29 +804,4 @@ static void test_sources(void **state)
         other |= !strcmp(name, "coo-atomic") || !strstr(kernels[k]->format->source, "THESIS");
         if (other && strstr(kernels[k]->source, "THESIS")) fail_msg("%s is not in the thesis", name);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_sample),
-        cmocka_unit_test(test_figures),
-        cmocka_unit_test(test_places),
-        cmocka_unit_test(test_measures),
-        cmocka_unit_test(test_measures_of_others),
-        cmocka_unit_test(test_blocks_of_one_size),
-        cmocka_unit_test(test_add32),
-        cmocka_unit_test(test_adaptive_beside_drm),
-        cmocka_unit_test(test_rw5151),
-        cmocka_unit_test(test_merging),
-        cmocka_unit_test(test_subblocks),
-        cmocka_unit_test(test_choices),
-        cmocka_unit_test(test_candidates),
-        cmocka_unit_test(test_threads),
-        cmocka_unit_test(test_explosion),
-        cmocka_unit_test(test_records_fit),
-        cmocka_unit_test(test_sources),
-        cmocka_unit_test(test_nth_allocation_fails),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -2,6 +2,7 @@
    the matrix, for matrices of every shape, every way and several numbers of parts. */
 #include "kits/collection.h"
 #include "kits/shapes.h"
+#include "kits/test.h"
 #include "base/base.h"
 #include "base/err.h"
 #include "base/clock.h"
@@ -21,12 +22,9 @@
 
 #include <dlfcn.h>
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <cmocka.h>
 
 static const int counts[] = {1, 2, 3, 7, 64};
 
@@ -221,9 +219,8 @@ static void check_all(const char *name, const struct csr *A, int n)
         }
 }
 
-static void test_shapes(void **state)
+TEST(test_shapes)
 {
-    (void)state;
     for (const struct shape *s = shapes; s->name; s++) {
         struct csr A = shape_csr(s, 5), C = shape_csr_complex(s, 6);
         check_all(s->name, &A, COUNT(counts));
@@ -233,10 +230,9 @@ static void test_shapes(void **state)
     }
 }
 
-static void test_grid(void **state)
+TEST(test_grid)
 {
     struct csr A = made("poisson2d", 30, 20), B = made("circuit", 700, 2);
-    (void)state;
     check_all("poisson2d 30 20", &A, COUNT(counts));
     check_all("circuit 700 2", &B, COUNT(counts));
     csr_free(&A);
@@ -245,11 +241,10 @@ static void test_grid(void **state)
 
 /* A grid of 20 x 12 points in 4 contiguous parts: each part has 3 lines of 20 points, and needs one line of each
    neighbour. */
-static void test_lines(void **state)
+TEST(test_lines)
 {
     struct csr A = made("poisson2d", 20, 12);
     struct partition P;
-    (void)state;
     assert_true(partition_rows(&P, &A, 4, NULL));
     struct part *part = parts_extract(&A, &P, NULL);
     assert_non_null(part);
@@ -269,13 +264,12 @@ static void test_lines(void **state)
 }
 
 /* Random owners, also with empty parts: the general case of a way of graphs. */
-static void test_owners(void **state)
+TEST(test_owners)
 {
     struct csr A = made("circuit", 400, 3);
     uint64_t seed = 11;
     int owner[400];
     struct partition P, Q;
-    (void)state;
     for (int i = 0; i < 400; i++) owner[i] = 1 + (int)(random_next(&seed) % 9) / 2 * 2;
     assert_true(partition_of_owners(&P, 400, 11, owner, NULL));
     check_partition("random owners", &A, &P, 11);
@@ -311,19 +305,17 @@ static void check_balance(const char *way, int64_t entry, int64_t row)
     }
 }
 
-static void test_balance(void **state)
+TEST(test_balance)
 {
-    (void)state;
     check_balance("nnz", 1, 0);
     check_balance("bytes", 12, 40);
 }
 
-static void test_shares(void **state)
+TEST(test_shares)
 {
     struct csr A = made("random", 4000, 10);
     static const double share[] = {3, 0, 1, 4}, bad[] = {1, -1, 1, 1}, none[] = {0, 0, 0, 0};
     struct partition P;
-    (void)state;
     assert_true(partition_shares(&P, &A, 4, share, NULL));
     check_partition("shares", &A, &P, 4);
     for (int p = 0; p < 4; p++) {
@@ -432,9 +424,8 @@ static void exchange_all(const char *name, const struct csr *A, int parts)
     }
 }
 
-static void test_exchange(void **state)
+TEST(test_exchange)
 {
-    (void)state;
     for (const struct shape *s = shapes; s->name; s++) {
         struct csr A = shape_csr(s, 8);
         exchange_all(s->name, &A, 5);
@@ -448,12 +439,11 @@ static void test_exchange(void **state)
 }
 
 /* A part of 10^5 has one row: what it needs are the columns of its row. */
-static void test_many_parts(void **state)
+TEST(test_many_parts)
 {
     struct csr A = made("poisson2d", 400, 250);
     struct partition P;
     struct exchange x;
-    (void)state;
     assert_true(partition_rows(&P, &A, 100000, NULL) && exchange_of(&x, &A, &P, NULL));
     for (int p = 0; p < P.parts; p++) {
         assert_int_equal(x.part[p].inside, 1);
@@ -469,7 +459,7 @@ static void test_many_parts(void **state)
 }
 
 /* Real matrices: symmetric and not, square and rectangular. */
-static void test_real(void **state)
+TEST(test_real)
 {
     static const char *const names[] = {"cat_ears_3_1", "illc1033", "lp_e226_transposed",
                                         "lp_share1b",   "young1c",  "Chebyshev1",
@@ -479,7 +469,6 @@ static void test_real(void **state)
                                         "G51",          "GD97_a",   "Trefethen_150",
                                         "ash292",       "3elt_dual"};
     const char *folder = collection_folder("parts of real matrices");
-    (void)state;
     if (!folder) skip();
     for (int i = 0; i < COUNT(names); i++) {
         char path[1024];
@@ -519,13 +508,12 @@ static int64_t most_nonzeros(const struct csr *A, const struct partition *P)
 
 /* A shuffled grid has no contiguous parts with few edges between them; a library finds the grid again. Two runs agree.
  */
-static void test_cuts(void **state)
+TEST(test_cuts)
 {
     struct csr A = made("poisson2d", 60, 60), S;
     struct graph g;
     int perm[3600];
     uint64_t seed = 3;
-    (void)state;
     for (int i = 0; i < 3600; i++) {
         int j = (int)(random_next(&seed) % (uint64_t)(i + 1));
         perm[i] = perm[j];
@@ -585,7 +573,7 @@ static bool square_matrix(const char *folder, const char *name, struct csr *A)
     return A->rows == A->cols || (csr_free(A), false);
 }
 
-static void test_objective_real(void **state)
+TEST(test_objective_real)
 {
     static const char *const names[] = {
         "1138_bus", "494_bus",       "662_bus",       "685_bus",     "3elt",       "3elt_dual",  "add32",
@@ -595,7 +583,6 @@ static void test_objective_real(void **state)
     const char *folder = collection_folder("edge cuts of real matrices");
     void *library = dlopen("libmetis.so.5", RTLD_NOW | RTLD_LOCAL);
     kway_fn *kway = NULL;
-    (void)state;
     if (library) *(void **)&kway = dlsym(library, "METIS_PartGraphKway");
     if (!kway || !folder) skip();
     for (int i = 0; i < COUNT(names); i++) {
@@ -607,11 +594,10 @@ static void test_objective_real(void **state)
     dlclose(library);
 }
 
-static void test_objective(void **state)
+TEST(test_objective)
 {
     void *library = dlopen("libmetis.so.5", RTLD_NOW | RTLD_LOCAL);
     kway_fn *kway = NULL;
-    (void)state;
     if (library) *(void **)&kway = dlsym(library, "METIS_PartGraphKway");
     if (!kway) skip();
     struct csr A = made("poisson2d", 50, 41), B = made("circuit", 3000, 2), C = made("rmat", 10, 8);
@@ -624,11 +610,10 @@ static void test_objective(void **state)
     dlclose(library);
 }
 
-static void test_missing_library(void **state)
+TEST(test_missing_library)
 {
     struct shared_library *library[] = {&partition_metis, &partition_scotch};
     struct csr A = made("poisson2d", 6, 6);
-    (void)state;
     for (int i = 0; i < COUNT(library); i++) {
         const char *file = library[i]->file;
         struct partition P;
@@ -655,10 +640,9 @@ static bool stop_after_20_ms(struct watch *w, const char *what, int64_t done, in
 }
 
 /* Ctrl-C ends a library at once, though the library does not know of it. */
-static void test_library_cancelled(void **state)
+TEST(test_library_cancelled)
 {
     struct csr A = made("poisson2d", 700, 700);
-    (void)state;
     for (int i = 0; ways[i]; i++) {
         struct time_limit t = {now_us()};
         struct watch w = {stop_after_20_ms, &t};
@@ -678,14 +662,13 @@ static void test_library_cancelled(void **state)
 /* ---- large matrices, refusals, failures, cancelling ---- */
 
 /* The matrix has wide row pointers, its parts do not need them. */
-static void test_large(void **state)
+TEST(test_large)
 {
     struct csr A = made("poisson2d", 30, 20);
     csr_set_most_small(2000);
     struct csr L = made("poisson2d", 30, 20);
     assert_true(csr_is_large(&L));
     struct partition P, Q;
-    (void)state;
     for (int i = 0; i < 2; i++) {
         assert_true(partition_new(&P, ways[i], &A, 4, NULL, NULL));
         assert_true(partition_new(&Q, ways[i], &L, 4, NULL, NULL));
@@ -706,12 +689,11 @@ static void test_large(void **state)
     csr_free(&L);
 }
 
-static void test_refused(void **state)
+TEST(test_refused)
 {
     struct csr A = made("random", 5, 2);
     int owner[] = {0, 1, 2, 0, 0};
     struct partition P;
-    (void)state;
     for (int i = 0; i < 3; i++) {
         static const int bad[] = {0, -1, PARTS_MOST + 1};
         struct err e = {0};
@@ -753,11 +735,10 @@ static bool present(const struct way *way)
     return ok;
 }
 
-static void test_allocations(void **state)
+TEST(test_allocations)
 {
     struct csr A = made("random", 40, 3), B = made("poisson2d", 8, 8);
     B.cols++;
-    (void)state;
     for (int i = 0; ways[i]; i++) {
         if (!present(failing = ways[i])) continue;
         assert_true(fail_each(go, &A) > 10);
@@ -774,10 +755,9 @@ static bool stop_after(struct watch *w, const char *what, int64_t done, int64_t 
 }
 
 /* Cancel at each of the first calls of the watch, then at ever fewer of them, until nothing is left to cancel. */
-static void test_cancelled(void **state)
+TEST(test_cancelled)
 {
     struct csr A = made("poisson2d", 60, 60);
-    (void)state;
     for (int i = 0; ways[i]; i++) {
         if (!present(ways[i])) continue;
         int ticks = 0;
@@ -800,29 +780,4 @@ static void test_cancelled(void **state)
         if (ticks < 5) fail_msg("%s: only %d ticks", ways[i]->name, ticks);
     }
     csr_free(&A);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_shapes),
-        cmocka_unit_test(test_grid),
-        cmocka_unit_test(test_lines),
-        cmocka_unit_test(test_owners),
-        cmocka_unit_test(test_balance),
-        cmocka_unit_test(test_shares),
-        cmocka_unit_test(test_large),
-        cmocka_unit_test(test_refused),
-        cmocka_unit_test(test_allocations),
-        cmocka_unit_test(test_cancelled),
-        cmocka_unit_test(test_exchange),
-        cmocka_unit_test(test_many_parts),
-        cmocka_unit_test(test_real),
-        cmocka_unit_test(test_cuts),
-        cmocka_unit_test(test_objective_real),
-        cmocka_unit_test(test_objective),
-        cmocka_unit_test(test_missing_library),
-        cmocka_unit_test(test_library_cancelled),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

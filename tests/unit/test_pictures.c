@@ -1,6 +1,7 @@
 /* Pictures of large matrices. Sums and samples are compared with plain counts, and the pictures of rows by length and
    by warp are compared with naive counts. Other tests check spy's picture before and after counting, and the cursor
    that all views share. */
+#include "kits/test.h"
 #include "base/err.h"
 #include "matrix/gen.h"
 #include "session/matrix.h"
@@ -17,12 +18,9 @@
 #include "ui/views/view_state.h"
 #include "formats/format.h"
 
-#include <locale.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <setjmp.h>
-#include <cmocka.h>
 
 static void make(struct csr *A, const char *name, int64_t a, int64_t b, int64_t c)
 {
@@ -57,9 +55,8 @@ static uint32_t *counts(const struct csr *A, struct window win, int h, int w)
 
 /* Compare with counts that compute the cell of each entry by a division. Some widths are powers of two. Some rows of
    cells have more entries than a thread takes at a time. The number of columns goes up to the maximum. */
-static void counts_agree_with_divisions(void **state)
+TEST(counts_agree_with_divisions)
 {
-    (void)state;
     static const struct {
         int64_t rows, cols, n;
         int h, w;
@@ -139,9 +136,8 @@ static void check_values(const struct csr *A, struct window win, int h, int w)
     free(signs);
 }
 
-static void values_agree_with_a_loop(void **state)
+TEST(values_agree_with_a_loop)
 {
-    (void)state;
     static const struct {
         int64_t rows, cols, n;
     } shapes[] = {{1, 1, 1}, {300, 300, 5000}, {3, 2000000, 1700000}, {60000, 5, 90000}, {200, 300, 0}};
@@ -187,9 +183,8 @@ static void check_sums(const struct csr *A)
     sums_free(&s);
 }
 
-static void sums_agree_with_counts(void **state)
+TEST(sums_agree_with_counts)
 {
-    (void)state;
     static const struct {
         int64_t rows, cols, n;
     } shapes[] = {{1, 1, 1},         {300, 300, 5000},    {9000, 7000, 90000}, {3, 40000, 100000},
@@ -203,9 +198,8 @@ static void sums_agree_with_counts(void **state)
 }
 
 /* Counting takes many slices, and each slice is short. */
-static void counting_goes_in_slices(void **state)
+TEST(counting_goes_in_slices)
 {
-    (void)state;
     struct csr A;
     make(&A, "poisson2d", 1500, 0, 0);
     struct window all = {0, A.rows, 0, A.cols};
@@ -223,9 +217,8 @@ static void counting_goes_in_slices(void **state)
 
 /* ---- samples ---- */
 
-static void a_sample_of_a_dense_matrix_is_exact(void **state)
+TEST(a_sample_of_a_dense_matrix_is_exact)
 {
-    (void)state;
     for (int64_t n = 900; n < 2300; n += 331) {
         struct csr A;
         make(&A, "dense", n, n, 0);
@@ -239,9 +232,8 @@ static void a_sample_of_a_dense_matrix_is_exact(void **state)
     }
 }
 
-static void a_sample_is_close(void **state)
+TEST(a_sample_is_close)
 {
-    (void)state;
     struct csr A;
     make(&A, "random", 1000000, 8, 0);
     struct window all = {0, A.rows, 0, A.cols};
@@ -344,9 +336,8 @@ static bool says(const struct shown *x, const char *text)
 
 /* spy shows a sample first, then exact counts. If the user then moves around and the sums suffice, nothing is counted
    again. */
-static void spy_samples_then_counts(void **state)
+TEST(spy_samples_then_counts)
 {
-    (void)state;
     struct csr A;
     struct shown x;
     make(&A, "poisson2d", 1100, 0, 0);
@@ -368,9 +359,8 @@ static void spy_samples_then_counts(void **state)
     end(&x);
 }
 
-static void counts_are_kept_while_other_panes_show(void **state)
+TEST(counts_are_kept_while_other_panes_show)
 {
-    (void)state;
     struct csr A;
     struct shown x;
     make(&A, "poisson2d", 1100, 0, 0);
@@ -396,9 +386,8 @@ static struct cell *printed(struct shown *x)
     return copy;
 }
 
-static void printed_spy_ignores_the_screen(void **state)
+TEST(printed_spy_ignores_the_screen)
 {
-    (void)state;
     struct csr A;
     struct shown x;
     make(&A, "poisson2d", 1100, 0, 0);
@@ -420,9 +409,8 @@ static void printed_spy_ignores_the_screen(void **state)
 }
 
 /* If a key is pressed between any two slices, the view can still be drawn. */
-static void keys_are_handled_between_slices(void **state)
+TEST(keys_are_handled_between_slices)
 {
-    (void)state;
     static const int keys[] = {'+', UI_DOWN, '+', UI_PGDN, '-', 'g', UI_END, '+', '-'};
     struct csr A;
     struct shown x;
@@ -438,9 +426,8 @@ static void keys_are_handled_between_slices(void **state)
 }
 
 /* If there is not enough memory for exact counts, the sample stays, and a message is shown. */
-static void spy_without_memory(void **state)
+TEST(spy_without_memory)
 {
-    (void)state;
     struct csr A;
     struct shown x;
     make(&A, "random", 150000, 10, 0);
@@ -470,9 +457,8 @@ static void assert_even(const struct shown *x)
 }
 
 /* A full matrix of any size has one shade, whether it is sampled, counted, or shown in part. */
-static void a_dense_matrix_has_one_shade(void **state)
+TEST(a_dense_matrix_has_one_shade)
 {
-    (void)state;
     for (int64_t n = 1025; n < 2600; n += 301) {
         struct csr A;
         struct shown x;
@@ -490,9 +476,8 @@ static void a_dense_matrix_has_one_shade(void **state)
 }
 
 /* The picture of a symmetric matrix is symmetric for any size. */
-static void symmetric_stays_symmetric(void **state)
+TEST(symmetric_stays_symmetric)
 {
-    (void)state;
     static const int64_t side[] = {5, 19, 47, 101, 333, 512, 901};
     for (int i = 0; i < COUNT(side) * 3; i++) {
         struct csr A;
@@ -509,9 +494,8 @@ static void symmetric_stays_symmetric(void **state)
 }
 
 /* A single entry far from a million other entries has a dot as soon as all entries are counted. */
-static void a_single_entry_is_seen(void **state)
+TEST(a_single_entry_is_seen)
 {
-    (void)state;
     enum { BLOCK = 1100, N = 1000000 };
     struct csr A;
     struct shown x;
@@ -557,9 +541,8 @@ static void assert_values(const struct shown *x)
 
 /* The values of a large matrix are sampled first. All values are then examined in slices, even after zooming, when the
    counts come from the sums. No work is done twice. */
-static void values_come_in_slices(void **state)
+TEST(values_come_in_slices)
 {
-    (void)state;
     struct csr A;
     struct shown x;
     make(&A, "poisson2d", 1100, 0, 0);
@@ -583,9 +566,8 @@ static void values_come_in_slices(void **state)
 }
 
 /* If there is not enough memory for the values, the sample stays. */
-static void values_without_memory(void **state)
+TEST(values_without_memory)
 {
-    (void)state;
     struct csr A;
     struct shown x;
     make(&A, "poisson2d", 1100, 0, 0);
@@ -601,9 +583,8 @@ static void values_without_memory(void **state)
 }
 
 /* A pattern matrix has no signs: the key c skips to the magnitude and shows the reason. */
-static void a_pattern_has_no_signs(void **state)
+TEST(a_pattern_has_no_signs)
 {
-    (void)state;
     struct csr A;
     struct shown x;
     make(&A, "poisson2d", 9, 0, 0);
@@ -626,9 +607,8 @@ static int by_length(const void *a, const void *b)
     return d ? d < 0 ? -1 : 1 : i - k;
 }
 
-static void rows_by_length(void **state)
+TEST(rows_by_length)
 {
-    (void)state;
     for (int t = 0; t < 4; t++) {
         struct csr A;
         struct row_lengths l;
@@ -662,9 +642,8 @@ static void rows_by_length(void **state)
 
 /* Costs computed by hand: 32 rows of 3 entries cost 96, and one row of 64 entries among 31 empty rows costs 32 x 64. A
    warp with 8 rows wastes 24 threads. Warps without entries are listed separately. */
-static void a_warp_costs_its_longest_row(void **state)
+TEST(a_warp_costs_its_longest_row)
 {
-    (void)state;
     int row[500], col[500], n = 0;
     double val[500] = {0};
     for (int k = 0; k < 96; k++) row[n] = k / 3, col[n++] = k % 3;
@@ -686,9 +665,8 @@ static void a_warp_costs_its_longest_row(void **state)
 }
 
 /* Every picture of rows can be drawn on screens of any size, even if keys move the cursor beyond either end. */
-static void rows_on_all_screens(void **state)
+TEST(rows_on_all_screens)
 {
-    (void)state;
     static const int keys[] = {UI_DOWN, UI_RIGHT, UI_RIGHT, UI_LEFT, UI_END, UI_LEFT,
                                UI_LEFT, UI_HOME,  UI_UP,    UI_PGDN, UI_PGUP};
     static const int sizes[][2] = {{1, 1}, {3, 2}, {40, 10}, {41, 7}, {80, 24}, {120, 40}};
@@ -723,9 +701,8 @@ static void assert_slot(const struct shown *x, int64_t row, int64_t col)
     assert_int_equal(p.col, col);
 }
 
-static void views_share_a_cursor(void **state)
+TEST(views_share_a_cursor)
 {
-    (void)state;
     static const char *const formats_tried[] = {"csr", "ell", "coo", "csc", "bsr"};
     struct csr A;
     struct shown x;
@@ -758,33 +735,4 @@ static void views_share_a_cursor(void **state)
     open_view(&x, "spy");
     assert_int_equal(x.st->row, row);
     end(&x);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(counts_agree_with_divisions),
-        cmocka_unit_test(values_agree_with_a_loop),
-        cmocka_unit_test(sums_agree_with_counts),
-        cmocka_unit_test(counting_goes_in_slices),
-        cmocka_unit_test(a_sample_of_a_dense_matrix_is_exact),
-        cmocka_unit_test(a_sample_is_close),
-        cmocka_unit_test(spy_samples_then_counts),
-        cmocka_unit_test(counts_are_kept_while_other_panes_show),
-        cmocka_unit_test(printed_spy_ignores_the_screen),
-        cmocka_unit_test(keys_are_handled_between_slices),
-        cmocka_unit_test(spy_without_memory),
-        cmocka_unit_test(a_dense_matrix_has_one_shade),
-        cmocka_unit_test(symmetric_stays_symmetric),
-        cmocka_unit_test(a_single_entry_is_seen),
-        cmocka_unit_test(values_come_in_slices),
-        cmocka_unit_test(values_without_memory),
-        cmocka_unit_test(a_pattern_has_no_signs),
-        cmocka_unit_test(rows_by_length),
-        cmocka_unit_test(a_warp_costs_its_longest_row),
-        cmocka_unit_test(rows_on_all_screens),
-        cmocka_unit_test(views_share_a_cursor),
-    };
-    setlocale(LC_CTYPE, "C.UTF-8");
-    return cmocka_run_group_tests_name("pictures", tests, NULL, NULL);
 }

@@ -1,6 +1,7 @@
 /* Precisions: the conversions to and from 16 bits, for all codes and for numbers that are hard to round; and the
    commands that multiply with values stored in smaller types. */
 #include "kits/talk.h"
+#include "kits/test.h"
 #include "base/half.h"
 #include "base/precision.h"
 #include "formats/format.h"
@@ -24,9 +25,8 @@ static double value_of(unsigned code, int fraction, int bias)
     return sign * ldexp(part + ldexp(1, fraction), exponent - bias - fraction);
 }
 
-static void every_code_is_read_and_written(void **state)
+TEST(every_code_is_read_and_written)
 {
-    (void)state;
     for (unsigned code = 0; code < CODES; code++) {
         double f = value_of(code, 10, 15), b = value_of(code, 7, 127);
         double f_read = (double)fp16_value((uint16_t)code), b_read = (double)bf16_value((uint16_t)code);
@@ -48,9 +48,8 @@ static void check_between(unsigned code, double low, double high, uint16_t (*of)
     if (of(nextafter(middle, high)) != code + 1) fail_msg("above %a: %x, not %x", middle, of(middle), code + 1);
 }
 
-static void numbers_between_codes_are_rounded_to_the_nearest(void **state)
+TEST(numbers_between_codes_are_rounded_to_the_nearest)
 {
-    (void)state;
     for (unsigned code = 0; code < 0x7bff; code++)
         check_between(code, value_of(code, 10, 15), value_of(code + 1, 10, 15), fp16_of);
     for (unsigned code = 0; code < 0x7f7f; code++)
@@ -63,10 +62,9 @@ static void numbers_between_codes_are_rounded_to_the_nearest(void **state)
 }
 
 /* The compiler's own conversions, where it has them; bf16 is the upper half of fp32, rounded to nearest even. */
-static void conversions_agree_with_the_compiler(void **state)
+TEST(conversions_agree_with_the_compiler)
 {
     uint64_t bits = 88172645463325252u;
-    (void)state;
     for (int i = 0; i < RANDOM; i++) {
         bits ^= bits << 13, bits ^= bits >> 7, bits ^= bits << 17;
         double v = ldexp((double)(int64_t)bits, (int)(bits % 45) - 90);
@@ -83,9 +81,8 @@ static void conversions_agree_with_the_compiler(void **state)
     }
 }
 
-static void types_of_precisions(void **state)
+TEST(types_of_precisions)
 {
-    (void)state;
     for (const struct precision *p = precisions; p->name; p++) {
         enum type stored = type_of_stored(p->type), sums = type_of_parts(p->type);
         char name[32];
@@ -104,7 +101,7 @@ static void types_of_precisions(void **state)
 }
 
 /* A value beyond the largest number of the stored type is an error before any work; so is a complex matrix. */
-static void values_beyond_the_largest_are_refused(void **state)
+TEST(values_beyond_the_largest_are_refused)
 {
     static const int at[] = {0, 1, 2};
     static const double large[] = {65504, -65505, 1e39}, imag[] = {0, 1, 0};
@@ -120,7 +117,6 @@ static void values_beyond_the_largest_are_refused(void **state)
     };
     struct csr A, Z;
     struct plan p;
-    (void)state;
     assert_true(csr_from_triplets(&A, 3, 3, 3, at, at, large, NULL, NULL, NULL));
     assert_true(csr_from_triplets(&Z, 3, 3, 3, at, at, imag, imag, NULL, NULL));
     for (int i = 0; i < COUNT(refused); i++) {
@@ -139,10 +135,9 @@ static void values_beyond_the_largest_are_refused(void **state)
     csr_free(&Z);
 }
 
-static void kernels_that_take_a_precision_are_named(void **state)
+TEST(kernels_that_take_a_precision_are_named)
 {
     struct err e = {0};
-    (void)state;
     assert_true(kernel_takes(kernel_find("csr-ends"), T_BF16_F32, NULL));
     assert_false(kernel_takes(kernel_find("csr-merge"), T_BF16_F32, &e));
     assert_int_equal(e.code, E_UNSUPPORTED);
@@ -153,10 +148,9 @@ static void kernels_that_take_a_precision_are_named(void **state)
                 assert_true(kernel_takes(kernels[i], p->type, NULL) == kernel_takes(kernels[i], T_NARROW, NULL));
 }
 
-static void commands_take_precisions(void **state)
+TEST(commands_take_precisions)
 {
     struct talk t;
-    (void)state;
     talk_open(&t, OUT_TEXT);
     assert_true(talk_line(&t, "gen poisson2d 6 as A"));
     talk_says(&t, "spmv csr-vector on emu precision bf16-fp32", "bf16-fp32");
@@ -180,10 +174,9 @@ static void commands_take_precisions(void **state)
 }
 
 /* The bytes of a row with 2-byte values, and an error of the size of the stored type's unit roundoff. */
-static void precisions_are_compared(void **state)
+TEST(precisions_are_compared)
 {
     struct talk t;
-    (void)state;
     talk_open(&t, OUT_TEXT);
     assert_true(talk_line(&t, "gen random 200 9 20 as A"));
     talk_says(&t, "bench precisions csr-serial on cpu reps 2", "bytes/nnz");
@@ -202,19 +195,4 @@ static void precisions_are_compared(void **state)
     talk_says(&t, "bench precisions csr-serial on cpu reps 2", "fp16-fp32: ");
     talk_refuses(&t, "spmv B fp16-fp32", "fp16's largest number, 65504");
     talk_close(&t);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_code_is_read_and_written),
-        cmocka_unit_test(numbers_between_codes_are_rounded_to_the_nearest),
-        cmocka_unit_test(conversions_agree_with_the_compiler),
-        cmocka_unit_test(types_of_precisions),
-        cmocka_unit_test(values_beyond_the_largest_are_refused),
-        cmocka_unit_test(kernels_that_take_a_precision_are_named),
-        cmocka_unit_test(commands_take_precisions),
-        cmocka_unit_test(precisions_are_compared),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

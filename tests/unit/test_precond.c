@@ -6,6 +6,8 @@
 #include "kits/precond_kit.h"
 #include "kits/solve_kit.h"
 #include "kits/talk.h"
+#include "kits/amg_kit.h"
+#include "kits/test.h"
 #include "gpu/emu/emu.h"
 #include "solvers/amg.h"
 #include "solvers/level_schedule.h"
@@ -32,16 +34,14 @@ static void everywhere(void (*check)(const char *device, enum type real))
         for (int r = 0; r < COUNT(reals); r++) check(devices[d], reals[r]);
 }
 
-static void test_applied(void **state)
+TEST(test_applied)
 {
-    (void)state;
     everywhere(check_preconds_applied);
 }
 
 /* A tridiagonal matrix has no fill: M = A, and one iteration suffices. */
-static void test_exact(void **state)
+TEST(test_exact)
 {
-    (void)state;
     static const struct problem line = {.generator = "poisson2d", .p = {50, 1}};
     static const char *const names[] = {"ilu0", "ic0"};
     for (int i = 0; i < 4; i++) {
@@ -80,9 +80,8 @@ static void check_negated(const struct precond *pre, const char *solver, const c
     assert_true(fabs(r[1].low / r[0].low - 1) < 1e-6 && fabs(r[1].high / r[0].high - 1) < 1e-6);
 }
 
-static void test_negative_definite(void **state)
+TEST(test_negative_definite)
 {
-    (void)state;
     for (int d = 0; d < COUNT(devices); d++)
         for (int i = 0; preconds[i]; i++) {
             if (!preconds[i]->symmetric) continue;
@@ -104,9 +103,8 @@ static void check_levels(const struct problem *p, const char *device, int64_t le
     bed_free(&bed);
 }
 
-static void test_levels(void **state)
+TEST(test_levels)
 {
-    (void)state;
     check_levels(&(struct problem){.generator = "poisson2d", .p = {13, 9}}, "emu", 13 + 9 - 1);
     check_levels(&(struct problem){.generator = "poisson3d", .p = {5, 4, 3}}, "emu", 5 + 4 + 3 - 2);
     check_levels(&(struct problem){.generator = "poisson2d", .p = {40, 1}}, "emu", 40);
@@ -116,7 +114,7 @@ static void test_levels(void **state)
 
 /* Colours are chosen where many short levels follow each other, but not for factors that are nearly complete, nor on
    cpu, nor against the user's word. */
-static void test_order_chosen(void **state)
+TEST(test_order_chosen)
 {
     static const struct {
         struct problem of;
@@ -127,7 +125,6 @@ static void test_order_chosen(void **state)
                  {{.generator = "fem", .p = {30, 30}}, "cpu", false, false},
                  {{.generator = "poisson2d", .p = {13, 9}}, "emu", false, false},
                  {{.generator = "poisson2d", .p = {3000, 1}}, "emu", false, false}};
-    (void)state;
     for (int i = 0; i < COUNT(cases); i++)
         for (int k = 0; preconds[k]; k++) {
             struct bed bed;
@@ -144,33 +141,29 @@ static void test_order_chosen(void **state)
 }
 
 /* Also with threads in another order, and with the check for races. */
-static void test_triangles(void **state)
+TEST(test_triangles)
 {
-    (void)state;
     everywhere(check_preconds_triangles);
     emu_order(17);
     check_preconds_triangles("emu", T_F64);
     emu_order(0);
 }
 
-static void test_launches(void **state)
+TEST(test_launches)
 {
-    (void)state;
     everywhere(check_preconds_launches);
     emu_order(17);
     check_preconds_launches("emu", T_F64);
     emu_order(0);
 }
 
-static void test_long_runs(void **state)
+TEST(test_long_runs)
 {
-    (void)state;
     check_preconds_long_runs("emu");
 }
 
-static void test_guard(void **state)
+TEST(test_guard)
 {
-    (void)state;
     check_preconds_guard("cpu");
     check_preconds_guard("emu");
 }
@@ -236,9 +229,8 @@ static const struct refusal {
      .usage = true},
 };
 
-static void test_refusals(void **state)
+TEST(test_refusals)
 {
-    (void)state;
     for (int i = 0; i < 2 * COUNT(refusals); i++) {
         const struct refusal *k = &refusals[i / 2];
         struct bed bed;
@@ -257,9 +249,8 @@ static const struct problem pivoted[] = {DENSE(2, 0, 2, 3, 0), DENSE(3, 0, 0, 4,
 
 /* Blocks that need row exchanges, and blocks whose rows differ greatly in magnitude. None of these blocks is singular.
  */
-static void test_pivoted_blocks(void **state)
+TEST(test_pivoted_blocks)
 {
-    (void)state;
     for (int i = 0; i < COUNT(pivoted); i++) {
         struct bed bed;
         bed_make(&bed, &pivoted[i]);
@@ -272,9 +263,8 @@ static const struct problem grid = {.generator = "poisson2d", .p = {10, 9}};
 static const struct problem kershaw = DENSE(4, 3, -2, 0, 2, -2, 3, -2, 0, 0, -2, 3, -2, 2, 0, -2, 3);
 
 /* A positive definite matrix whose incomplete factor has a negative pivot (Kershaw 1978): the diagonal is increased. */
-static void test_shift(void **state)
+TEST(test_shift)
 {
-    (void)state;
     struct bed bed;
     struct err e = {0};
     bed_make(&bed, &kershaw);
@@ -288,9 +278,8 @@ static void test_shift(void **state)
 }
 
 /* A matrix without rows causes no error. */
-static void test_empty(void **state)
+TEST(test_empty)
 {
-    (void)state;
     for (int i = 0; preconds[i]; i++) {
         struct bed bed;
         struct solve_options o = {.solver = solver_find("cg"), .real = T_F64, .tol = 1e-9, .maxit = 9};
@@ -303,9 +292,8 @@ static void test_empty(void **state)
 }
 
 /* What `solve` reports about preconditioners. */
-static void test_notes(void **state)
+TEST(test_notes)
 {
-    (void)state;
     static const struct {
         const char *line, *part;
     } lines[] = {
@@ -350,9 +338,8 @@ static void test_notes(void **state)
     talk_close(&t);
 }
 
-static void test_shift_note(void **state)
+TEST(test_shift_note)
 {
-    (void)state;
     struct bed bed;
     struct err e = {0};
     char note[120];
@@ -379,9 +366,8 @@ static bool solve_some(struct bed *bed, const struct precond *pre, struct device
     return ok && solve_end(bed->s.solve, e);
 }
 
-static void test_failing_allocations(void **state)
+TEST(test_failing_allocations)
 {
-    (void)state;
     for (int i = 0; i < 10; i++) {
         bool done = false;
         for (int64_t nth = 1; !done; nth++) {
@@ -410,9 +396,8 @@ static bool solve_on_fake(struct fake *f, const struct precond *pre, enum fake_c
     return ok;
 }
 
-static void test_failing_device(void **state)
+TEST(test_failing_device)
 {
-    (void)state;
     static const enum fake_call calls[] = {FAKE_ALLOC, FAKE_PUT, FAKE_GET, FAKE_SYNC};
     static struct fake f;
     struct err e = {0};
@@ -427,12 +412,11 @@ static void test_failing_device(void **state)
 
 /* Rows of a colour are eliminated at the same time, rows of many short levels one after another: the number of threads
    changes nothing. */
-static void test_threads(void **state)
+TEST(test_threads)
 {
     static const char *const names[] = {"ic0", "ilu0"};
     int before = omp_get_max_threads();
     struct talk t;
-    (void)state;
     talk_open(&t, OUT_TEXT);
     assert_true(talk_line(&t, "gen poisson2d 90 as A"));
     for (int i = 0; i < COUNT(names); i++)
@@ -461,9 +445,8 @@ static bool never(struct watch *w, const char *what, int64_t done, int64_t total
     return strcmp(what, "ilu0") != 0 && strcmp(what, "ic0") != 0;
 }
 
-static void test_cancelled(void **state)
+TEST(test_cancelled)
 {
-    (void)state;
     static const char *const names[] = {"ilu0", "ic0"};
     for (int i = 0; i < COUNT(names); i++) {
         struct bed bed;
@@ -485,9 +468,8 @@ static bool shows_memory(struct watch *w, const char *what, int64_t done, int64_
     return true;
 }
 
-static void test_shown_while_made(void **state)
+TEST(test_shown_while_made)
 {
-    (void)state;
     loop_check_all(true);
     for (int i = 0; preconds[i]; i++) {
         struct bed bed;
@@ -505,16 +487,14 @@ static void test_shown_while_made(void **state)
     loop_check_all(false);
 }
 
-static void test_gain(void **state)
+TEST(test_gain)
 {
-    (void)state;
     check_preconds_gain("cpu");
     check_preconds_gain("emu");
 }
 
-static void test_diagonal(void **state)
+TEST(test_diagonal)
 {
-    (void)state;
     everywhere(check_preconds_diagonal);
 }
 
@@ -568,9 +548,8 @@ static int check_all(struct csr *A, const char *name)
     return made;
 }
 
-static void test_collection(void **state)
+TEST(test_collection)
 {
-    (void)state;
     const char *folder;
     char path[1024], line[4096];
     struct load_info info;
@@ -594,35 +573,4 @@ static void test_collection(void **state)
     assert_true(made > matrices);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_applied),
-        cmocka_unit_test(test_exact),
-        cmocka_unit_test(test_negative_definite),
-        cmocka_unit_test(test_levels),
-        cmocka_unit_test(test_triangles),
-        cmocka_unit_test(test_order_chosen),
-        cmocka_unit_test(test_launches),
-        cmocka_unit_test(test_long_runs),
-        cmocka_unit_test(test_guard),
-        cmocka_unit_test(test_refusals),
-        cmocka_unit_test(test_pivoted_blocks),
-        cmocka_unit_test(test_shift),
-        cmocka_unit_test(test_notes),
-        cmocka_unit_test(test_shift_note),
-        cmocka_unit_test(test_empty),
-        cmocka_unit_test(test_failing_allocations),
-        cmocka_unit_test(test_failing_device),
-        cmocka_unit_test(test_threads),
-        cmocka_unit_test(test_cancelled),
-        cmocka_unit_test(test_shown_while_made),
-        cmocka_unit_test(test_gain),
-        cmocka_unit_test(test_diagonal),
-        cmocka_unit_test(test_collection),
-    };
-    amg_hook(8); /* so that small matrices have several levels */
-    int failed = cmocka_run_group_tests(tests, NULL, NULL);
-    devices_close();
-    return failed;
-}
+SUITE(.setup = amg_of_few_rows);

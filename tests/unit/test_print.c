@@ -2,6 +2,7 @@
    matrix. Other tests check truncated text, refusals, failing allocations and cancelling. */
 #include "kits/shapes.h"
 #include "kits/talk.h"
+#include "kits/test.h"
 #include "base/loop.h"
 #include "base/table.h"
 #include "base/watch.h"
@@ -89,9 +90,8 @@ static void check_lines(struct talk *t, const struct csr *A)
     }
 }
 
-static void every_number_is_printed(void **state)
+TEST(every_number_is_printed)
 {
-    (void)state;
     for (const struct shape *s = shapes; s->name; s++) {
         struct talk t;
         struct load_info info = {0};
@@ -107,10 +107,9 @@ static void every_number_is_printed(void **state)
     }
 }
 
-static void entries_are_stored_or_not(void **state)
+TEST(entries_are_stored_or_not)
 {
     struct talk t;
-    (void)state;
     talk_open(&t, OUT_TEXT);
     assert_true(talk_line(&t, "gen poisson2d 3 as A; load tests/golden/complex.mtx as C"));
     talk_says(&t, "print 3 4 A", "A(3, 4) = -1\n");
@@ -133,10 +132,9 @@ static int count_lines(const char *text)
     return n;
 }
 
-static void long_text_is_cut(void **state)
+TEST(long_text_is_cut)
 {
     struct talk t;
-    (void)state;
     talk_open(&t, OUT_TEXT);
     assert_true(talk_line(&t, "gen dense 400 400 as D"));
     talk_says(&t, "print row 42", " more; `print row 42 all`\n");
@@ -157,10 +155,9 @@ static void long_text_is_cut(void **state)
 }
 
 /* The rows of a long CSV table are printed in parts, under one header. */
-static void long_csv_has_one_header(void **state)
+TEST(long_csv_has_one_header)
 {
     struct talk t;
-    (void)state;
     talk_open(&t, OUT_CSV);
     assert_true(talk_line(&t, "gen dense 100 100 as D; print row 0"));
     talk_forget(&t);
@@ -174,11 +171,10 @@ static void long_csv_has_one_header(void **state)
 
 /* ---- vectors ---- */
 
-static void vectors_of_a_solve(void **state)
+TEST(vectors_of_a_solve)
 {
     struct talk t;
     double r[100];
-    (void)state;
     talk_open(&t, OUT_JSON);
     assert_true(talk_line(&t, "gen poisson2d 10 as A; solve cg on cpu b random maxit 3 tol 1e-3"));
     const struct solve *v = t.s.solve;
@@ -198,10 +194,9 @@ static void vectors_of_a_solve(void **state)
     talk_close(&t);
 }
 
-static void vectors_of_a_paused_solve(void **state)
+TEST(vectors_of_a_paused_solve)
 {
     struct talk t;
-    (void)state;
     talk_open(&t, OUT_TEXT);
     assert_true(talk_line(&t, "gen poisson2d 10 as A; solve cg on cpu step"));
     talk_says(&t, "print x 0:1", "after 0 iterations of cg");
@@ -217,10 +212,9 @@ static void vectors_of_a_paused_solve(void **state)
 
 /* x of Jacobi alternates between two vectors. On a row of four points, x is 3/4, 1/2, 1/2, 3/4 after the first
    iteration and 7/8, 13/16, 13/16, 7/8 after the second. */
-static void x_of_a_paused_jacobi(void **state)
+TEST(x_of_a_paused_jacobi)
 {
     static const char *const forms[] = {"update", "matrix"};
-    (void)state;
     for (int i = 0; i < COUNT(forms); i++) {
         struct talk t;
         char line[80];
@@ -235,11 +229,10 @@ static void x_of_a_paused_jacobi(void **state)
     }
 }
 
-static void vectors_of_an_spmv(void **state)
+TEST(vectors_of_an_spmv)
 {
     struct talk t;
     double x[25], y[25];
-    (void)state;
     talk_open(&t, OUT_JSON);
     assert_true(talk_line(&t, "gen poisson2d 5 as A"));
     for (int k = 0; k < 2; k++) {
@@ -257,7 +250,7 @@ static void vectors_of_an_spmv(void **state)
 
 /* ---- refusals ---- */
 
-static void wrong_lines_are_refused(void **state)
+TEST(wrong_lines_are_refused)
 {
     static const struct {
         const char *line, *message;
@@ -291,7 +284,6 @@ static void wrong_lines_are_refused(void **state)
     struct talk t;
     struct csr E;
     struct load_info info = {0};
-    (void)state;
     talk_open(&t, OUT_TEXT);
     talk_refuses(&t, "print row 1", "no matrix is loaded");
     assert_true(csr_new(&E, 0, 0, 0, false, NULL) && session_add(&t.s, "E", &E, &info, NULL));
@@ -310,10 +302,9 @@ static bool go_column(const void *user, struct err *e)
     return true;
 }
 
-static void column_allocations_fail(void **state)
+TEST(column_allocations_fail)
 {
     const struct shape *s = shapes;
-    (void)state;
     while (strcmp(s->name, "complex")) s++;
     struct csr A = shape_csr(s, 1);
     assert_int_equal(fail_each(go_column, &A), 3);
@@ -326,13 +317,12 @@ static bool stop(struct watch *w, const char *what, int64_t done, int64_t total)
     return false;
 }
 
-static void a_column_is_cancelled(void **state)
+TEST(a_column_is_cancelled)
 {
     struct talk t;
     struct column c;
     struct err e = {0};
     struct watch w = {stop, NULL};
-    (void)state;
     talk_open(&t, OUT_TEXT);
     assert_true(talk_line(&t, "gen poisson2d 1500 as A"));
     struct watch *before = loop_enter(&w);
@@ -347,7 +337,7 @@ static void a_column_is_cancelled(void **state)
 }
 
 /* Ctrl-C stops the printing of a long table, and table_shorten keeps the first rows. */
-static void a_long_table_is_cut(void **state)
+TEST(a_long_table_is_cut)
 {
     enum { ROWS = 100000, KEPT = 10 };
     struct table t = {0};
@@ -355,7 +345,6 @@ static void a_long_table_is_cut(void **state)
     struct watch w = {stop, NULL};
     char *text = NULL;
     size_t size = 0, lines = 0;
-    (void)state;
     for (int i = 0; i < ROWS; i++) {
         table_row(&t);
         assert_true(table_add(&t, "row", "row", "17", true, false, &e));
@@ -372,17 +361,4 @@ static void a_long_table_is_cut(void **state)
     assert_int_equal(t.n, KEPT);
     assert_int_equal(table_shorten(&t, KEPT), 0);
     table_clear(&t);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_number_is_printed),   cmocka_unit_test(entries_are_stored_or_not),
-        cmocka_unit_test(long_text_is_cut),          cmocka_unit_test(vectors_of_a_solve),
-        cmocka_unit_test(vectors_of_a_paused_solve), cmocka_unit_test(x_of_a_paused_jacobi),
-        cmocka_unit_test(vectors_of_an_spmv),        cmocka_unit_test(wrong_lines_are_refused),
-        cmocka_unit_test(column_allocations_fail),   cmocka_unit_test(a_column_is_cancelled),
-        cmocka_unit_test(a_long_table_is_cut),       cmocka_unit_test(long_csv_has_one_header),
-    };
-    return cmocka_run_group_tests_name("print", tests, NULL, NULL);
 }

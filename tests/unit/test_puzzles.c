@@ -2,6 +2,7 @@
    reason. The first line of an answer, tests/files/puzzles/NAME.N.cu, has what it misses. Each puzzle is checked in a
    process of its own, several at a time, because a kernel takes half a second to compile. */
 #include "kits/talk.h"
+#include "kits/test.h"
 #include "base/base.h"
 #include "lab/lab.h"
 #include "lessons/puzzle.h"
@@ -19,13 +20,9 @@ static char folder[] = "/tmp/warpspy-test-XXXXXX", answers[PATH_MAX];
 
 static int prepare(void **state)
 {
-    char here[PATH_MAX], program[PATH_MAX + 64];
+    char program[PATH_MAX];
     (void)state;
-    ssize_t n = readlink("/proc/self/exe", here, sizeof here - 1);
-    if (n <= 0 || !mkdtemp(folder) || !realpath("tests/files/puzzles", answers)) return -1;
-    here[n] = 0;
-    for (int up = 0; up < 3; up++) *strrchr(here, '/') = 0;
-    snprintf(program, sizeof program, "%s/warpspy", here);
+    if (!find_warpspy(program) || !mkdtemp(folder) || !realpath("tests/files/puzzles", answers)) return -1;
     lab_set_program(program);
     setenv("XDG_STATE_HOME", folder, 1);
     return chdir(folder) || access(program, X_OK);
@@ -125,11 +122,10 @@ static bool begin_puzzle(void *user, const struct puzzle *p, struct err *e)
     return true;
 }
 
-static void puzzles_can_be_solved(void **state)
+TEST(puzzles_can_be_solved)
 {
     struct running r = {.most = (int)sysconf(_SC_NPROCESSORS_ONLN)};
     struct err e = {0}, broken = {0};
-    (void)state;
     bool ok = puzzle_each(begin_puzzle, &r, &broken, &e);
     while (r.n) wait_for_one(&r);
     if (!ok || broken.code) fail_msg("%s%s %s", e.text, broken.where, broken.text);
@@ -138,10 +134,9 @@ static void puzzles_can_be_solved(void **state)
 
 /* ---- the command ---- */
 
-static void a_puzzle_is_played(void **state)
+TEST(a_puzzle_is_played)
 {
     struct talk t;
-    (void)state;
     talk_open(&t, OUT_TEXT);
     talk_refuses(&t, "puzzle check", "which puzzle?");
     talk_says(&t, "puzzle", "0 of 10 solved");
@@ -170,12 +165,11 @@ static void a_puzzle_is_played(void **state)
     talk_close(&t);
 }
 
-static void answers_in_other_files_are_found(void **state)
+TEST(answers_in_other_files_are_found)
 {
     struct talk t;
     struct puzzle *p = calloc(1, sizeof *p);
     struct err e = {0};
-    (void)state;
     assert_non_null(p);
     talk_open(&t, OUT_JSON);
     assert_true(puzzle_named("no-div", p, &e));
@@ -217,10 +211,9 @@ static const struct {
     {"# T\n> gen poisson2d 3\nkernel\nx\nend\n", "bad.txt:5: the puzzle lacks the solution"},
 };
 
-static void mistakes_are_named_by_line(void **state)
+TEST(mistakes_are_named_by_line)
 {
     struct puzzle *p = calloc(1, sizeof *p);
-    (void)state;
     assert_non_null(p);
     for (int i = 0; i < COUNT(mistakes); i++) {
         struct err e = {0};
@@ -233,13 +226,4 @@ static void mistakes_are_named_by_line(void **state)
     free(p);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(puzzles_can_be_solved),
-        cmocka_unit_test(a_puzzle_is_played),
-        cmocka_unit_test(answers_in_other_files_are_found),
-        cmocka_unit_test(mistakes_are_named_by_line),
-    };
-    return cmocka_run_group_tests(tests, prepare, clean);
-}
+SUITE(.setup = prepare, .teardown = clean);

@@ -1,6 +1,7 @@
 /* Races: equal time slices, ranks, messages about racers that cannot take part, and clean-up after a failure. */
 #include "kits/dev_fake.h"
 #include "kits/talk.h"
+#include "kits/test.h"
 #include "session/command.h"
 #include "session/matrix.h"
 #include "base/mem.h"
@@ -78,12 +79,11 @@ static struct race *begun(struct talk *t, const char *const *names, int n, const
 /* ---- turns ---- */
 
 /* The racer with the least time runs next, so no racer is ahead by more than the longest slice. */
-static void all_racers_get_equal_time(void **state)
+TEST(all_racers_get_equal_time)
 {
     static const char *const names[] = {"jacobi", "bicgstab", "gmres"};
     struct talk t;
     double longest = 0;
-    (void)state;
     open_with(&t, OUT_TEXT, "gen poisson2d 40");
     struct race *r = begun(&t, names, 3, "cpu");
     for (int turn = 0; turn < 40 && r->running; turn++) {
@@ -104,11 +104,10 @@ static void all_racers_get_equal_time(void **state)
     talk_close(&t);
 }
 
-static void the_emulator_takes_turns_by_iterations(void **state)
+TEST(the_emulator_takes_turns_by_iterations)
 {
     static const char *const names[] = {"jacobi", "cg"};
     struct talk t;
-    (void)state;
     open_with(&t, OUT_TEXT, "gen poisson2d 8");
     struct race *r = begun(&t, names, 2, "emu");
     for (int turn = 0; turn < 10; turn++) {
@@ -120,11 +119,10 @@ static void the_emulator_takes_turns_by_iterations(void **state)
     talk_close(&t);
 }
 
-static void iterations_are_known_at_any_time(void **state)
+TEST(iterations_are_known_at_any_time)
 {
     struct mark mark[] = {{0, 0}, {10, 1}, {30, 11}, {40, 11}};
     struct racer x = {.mark = mark, .nmarks = COUNT(mark)};
-    (void)state;
     static const struct {
         double us, iteration;
     } at[] = {{0, 0}, {5, 0.5}, {10, 1}, {20, 6}, {30, 11}, {35, 11}, {40, 11}, {41, -1}};
@@ -135,10 +133,9 @@ static void iterations_are_known_at_any_time(void **state)
 
 /* ---- tables ---- */
 
-static void converged_racers_rank_first(void **state)
+TEST(converged_racers_rank_first)
 {
     struct talk t;
-    (void)state;
     open_with(&t, OUT_JSON, "gen poisson2d 40");
     assert_true(talk_line(&t, "race jacobi wjacobi 0.5 cg gmres 7 bicgstab on cpu maxit 400"));
     for (int i = 0; i < 5; i++) {
@@ -159,13 +156,12 @@ static void converged_racers_rank_first(void **state)
 }
 
 /* The result of a racer equals the result of the same solve alone. */
-static void a_race_solves_as_solve_does(void **state)
+TEST(a_race_solves_as_solve_does)
 {
     static const char *const lines[] = {"race gmres 7 cg on cpu b random seed 5",
                                         "solve gmres m 7 on cpu b random seed 5"};
     struct talk t;
     double iterations[2];
-    (void)state;
     open_with(&t, OUT_JSON, "gen poisson2d 30");
     for (int i = 0; i < 2; i++) {
         assert_true(talk_line(&t, lines[i]));
@@ -182,10 +178,9 @@ static void a_race_solves_as_solve_does(void **state)
     talk_close(&t);
 }
 
-static void kernels_repeat_in_turn(void **state)
+TEST(kernels_repeat_in_turn)
 {
     struct talk t;
-    (void)state;
     open_with(&t, OUT_JSON, "gen poisson2d 30");
     assert_true(talk_line(&t, "race csr-serial ell-serial csr-openmp on cpu reps 5 f32"));
     for (int i = 0; i < 3; i++) {
@@ -201,10 +196,9 @@ static void kernels_repeat_in_turn(void **state)
     talk_close(&t);
 }
 
-static void the_table_explains_failures(void **state)
+TEST(the_table_explains_failures)
 {
     struct talk t;
-    (void)state;
     open_with(&t, OUT_TEXT, "gen poisson2d 20");
     assert_true(talk_line(&t, "race gmres cg wjacobi 0.9 on cpu maxit 30"));
     assert_says(t.out, "gmres (");
@@ -218,10 +212,9 @@ static void the_table_explains_failures(void **state)
 
 /* ---- solvers that cannot take part ---- */
 
-static void a_refusing_solver_does_not_take_part(void **state)
+TEST(a_refusing_solver_does_not_take_part)
 {
     struct talk t;
-    (void)state;
     open_with(&t, OUT_JSON, "load samples/mesh3em5.mtx; gen random 50 3 as R");
     assert_true(talk_line(&t, "race jacobi gmres 10 of R on cpu maxit 20"));
     assert_word(&t, 1, "solver", "jacobi");
@@ -259,10 +252,9 @@ static const struct {
     {"race csr-vector on cpu", "does not run on cpu"},
 };
 
-static void mistakes_are_named(void **state)
+TEST(mistakes_are_named)
 {
     struct talk t;
-    (void)state;
     open_with(&t, OUT_TEXT, "gen random 6 2 9 as wide; gen poisson2d 5");
     for (int i = 0; i < COUNT(mistakes); i++) {
         if (talk_line(&t, mistakes[i].line)) fail_msg("%s is no mistake", mistakes[i].line);
@@ -283,10 +275,9 @@ static bool tick(struct watch *w, const char *what, int64_t done, int64_t total)
     return ticks_left >= 0;
 }
 
-static void a_stopped_race_reports_its_results(void **state)
+TEST(a_stopped_race_reports_its_results)
 {
     struct talk t;
-    (void)state;
     open_with(&t, OUT_JSON, "gen poisson2d 60");
     t.s.watch.tick = tick;
     ticks_left = 8;
@@ -308,11 +299,10 @@ static void keep(void *user, const char *word)
     snprintf((char *)user + n, 4096 - n, "%s ", word);
 }
 
-static void words_are_completed(void **state)
+TEST(words_are_completed)
 {
     struct talk t;
     char words[4096] = "";
-    (void)state;
     open_with(&t, OUT_TEXT, "version");
     complete(&t.s, "race cg gm", 10, keep, words);
     assert_string_equal(words, "gmres ");
@@ -330,10 +320,9 @@ static void words_are_completed(void **state)
 
 static struct fake fake;
 
-static void memory_is_held_at_once(void **state)
+TEST(memory_is_held_at_once)
 {
     struct talk t;
-    (void)state;
     open_with(&t, OUT_TEXT, "gen poisson2d 20; device fake");
     fake.budget = fake.used;
     do fake.budget += 20000; /* the loop ends when the memory suffices for a race of one solver */
@@ -347,10 +336,9 @@ static void memory_is_held_at_once(void **state)
 }
 
 /* Whichever call fails, the race ends and the session continues; afterwards everything works. */
-static void every_call_may_fail(void **state)
+TEST(every_call_may_fail)
 {
     static const char *const lines[] = {"race cg gmres 3 maxit 5", "race csr-vector ell"};
-    (void)state;
     fake.budget = 1 << 26;
     for (int l = 0; l < COUNT(lines); l++) {
         for (int call = 0; call < FAKE_CALLS; call++) {
@@ -375,10 +363,9 @@ static void every_call_may_fail(void **state)
     assert_int_equal(fake.nblocks, 0);
 }
 
-static void every_allocation_may_fail(void **state)
+TEST(every_allocation_may_fail)
 {
     static const char *const lines[] = {"race cg gmres 3 maxit 5 on cpu", "race csr-serial ell-serial on cpu reps 300"};
-    (void)state;
     for (int l = 0; l < COUNT(lines); l++) {
         bool ok = false;
         for (int64_t n = 1; !ok && n < 3000; n++) {
@@ -408,23 +395,4 @@ static int teardown(void **state)
     return 0;
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(all_racers_get_equal_time),
-        cmocka_unit_test(the_emulator_takes_turns_by_iterations),
-        cmocka_unit_test(iterations_are_known_at_any_time),
-        cmocka_unit_test(converged_racers_rank_first),
-        cmocka_unit_test(a_race_solves_as_solve_does),
-        cmocka_unit_test(kernels_repeat_in_turn),
-        cmocka_unit_test(the_table_explains_failures),
-        cmocka_unit_test(a_refusing_solver_does_not_take_part),
-        cmocka_unit_test(mistakes_are_named),
-        cmocka_unit_test(a_stopped_race_reports_its_results),
-        cmocka_unit_test(words_are_completed),
-        cmocka_unit_test(memory_is_held_at_once),
-        cmocka_unit_test(every_call_may_fail),
-        cmocka_unit_test(every_allocation_may_fail),
-    };
-    return cmocka_run_group_tests(tests, setup, teardown);
-}
+SUITE(.setup = setup, .teardown = teardown);

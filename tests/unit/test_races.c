@@ -3,6 +3,7 @@
 #include "kits/kernel_loops.h"
 #include "kits/lu_kit.h"
 #include "kits/talk.h"
+#include "kits/test.h"
 #include "gpu/emu/emu.h"
 #include "gpu/emu/races.h"
 #include "base/err.h"
@@ -15,25 +16,20 @@
 #include "solvers/precond.h"
 #include "solvers/solver.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <string.h>
-#include <cmocka.h>
 
 enum { SLOTS = 1 << 14 };
 
-static void test_kernels_have_none(void **state)
+TEST(test_kernels_have_none)
 {
-    (void)state;
     struct device *d = open_or_fail("emu");
     emu_races(true);
     check_shapes(d, SLOTS);
     emu_races(false);
 }
 
-static void test_solvers_have_none(void **state)
+TEST(test_solvers_have_none)
 {
-    (void)state;
     struct talk t;
     char line[80];
     talk_open(&t, OUT_TEXT);
@@ -55,9 +51,8 @@ static void test_solvers_have_none(void **state)
 }
 
 /* Launches of many iterations, by the 4 blocks of a cluster. */
-static void test_clusters_have_none(void **state)
+TEST(test_clusters_have_none)
 {
-    (void)state;
     static const char *const words[] = {"", " precond jacobi"};
     struct talk t;
     char line[80];
@@ -77,9 +72,8 @@ static void test_clusters_have_none(void **state)
 }
 
 /* Every method with every width of a tile or panel. */
-static void test_lu_has_none(void **state)
+TEST(test_lu_has_none)
 {
-    (void)state;
     struct err e = {0};
     struct device *d = open_or_fail("emu");
     struct csr A;
@@ -118,9 +112,8 @@ static int line_of(const struct err *e)
     return colon ? atoi(colon + 1) : 0;
 }
 
-static void test_wrong_are_found(void **state)
+TEST(test_wrong_are_found)
 {
-    (void)state;
     int n = 0, length, first, last;
     bool right;
     for (; wrong_rules[n].name; n++) {
@@ -139,9 +132,8 @@ static void test_wrong_are_found(void **state)
 }
 
 /* The statement reported as missing is in the correct kernel: adding it fixes the bug. */
-static void test_what_is_missing(void **state)
+TEST(test_what_is_missing)
 {
-    (void)state;
     static const char *const missing[][2] = {{"barrier", "__syncthreads() is missing"},
                                              {"reuse", "__syncthreads() is missing"},
                                              {"lockstep", "__syncwarp() is missing"},
@@ -160,9 +152,8 @@ static void test_what_is_missing(void **state)
 }
 
 /* Blocks of a cluster that read each other's shared memory without a cluster_sync. */
-static void test_races_of_clusters(void **state)
+TEST(test_races_of_clusters)
 {
-    (void)state;
     static const char *const racing[] = {"cluster_too_early", "cluster_reuse"};
     static int y[256];
     struct err e = {0};
@@ -181,9 +172,8 @@ static void test_races_of_clusters(void **state)
 }
 
 /* A race is found whatever the order of the threads. */
-static void test_right_pass(void **state)
+TEST(test_right_pass)
 {
-    (void)state;
     for (int n = 0; wrong_rules[n].name; n++)
         for (uint64_t seed = 0; seed < 20; seed++) {
             struct err e = {0};
@@ -197,9 +187,8 @@ static void test_right_pass(void **state)
     emu_order(0);
 }
 
-static void test_command(void **state)
+TEST(test_command)
 {
-    (void)state;
     struct talk t;
     for (const struct wrong_rule *r = wrong_rules; r->name; r++)
         assert_in_range(strlen("innerPro_128  ") + strlen(r->rule), 1, 80); /* no row of the list is truncated */
@@ -226,9 +215,8 @@ static enum race_answer by(unsigned thread, enum race_kind kind)
 }
 
 /* A barrier of a block orders the accesses of that block only. */
-static void test_cluster_barriers_order(void **state)
+TEST(test_cluster_barriers_order)
 {
-    (void)state;
     races_begin(2, 64);
     assert_int_equal(by(0, RACE_WRITE), RACE_NONE);
     races_barrier(0);
@@ -241,9 +229,8 @@ static void test_cluster_barriers_order(void **state)
     assert_int_equal(by(5, RACE_WRITE), RACE_NONE);
 }
 
-static void test_barriers_order(void **state)
+TEST(test_barriers_order)
 {
-    (void)state;
     races_begin(1, 128);
     assert_int_equal(by(0, RACE_WRITE), RACE_NONE);
     assert_int_equal(by(0, RACE_READ), RACE_NONE);
@@ -259,9 +246,8 @@ static void test_barriers_order(void **state)
 }
 
 /* A read by another warp stays in the table during many accesses by the writer's own warp. */
-static void test_reads_of_other_warps_are_remembered(void **state)
+TEST(test_reads_of_other_warps_are_remembered)
 {
-    (void)state;
     races_begin(1, 128);
     assert_int_equal(by(40, RACE_READ), RACE_NONE);
     for (unsigned t = 0; t < 32; t++) assert_int_equal(by(t, RACE_READ), RACE_NONE);
@@ -270,9 +256,8 @@ static void test_reads_of_other_warps_are_remembered(void **state)
     assert_int_equal(other.thread, 40);
 }
 
-static void test_warps_meet(void **state)
+TEST(test_warps_meet)
 {
-    (void)state;
     races_begin(1, 64);
     assert_int_equal(by(0, RACE_WRITE), RACE_NONE);
     /* Lanes 0 and 1 synchronise, then lanes 1 and 2, so lane 2 is ordered after lane 0. */
@@ -291,9 +276,8 @@ static void test_warps_meet(void **state)
     assert_int_equal(by(32, RACE_READ), RACE_FOUND); /* this warp did not take part in the shuffle */
 }
 
-static void test_atomics(void **state)
+TEST(test_atomics)
 {
-    (void)state;
     races_begin(1, 64);
     for (unsigned t = 0; t < 64; t++) assert_int_equal(by(t, RACE_ATOMIC), RACE_NONE);
     assert_int_equal(by(9, RACE_READ), RACE_FOUND);
@@ -304,9 +288,8 @@ static void test_atomics(void **state)
 }
 
 /* With many elements, the table grows and keeps all elements. */
-static void test_many_elements(void **state)
+TEST(test_many_elements)
 {
-    (void)state;
     races_begin(1, 64);
     for (uint64_t k = 0; k < 100000; k++)
         assert_int_equal(races_access(8 * k, 1, RACE_WRITE, "f", 1, &other), RACE_NONE);
@@ -317,26 +300,4 @@ static void test_many_elements(void **state)
     mem_fail_at(1);
     assert_int_equal(by(1, RACE_READ), RACE_NO_MEMORY);
     mem_fail_at(0);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_barriers_order),
-        cmocka_unit_test(test_cluster_barriers_order),
-        cmocka_unit_test(test_reads_of_other_warps_are_remembered),
-        cmocka_unit_test(test_warps_meet),
-        cmocka_unit_test(test_atomics),
-        cmocka_unit_test(test_many_elements),
-        cmocka_unit_test(test_wrong_are_found),
-        cmocka_unit_test(test_what_is_missing),
-        cmocka_unit_test(test_right_pass),
-        cmocka_unit_test(test_races_of_clusters),
-        cmocka_unit_test(test_command),
-        cmocka_unit_test(test_solvers_have_none),
-        cmocka_unit_test(test_clusters_have_none),
-        cmocka_unit_test(test_lu_has_none),
-        cmocka_unit_test(test_kernels_have_none),
-    };
-    return cmocka_run_group_tests(tests, NULL, close_devices);
 }

@@ -1,6 +1,7 @@
 /* The pictures at the top of README.md are what `export` writes now. WARPSPY_GOLDEN=write rewrites them. */
 #include "kits/golden_kit.h"
 #include "kits/talk.h"
+#include "kits/test.h"
 
 #include <locale.h>
 #include <stdio.h>
@@ -28,10 +29,9 @@ static char *content(const char *path)
     return text;
 }
 
-static void pictures_are_current(void **state)
+TEST(pictures_are_current)
 {
     char path[] = "/tmp/test_readme.XXXXXX.svg", line[400];
-    (void)state;
     int fd = mkstemps(path, 4);
     assert_true(fd >= 0);
     close(fd);
@@ -50,10 +50,9 @@ static void pictures_are_current(void **state)
 }
 
 /* README.md begins with the pictures, and states the commands that make them. */
-static void the_readme_shows_them(void **state)
+TEST(the_readme_shows_them)
 {
     char *text = content("README.md"), command[200];
-    (void)state;
     for (int i = 0; i < COUNT(pictures); i++) {
         const char *at = strstr(text, pictures[i].file), *end = strstr(pictures[i].commands, "; export");
         assert_true(at && at < strstr(text, "## Quick start"));
@@ -63,12 +62,4 @@ static void the_readme_shows_them(void **state)
     free(text);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(pictures_are_current),
-        cmocka_unit_test(the_readme_shows_them),
-    };
-    setlocale(LC_CTYPE, "C.UTF-8");
-    return golden_run("readme", tests, COUNT(tests));
-}
+SUITE(.setup = golden_begin, .teardown = golden_end);

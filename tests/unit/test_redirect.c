@@ -1,5 +1,6 @@
 /* Redirection: > FILE, >> FILE and | COMMAND at the end of a line, in text, JSON and CSV. */
 #include "kits/talk.h"
+#include "kits/test.h"
 #include "base/base.h"
 #include "base/words.h"
 #include "session/command.h"
@@ -67,10 +68,9 @@ static const struct {
      "the output goes to a file or to a shell command, not to both; use `| tee FILE`"},
 };
 
-static void a_redirection_ends_the_line(void **state)
+TEST(a_redirection_ends_the_line)
 {
     static struct words w;
-    (void)state;
     for (int i = 0; i < COUNT(lines); i++) {
         struct redirect r = {0};
         struct err e = {0};
@@ -89,12 +89,11 @@ static void a_redirection_ends_the_line(void **state)
     }
 }
 
-static void redirected_lines_can_be_typed_again(void **state)
+TEST(redirected_lines_can_be_typed_again)
 {
     static const char *const typed[] = {"stats > a force", "stats A >> \"a b\"", "kernels | grep 'a b'"};
     static struct words w;
     char joined[200];
-    (void)state;
     for (int i = 0; i < COUNT(typed); i++) {
         const char *line = typed[i];
         assert_true(words_split(&w, &line, NULL));
@@ -103,9 +102,8 @@ static void redirected_lines_can_be_typed_again(void **state)
     }
 }
 
-static void a_grammar_with_comparisons_has_the_trait(void **state)
+TEST(a_grammar_with_comparisons_has_the_trait)
 {
-    (void)state;
     for (int i = 0; commands[i]; i++)
         if (strchr(commands[i]->grammar, '>') && !commands[i]->compares) fail_msg("%s", commands[i]->name);
 }
@@ -137,9 +135,8 @@ static const char *content(const char *name)
     return text;
 }
 
-static void a_file_holds_what_the_command_prints(void **state)
+TEST(a_file_holds_what_the_command_prints)
 {
-    (void)state;
     for (enum out_mode mode = OUT_TEXT; mode <= OUT_CSV; mode++) {
         struct talk t;
         char printed[1 << 16], twice[1 << 17];
@@ -159,9 +156,8 @@ static void a_file_holds_what_the_command_prints(void **state)
 }
 
 /* The end of the file's name chooses the form, whatever the session prints; a .json file is one array. */
-static void the_name_of_a_file_chooses_its_form(void **state)
+TEST(the_name_of_a_file_chooses_its_form)
 {
-    (void)state;
     for (enum out_mode mode = OUT_TEXT; mode <= OUT_CSV; mode++) {
         struct talk t, csv;
         int n = 0;
@@ -191,10 +187,9 @@ static void the_name_of_a_file_chooses_its_form(void **state)
     }
 }
 
-static void an_existing_file_needs_force(void **state)
+TEST(an_existing_file_needs_force)
 {
     struct talk t;
-    (void)state;
     talk_open(&t, OUT_TEXT);
     assert_true(talk_line(&t, "gen poisson2d 4 as A"));
     assert_true(run_in(&t, "version > %s/kept"));
@@ -206,10 +201,9 @@ static void an_existing_file_needs_force(void **state)
     talk_close(&t);
 }
 
-static void a_failed_command_writes_no_file(void **state)
+TEST(a_failed_command_writes_no_file)
 {
     struct talk t;
-    (void)state;
     talk_open(&t, OUT_TEXT);
     assert_false(run_in(&t, "stats > %s/none"));
     assert_non_null(strstr(t.err, "no matrix is loaded"));
@@ -225,10 +219,9 @@ static void a_failed_command_writes_no_file(void **state)
 }
 
 /* The output of a script goes to one file, unless a line of the script redirects its own output. */
-static void redirections_nest(void **state)
+TEST(redirections_nest)
 {
     struct talk t;
-    (void)state;
     talk_open(&t, OUT_TEXT);
     FILE *f = fopen(path_of("script.ws"), "w");
     fprintf(f, "gen poisson2d 3 as A\nversion > %s/inner\ndevices\n", folder);
@@ -243,10 +236,9 @@ static void redirections_nest(void **state)
 
 /* ---- shell commands ---- */
 
-static void a_shell_command_reads_the_output(void **state)
+TEST(a_shell_command_reads_the_output)
 {
     struct talk t;
-    (void)state;
     talk_open(&t, OUT_TEXT);
     assert_true(run_in(&t, "kernels | grep 'csr-[v]ector' > %s/found; version"));
     assert_non_null(strstr(content("found"), "csr-vector"));
@@ -259,30 +251,27 @@ static void a_shell_command_reads_the_output(void **state)
 }
 
 /* More output than a pipe holds, for a command that reads none of the output. */
-static void unread_output_is_harmless(void **state)
+TEST(unread_output_is_harmless)
 {
     struct talk t;
-    (void)state;
     talk_open(&t, OUT_JSON);
     assert_true(talk_line(&t, "gen poisson2d 300 as A"));
     for (int i = 0; i < 20; i++) assert_true(talk_line(&t, "help | true"));
     talk_close(&t);
 }
 
-static void an_interrupt_ends_the_shell_command(void **state)
+TEST(an_interrupt_ends_the_shell_command)
 {
     struct talk t;
-    (void)state;
     talk_open(&t, OUT_TEXT);
     assert_false(talk_line(&t, "version | kill -INT $$"));
     assert_non_null(strstr(t.err, "cancelled"));
     talk_close(&t);
 }
 
-static void scripts_need_permission_for_the_shell(void **state)
+TEST(scripts_need_permission_for_the_shell)
 {
     struct talk t;
-    (void)state;
     talk_open(&t, OUT_TEXT);
     FILE *f = fopen(path_of("sly.ws"), "w");
     fprintf(f, "version | touch %s/made\n", folder);
@@ -297,7 +286,7 @@ static void scripts_need_permission_for_the_shell(void **state)
 
 /* The output of a script could run as commands later if it were added to a program, or to a file that a shell reads
    when it starts. */
-static void scripts_need_permission_for_hidden_files_and_programs(void **state)
+TEST(scripts_need_permission_for_hidden_files_and_programs)
 {
     static const struct {
         const char *target;
@@ -306,7 +295,6 @@ static void scripts_need_permission_for_hidden_files_and_programs(void **state)
                  {"program", false},  {"./plain3.txt", true},          {"a.b.c", true}};
     struct talk t;
     char line[400];
-    (void)state;
     talk_open(&t, OUT_TEXT);
     mkdir(path_of("sub.dir"), 0700);
     mkdir(path_of(".ssh"), 0700);
@@ -327,26 +315,18 @@ static void scripts_need_permission_for_hidden_files_and_programs(void **state)
     talk_close(&t);
 }
 
-int main(void)
+static int in_a_folder(void **state)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_redirection_ends_the_line),
-        cmocka_unit_test(redirected_lines_can_be_typed_again),
-        cmocka_unit_test(a_grammar_with_comparisons_has_the_trait),
-        cmocka_unit_test(a_file_holds_what_the_command_prints),
-        cmocka_unit_test(the_name_of_a_file_chooses_its_form),
-        cmocka_unit_test(an_existing_file_needs_force),
-        cmocka_unit_test(a_failed_command_writes_no_file),
-        cmocka_unit_test(redirections_nest),
-        cmocka_unit_test(a_shell_command_reads_the_output),
-        cmocka_unit_test(unread_output_is_harmless),
-        cmocka_unit_test(an_interrupt_ends_the_shell_command),
-        cmocka_unit_test(scripts_need_permission_for_the_shell),
-        cmocka_unit_test(scripts_need_permission_for_hidden_files_and_programs),
-    };
-    if (!mkdtemp(folder)) return 1;
-    int failed = cmocka_run_group_tests(tests, NULL, NULL);
-    char command[80];
-    snprintf(command, sizeof command, "rm -r %s", folder);
-    return system(command) ? 1 : failed;
+    (void)state;
+    return mkdtemp(folder) ? 0 : -1;
 }
+
+static int without_it(void **state)
+{
+    char command[80];
+    (void)state;
+    snprintf(command, sizeof command, "rm -r %s", folder);
+    return system(command);
+}
+
+SUITE(.setup = in_a_folder, .teardown = without_it);

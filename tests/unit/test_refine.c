@@ -3,6 +3,7 @@
    where the precision does not suffice. */
 #include "kits/mtx_kit.h"
 #include "kits/talk.h"
+#include "kits/test.h"
 #include "base/mem.h"
 #include "gpu/emu/emu.h"
 #include "matrix/csr.h"
@@ -48,11 +49,10 @@ static void check_converged(const struct solve *v, double tol, const char *line)
 }
 
 /* tol lies far below what fp32 can reach. */
-static void every_solver_reaches_digits_of_fp64(void **state)
+TEST(every_solver_reaches_digits_of_fp64)
 {
     struct talk t;
     char line[200];
-    (void)state;
     talk_open(&t, OUT_TEXT);
     assert_true(talk_line(&t, "gen poisson2d 12 as A"));
     for (int i = 0; solvers[i]; i++)
@@ -68,11 +68,10 @@ static void every_solver_reaches_digits_of_fp64(void **state)
     talk_close(&t);
 }
 
-static void others_are_refused(void **state)
+TEST(others_are_refused)
 {
     struct talk t;
     char line[200];
-    (void)state;
     talk_open(&t, OUT_TEXT);
     assert_true(talk_line(&t, "gen poisson2d 4 as A"));
     for (int i = 0; solvers[i]; i++) {
@@ -88,7 +87,7 @@ static void others_are_refused(void **state)
     talk_close(&t);
 }
 
-static void preconditioners_and_formats_go_together_with_it(void **state)
+TEST(preconditioners_and_formats_go_together_with_it)
 {
     static const char *const lines[] = {
         "solve cg A refine fp32 precond jacobi on cpu tol 1e-12",
@@ -102,7 +101,6 @@ static void preconditioners_and_formats_go_together_with_it(void **state)
         "solve cg A refine fp32 sums host on emu tol 1e-12",
     };
     struct talk t;
-    (void)state;
     talk_open(&t, OUT_TEXT);
     assert_true(talk_line(&t, "gen poisson2d 14 as A"));
     for (int i = 0; i < COUNT(lines); i++) check_converged(ended(&t, lines[i]), 1e-12, lines[i]);
@@ -111,13 +109,12 @@ static void preconditioners_and_formats_go_together_with_it(void **state)
 
 /* cg keeps its direction: the iterations are not many more than in fp64. If cg started again, they would be half as
    many again. */
-static void cg_does_not_start_again(void **state)
+TEST(cg_does_not_start_again)
 {
     static const char *const sides[] = {"", "b random"};
     static const double least[] = {0.62, 0.54, 0.54};
     struct talk t;
     char line[200];
-    (void)state;
     talk_open(&t, OUT_TEXT);
     assert_true(talk_line(&t, "gen poisson2d 40 as A"));
     for (int s = 0; s < COUNT(sides); s++)
@@ -152,12 +149,11 @@ static int64_t launches_of(struct talk *t, const char *line)
 }
 
 /* With every type of stored values, the passes of cg are those of cg in fp64. */
-static void cg_has_no_more_launches(void **state)
+TEST(cg_has_no_more_launches)
 {
     static const char *const formats[] = {"csr", "dia"}, *const preconds[] = {"", "precond jacobi"};
     struct talk t;
     char line[200];
-    (void)state;
     talk_open(&t, OUT_TEXT);
     assert_true(talk_line(&t, "gen poisson2d 20 as A"));
     for (int i = 0; i < COUNT(formats); i++)
@@ -175,11 +171,10 @@ static void cg_has_no_more_launches(void **state)
 }
 
 /* Step past refinements and go back before them: every residual is the same bit for bit. */
-static void steps_go_back_across_refinements(void **state)
+TEST(steps_go_back_across_refinements)
 {
     struct talk t;
     char line[200];
-    (void)state;
     talk_open(&t, OUT_TEXT);
     assert_true(talk_line(&t, "gen poisson2d 10 as A"));
     for (int i = 0; solvers[i]; i++)
@@ -213,10 +208,9 @@ static void steps_go_back_across_refinements(void **state)
     talk_close(&t);
 }
 
-static void settings_change_midway(void **state)
+TEST(settings_change_midway)
 {
     struct talk t;
-    (void)state;
     talk_open(&t, OUT_TEXT);
     assert_true(talk_line(&t, "gen poisson2d 12 as A"));
     talk_says(&t, "solve cg A refine fp32 on cpu step; step 20; change tol 1e-12; continue", "converged      yes");
@@ -249,11 +243,10 @@ static const char *ill_file(const char *name, int n, int digits)
     return write_file(name, text, (size_t)at);
 }
 
-static void too_large_a_condition_is_said(void **state)
+TEST(too_large_a_condition_is_said)
 {
     struct talk t;
     char line[300];
-    (void)state;
     talk_open(&t, OUT_TEXT);
     snprintf(line, sizeof line, "load %s as K", ill_file("ill.mtx", 40, 12));
     assert_true(talk_line(&t, line));
@@ -269,10 +262,9 @@ static void too_large_a_condition_is_said(void **state)
     talk_close(&t);
 }
 
-static void every_failing_allocation_is_reported(void **state)
+TEST(every_failing_allocation_is_reported)
 {
     struct talk t;
-    (void)state;
     talk_open(&t, OUT_TEXT);
     assert_true(talk_line(&t, "gen poisson2d 6 as A; solve cg A refine fp32 on cpu"));
     for (int64_t nth = 1;; nth++) {
@@ -286,18 +278,4 @@ static void every_failing_allocation_is_reported(void **state)
     talk_close(&t);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_solver_reaches_digits_of_fp64),
-        cmocka_unit_test(others_are_refused),
-        cmocka_unit_test(preconditioners_and_formats_go_together_with_it),
-        cmocka_unit_test(cg_does_not_start_again),
-        cmocka_unit_test(cg_has_no_more_launches),
-        cmocka_unit_test(steps_go_back_across_refinements),
-        cmocka_unit_test(settings_change_midway),
-        cmocka_unit_test(too_large_a_condition_is_said),
-        cmocka_unit_test(every_failing_allocation_is_reported),
-    };
-    return cmocka_run_group_tests_name("refine", tests, NULL, tidy);
-}
+SUITE(.teardown = tidy);

@@ -3,6 +3,7 @@
    plain loops. Other tests check refusals, failing allocations and the commands. */
 #include "kits/shapes.h"
 #include "kits/talk.h"
+#include "kits/test.h"
 #include "machine/device.h"
 #include "matrix/extract.h"
 #include "matrix/gen.h"
@@ -109,9 +110,8 @@ static void check_matrix(const char *name, const struct csr *A)
     }
 }
 
-static void test_shapes(void **state)
+TEST(test_shapes)
 {
-    (void)state;
     for (const struct shape *s = shapes; s->name; s++) {
         struct csr A = shape_csr(s, 5);
         if (A.rows == A.cols) check_matrix(s->name, &A);
@@ -173,9 +173,8 @@ static struct csr two_bands(int n, int half)
     return A;
 }
 
-static void test_band(void **state)
+TEST(test_band)
 {
-    (void)state;
     for (int half = 1; half <= 5; half += 2) {
         struct csr A = two_bands(1500, half), S = shuffled(&A), B = reordered(&S, "rcm");
         struct spread before, after;
@@ -209,12 +208,11 @@ static int64_t fill(const struct csr *A)
 
 /* Each ordering at least halves the number of entries of L. If the inverse permutation were applied by mistake, rows
    would also move, but the number would not be halved. */
-static void test_fill(void **state)
+TEST(test_fill)
 {
     static const char *const names[] = {"amd", "metis"};
     struct csr A = made("poisson2d", 30, 30);
     int64_t natural = fill(&A);
-    (void)state;
     for (int i = 0; i < COUNT(names); i++) {
         if (!present(ordering_find(names[i]))) continue;
         struct csr B = reordered(&A, names[i]);
@@ -225,12 +223,11 @@ static void test_fill(void **state)
     csr_free(&A);
 }
 
-static void test_degree(void **state)
+TEST(test_degree)
 {
     struct csr A = made("circuit", 500, 1);
     struct csr B = reordered(&A, "degree");
     struct graph g;
-    (void)state;
     assert_true(graph_new(&g, &B, NULL, NULL));
     for (int i = 1; i < g.n; i++) assert_true(g.ptr[i + 1] - g.ptr[i] >= g.ptr[i] - g.ptr[i - 1]);
     graph_free(&g);
@@ -240,9 +237,8 @@ static void test_degree(void **state)
 
 /* The vertices i and j are neighbours in the graph if i != j and A has (i, j), (j, i) or both. Neighbours are listed in
    ascending order. */
-static void test_graph(void **state)
+TEST(test_graph)
 {
-    (void)state;
     for (const struct shape *s = shapes; s->name; s++) {
         if (s->rows != s->cols) continue;
         struct csr A = shape_csr(s, 4);
@@ -293,10 +289,9 @@ static void check_rule(const char *name, const struct csr *A, const int *perm)
     graph_free(&g);
 }
 
-static void test_rule(void **state)
+TEST(test_rule)
 {
     int perm[3000];
-    (void)state;
     for (const struct shape *s = shapes; s->name; s++) {
         if (s->rows != s->cols) continue;
         struct csr A = shape_csr(s, 4);
@@ -312,12 +307,11 @@ static void test_rule(void **state)
 
 /* A path 1 - 2 - .. - 99, with row 0 attached to the middle of the path. The degree of row 0 equals that of the ends of
    the path, so the search for a root must move away from row 0. */
-static void test_end(void **state)
+TEST(test_end)
 {
     int row[99], col[99], perm[100];
     double val[99];
     struct csr A;
-    (void)state;
     for (int i = 0; i < 99; i++) {
         row[i] = i;
         col[i] = i ? i + 1 : 50;
@@ -331,12 +325,11 @@ static void test_end(void **state)
 
 /* ---- refusals, failures, cancelling ---- */
 
-static void test_refused(void **state)
+TEST(test_refused)
 {
     struct csr A = made("random", 5, 2), B;
     struct err e = {0};
     int perm[5] = {0, 1, 2, 2, 4};
-    (void)state;
     assert_false(reorder_apply(&B, &A, perm, NULL, &e));
     assert_int_equal(e.code, E_INTERNAL);
     e = (struct err){0};
@@ -368,10 +361,9 @@ static bool go(const void *user, struct err *e)
     return ok;
 }
 
-static void test_allocations(void **state)
+TEST(test_allocations)
 {
     struct csr A = made("random", 40, 3);
-    (void)state;
     for (int i = 0; orderings[i]; i++) {
         if (!present(failing = orderings[i])) continue;
         assert_true(fail_each(go, &A) > 10);
@@ -386,11 +378,10 @@ static bool stop_after(struct watch *w, const char *what, int64_t done, int64_t 
 }
 
 /* Cancel at each call of the watch. */
-static void test_cancelled(void **state)
+TEST(test_cancelled)
 {
     struct csr A = made("poisson2d", 400, 400);
     int *perm = malloc((size_t)A.rows * sizeof *perm);
-    (void)state;
     assert_non_null(perm);
     for (int i = 0; orderings[i]; i++) {
         bool done = !present(orderings[i]);
@@ -422,14 +413,13 @@ static bool still_ours(struct watch *w, const char *what, int64_t done, int64_t 
 }
 
 /* METIS installs its own signal handlers while it works. */
-static void test_signal(void **state)
+TEST(test_signal)
 {
     struct csr A = made("poisson2d", 200, 200);
     bool kept = true;
     int *perm = malloc((size_t)A.rows * sizeof *perm);
     struct watch w = {still_ours, &kept};
     struct sigaction mine = {.sa_handler = ours}, before;
-    (void)state;
     assert_non_null(perm);
     sigaction(SIGTERM, &mine, &before);
     for (int i = 0; orderings[i]; i++)
@@ -464,9 +454,8 @@ static void check_part(const char *name, const struct csr *A, struct window win)
     csr_free(&B);
 }
 
-static void test_parts(void **state)
+TEST(test_parts)
 {
-    (void)state;
     for (const struct shape *s = shapes; s->name; s++) {
         struct csr A = shape_csr(s, 6);
         int64_t r = A.rows, c = A.cols;
@@ -478,11 +467,10 @@ static void test_parts(void **state)
     }
 }
 
-static void test_parts_refused(void **state)
+TEST(test_parts_refused)
 {
     static const struct window bad[] = {{-1, 3, 0, 5}, {3, 2, 0, 5}, {0, 6, 0, 5}, {0, 5, 0, 6}, {0, 5, 4, 3}};
     struct csr A = made("random", 5, 2), B;
-    (void)state;
     for (int i = 0; i < COUNT(bad); i++) {
         struct err e = {0};
         assert_false(csr_extract(&B, &A, bad[i], NULL, &e));
@@ -530,9 +518,8 @@ static void check_by_rows(const char *name, const struct csr *A, const struct cs
     }
 }
 
-static void test_scaled(void **state)
+TEST(test_scaled)
 {
-    (void)state;
     for (const struct shape *s = shapes; s->name; s++) {
         struct csr A = shape_csr(s, 7), B;
         if (A.rows * A.nnz > 2000000 || A.cols * A.nnz > 2000000) {
@@ -552,12 +539,11 @@ static void test_scaled(void **state)
 }
 
 /* Scaling both sides keeps symmetry bit for bit. */
-static void test_scaled_symmetric(void **state)
+TEST(test_scaled_symmetric)
 {
     struct csr A = {0}, B, T;
     int64_t n[PARAMS_MAX] = {17, 13};
     uint64_t seed = 3;
-    (void)state;
     assert_true(generator_find("poisson2d")->make(n, 1, NULL, &A, NULL));
     for (int64_t i = 0; i < A.rows; i++)
         for (int k = A.rowptr[i]; k < A.rowptr[i + 1]; k++)
@@ -571,13 +557,12 @@ static void test_scaled_symmetric(void **state)
 
 /* The values range from the smallest to the largest doubles; a row of zeros and a row with inf and NaN stay
    unchanged. */
-static void test_scaled_extremes(void **state)
+TEST(test_scaled_extremes)
 {
     const int row[] = {0, 0, 1, 1, 2, 3, 3, 3, 4}, col[] = {0, 1, 1, 2, 3, 0, 3, 4, 4};
     const double val[] = {5e-324, 1e-310, 1e308, 1e-300, 0, INFINITY, 2, NAN, 1e-200};
     struct csr A, B;
     struct unscaled left;
-    (void)state;
     assert_true(csr_from_triplets(&A, 5, 5, COUNT(val), row, col, val, NULL, NULL, NULL));
     struct range r = range_of(&A);
     assert_true(r.low == 5e-324 && r.high == 1e308);
@@ -609,23 +594,21 @@ static bool go_cut(const void *user, struct err *e)
     return ok;
 }
 
-static void test_cut_allocations(void **state)
+TEST(test_cut_allocations)
 {
     const struct shape *s = shapes;
-    (void)state;
     while (strcmp(s->name, "complex")) s++;
     struct csr A = shape_csr(s, 1);
     assert_true(fail_each(go_cut, &A) == 10);
     csr_free(&A);
 }
 
-static void test_cut_cancelled(void **state)
+TEST(test_cut_cancelled)
 {
     struct csr A = made("poisson2d", 200, 200), B;
     int left = 2;
     struct watch w = {stop_after, &left};
     struct err e = {0};
-    (void)state;
     assert_false(csr_extract(&B, &A, (struct window){0, A.rows, 0, A.cols}, &w, &e));
     assert_int_equal(e.code, E_CANCELLED);
     for (int n = 2; n < 20; n++) {
@@ -639,10 +622,9 @@ static void test_cut_cancelled(void **state)
 
 /* ---- the commands ---- */
 
-static void test_reorder(void **state)
+TEST(test_reorder)
 {
     struct talk t;
-    (void)state;
     talk_open(&t, OUT_TEXT);
     assert_true(talk_line(&t, "gen poisson2d 10 10 as A"));
     talk_says(&t, "reorder rcm", "A-rcm");
@@ -669,10 +651,9 @@ static void test_reorder(void **state)
     talk_close(&t);
 }
 
-static void test_cut(void **state)
+TEST(test_cut)
 {
     struct talk t;
-    (void)state;
     talk_open(&t, OUT_TEXT);
     assert_true(talk_line(&t, "gen poisson2d 10 10 as A"));
     talk_says(&t, "extract 10 30", "A-part");
@@ -760,10 +741,9 @@ static void check_diff(struct talk *t, const char *name)
     if (norm > 0) assert_true(fabs(number_under(t, "relative") - sqrt(sum / norm)) <= 1e-12 * sqrt(sum / norm));
 }
 
-static void test_diff(void **state)
+TEST(test_diff)
 {
     struct talk t;
-    (void)state;
     talk_open(&t, OUT_JSON);
     for (const struct shape *s = shapes; s->name; s++) {
         if (s->rows * s->cols > 130000) continue;
@@ -788,10 +768,9 @@ static struct csr two_values(double x, double y)
     return A;
 }
 
-static void test_diff_values(void **state)
+TEST(test_diff_values)
 {
     struct talk t;
-    (void)state;
     talk_open(&t, OUT_JSON);
     give(&t, "A", two_values(NAN, INFINITY));
     give(&t, "B", two_values(NAN, INFINITY));
@@ -819,11 +798,10 @@ static void test_diff_values(void **state)
     talk_close(&t);
 }
 
-static void test_diff_allocations(void **state)
+TEST(test_diff_allocations)
 {
     struct talk t;
     int failed = 0;
-    (void)state;
     talk_open(&t, OUT_TEXT);
     give(&t, "A", shape_csr(shapes + 14, 1));
     give(&t, "B", shape_csr(shapes + 14, 2));
@@ -843,7 +821,7 @@ static void test_diff_allocations(void **state)
 
 /* On a path in any order, the Fiedler vector is monotonic. On a grid of 30 x 7, it varies along the longer side, so
    that the rows of the grid follow each other. */
-static void test_fiedler(void **state)
+TEST(test_fiedler)
 {
     static const struct {
         const char *line;
@@ -855,7 +833,6 @@ static void test_fiedler(void **state)
         {"gen poisson2d 30 7; reorder fiedler", 14},
         {"gen poisson2d 30 7; reorder metis; reorder fiedler", 14},
     };
-    (void)state;
     if (!present(ordering_find("fiedler"))) return;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct talk t;
@@ -866,38 +843,4 @@ static void test_fiedler(void **state)
         if (s.bandwidth > cases[i].bandwidth) fail_msg("%s: bandwidth %ld", cases[i].line, (long)s.bandwidth);
         talk_close(&t);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        /* this test must come first, because libraries keep memory that they allocate in the other tests */
-        cmocka_unit_test(test_signal),
-        cmocka_unit_test(test_shapes),
-        cmocka_unit_test(test_band),
-        cmocka_unit_test(test_fill),
-        cmocka_unit_test(test_degree),
-        cmocka_unit_test(test_graph),
-        cmocka_unit_test(test_rule),
-        cmocka_unit_test(test_end),
-        cmocka_unit_test(test_refused),
-        cmocka_unit_test(test_allocations),
-        cmocka_unit_test(test_cancelled),
-        cmocka_unit_test(test_reorder),
-        cmocka_unit_test(test_parts),
-        cmocka_unit_test(test_parts_refused),
-        cmocka_unit_test(test_scaled),
-        cmocka_unit_test(test_scaled_symmetric),
-        cmocka_unit_test(test_scaled_extremes),
-        cmocka_unit_test(test_cut_allocations),
-        cmocka_unit_test(test_cut_cancelled),
-        cmocka_unit_test(test_cut),
-        cmocka_unit_test(test_diff),
-        cmocka_unit_test(test_diff_values),
-        cmocka_unit_test(test_diff_allocations),
-        cmocka_unit_test(test_fiedler),
-    };
-    int failed = cmocka_run_group_tests(tests, NULL, NULL);
-    devices_close();
-    return failed;
 }

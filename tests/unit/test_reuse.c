@@ -1,14 +1,12 @@
 /* The simulated L2 for the elements of x. */
+#include "kits/test.h"
 #include "base/err.h"
 #include "matrix/csr.h"
 #include "matrix/gen.h"
 #include "microscope/reuse.h"
 
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stddef.h>
-#include <cmocka.h>
 
 static double again(const struct csr *A, int64_t size, double sectors)
 {
@@ -29,11 +27,10 @@ static struct csr made(const char *name, int64_t a, int64_t b, int64_t c)
 
 /* Each of 10 million entries needs an element of x that is in any of 100,000 sectors: a cache of a quarter of them has
    the sector in a quarter of the cases. */
-static void test_random(void **state)
+TEST(test_random)
 {
     enum { ROWS = 400000, EACH = 25, SECTORS = ROWS / 4 };
     struct csr A = made("random", ROWS, EACH, 0);
-    (void)state;
     for (int share = 2; share <= 8; share *= 2) {
         double expected = (double)A.nnz * (1 - 1.0 / share) - SECTORS, n = again(&A, 8, SECTORS / share);
         if (fabs(n / expected - 1) > 0.05) fail_msg("1/%d of x fits: %g, not %g", share, n, expected);
@@ -45,29 +42,20 @@ static void test_random(void **state)
 
 /* A band moves over x: what it leaves is not read again. The sets that are simulated have about, not exactly, their
    share of the sectors. */
-static void test_band(void **state)
+TEST(test_band)
 {
     struct csr A = made("band", 1 << 20, 1, 100), B = made("poisson2d", 1000, 1000, 0);
-    (void)state;
     assert_true(again(&A, 8, 20000) < 0.05 * (1 << 18));
     assert_true(again(&B, 8, 20000) < 0.05 * 250000);
     csr_free(&A);
     csr_free(&B);
 }
 
-static void test_empty(void **state)
+TEST(test_empty)
 {
     struct csr A;
-    (void)state;
     assert_true(csr_new(&A, 10, 1 << 20, 0, false, NULL));
     for (int i = 0; i <= 10; i++) A.rowptr[i] = 0;
     assert_true(again(&A, 8, 1000) == 0);
     csr_free(&A);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_random), cmocka_unit_test(test_band),
-                                       cmocka_unit_test(test_empty)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,6 +1,7 @@
 /* Ritz values of tridiagonal and Hessenberg matrices with known eigenvalues, and of solves with matrices of known
    eigenvalues. */
 #include "kits/solve_kit.h"
+#include "kits/test.h"
 #include "machine/device.h"
 #include "base/mem.h"
 #include "solvers/precond.h"
@@ -43,9 +44,8 @@ static int64_t run_cg(int n, const double *lambda, int64_t most, double *alpha, 
     return k;
 }
 
-static void test_spectra(void **state)
+TEST(test_spectra)
 {
-    (void)state;
     static const struct {
         int n;
         double low, ratio;
@@ -82,9 +82,8 @@ static double lowest(int64_t n)
 
 /* Add the rows one by one, with different budgets: whenever the result is settled, the lowest and the highest Ritz
    value are correct. */
-static void test_growing(void **state)
+TEST(test_growing)
 {
-    (void)state;
     enum { N = 250 };
     double alpha[N], beta[N];
     second_difference(N, alpha, beta);
@@ -105,9 +104,8 @@ static void test_growing(void **state)
 }
 
 /* The budget is respected: one call examines at most as many rows as the budget allows, plus the new rows. */
-static void test_budget(void **state)
+TEST(test_budget)
 {
-    (void)state;
     enum { N = 100000, BUDGET = 20000 };
     double *alpha = malloc(N * sizeof *alpha), *beta = malloc(N * sizeof *beta);
     struct ritz r = {0};
@@ -127,9 +125,8 @@ static void test_budget(void **state)
 
 /* If a solve goes back, or a different solve begins, the coefficients change, and the Ritz values must be computed
    again. */
-static void test_coefficients_restart(void **state)
+TEST(test_coefficients_restart)
 {
-    (void)state;
     static const double alpha[] = {1, 0.5, 0.25}, other[] = {2, 0.5, 0.25}, beta[] = {0, 0, 0};
     struct ritz r = {0};
     ritz_grow(&r, alpha, beta, 3, 0);
@@ -145,9 +142,8 @@ static void test_coefficients_restart(void **state)
     assert_true(isnan(r.low) && isnan(r.high));
 }
 
-static void test_invalid_coefficients(void **state)
+TEST(test_invalid_coefficients)
 {
-    (void)state;
     static const struct {
         double alpha[3], beta[3];
         int64_t rows;
@@ -199,9 +195,8 @@ static void assert_values(struct hessenberg *h, double tolerance)
 
 /* The eigenvalues are the roots of x^k = 1: QR steps with plain shifts make no progress for eigenvalues on the unit
    circle. */
-static void test_companion(void **state)
+TEST(test_companion)
 {
-    (void)state;
     for (int64_t k = 1; k <= MOST; k++) {
         struct hessenberg h = {.k = k};
         *entry(&h, 0, k - 1) = 1;
@@ -213,9 +208,8 @@ static void test_companion(void **state)
 }
 
 /* (x - 1)(x - 2)...(x - 8): small changes of the coefficients of this polynomial move the roots far. */
-static void test_roots(void **state)
+TEST(test_roots)
 {
-    (void)state;
     static const double c[] = {40320, -109584, 118124, -67284, 22449, -4536, 546, -36};
     struct hessenberg h = {.k = 8};
     for (int j = 0; j < 8; j++) {
@@ -226,9 +220,8 @@ static void test_roots(void **state)
     assert_values(&h, 1e-7);
 }
 
-static void test_blocks(void **state)
+TEST(test_blocks)
 {
-    (void)state;
     struct hessenberg h = {
         .k = 5}; /* a rotation, a double and a simple real eigenvalue, in a block upper triangular matrix */
     static const double a[5][5] = {
@@ -244,9 +237,8 @@ static void test_blocks(void **state)
 }
 
 /* The second difference, with a diagonal similarity that makes it unsymmetric. */
-static void test_tridiagonal(void **state)
+TEST(test_tridiagonal)
 {
-    (void)state;
     for (int64_t k = 1; k <= MOST; k += 3)
         for (double scale = 1e-140; scale < 1e150; scale *= 1e140) {
             struct hessenberg h = {.k = k};
@@ -261,9 +253,8 @@ static void test_tridiagonal(void **state)
 }
 
 /* The sum and the product of the eigenvalues of a random matrix are its trace and determinant. */
-static void test_random(void **state)
+TEST(test_random)
 {
-    (void)state;
     uint64_t seed = 5;
     struct err e = {0};
     for (int t = 0; t < 200; t++) {
@@ -279,9 +270,8 @@ static void test_random(void **state)
     }
 }
 
-static void test_not_finite(void **state)
+TEST(test_not_finite)
 {
-    (void)state;
     struct err e = {0};
     double H[] = {1, NAN}, re, im, c;
     assert_true(ritz_hessenberg(H, 2, 1, &re, &im, &e)); /* the entry below the square part of H is ignored */
@@ -299,9 +289,8 @@ static void test_not_finite(void **state)
     assert_int_equal(e.code, E_MEMORY);
 }
 
-static void test_condition(void **state)
+TEST(test_condition)
 {
-    (void)state;
     struct err e = {0};
     double c;
     struct hessenberg h = {.k = 3};
@@ -351,17 +340,15 @@ static void check_poisson(const char *device, const char *precond, double scale)
     bed_free(&bed);
 }
 
-static void test_poisson(void **state)
+TEST(test_poisson)
 {
-    (void)state;
     check_poisson("cpu", NULL, 1);
     check_poisson("emu", NULL, 1);
     check_poisson("cpu", "jacobi", 0.25);
 }
 
-static void test_other_solvers_have_none(void **state)
+TEST(test_other_solvers_have_none)
 {
-    (void)state;
     struct bed bed;
     double b[NX * NY];
     for (int i = 0; solvers[i]; i++) {
@@ -421,9 +408,8 @@ static const struct solver toy_descent = {
     .step = toy_step,
 };
 
-static void test_symmetric_is_not_lanczos(void **state)
+TEST(test_symmetric_is_not_lanczos)
 {
-    (void)state;
     struct bed bed;
     struct ritz r = {0};
     double b[NX * NY];
@@ -476,32 +462,8 @@ static void check_gmres(const char *device)
     bed_free(&bed);
 }
 
-static void test_gmres(void **state)
+TEST(test_gmres)
 {
-    (void)state;
     check_gmres("cpu");
     check_gmres("emu");
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_spectra),
-        cmocka_unit_test(test_growing),
-        cmocka_unit_test(test_budget),
-        cmocka_unit_test(test_coefficients_restart),
-        cmocka_unit_test(test_invalid_coefficients),
-        cmocka_unit_test(test_companion),
-        cmocka_unit_test(test_roots),
-        cmocka_unit_test(test_blocks),
-        cmocka_unit_test(test_tridiagonal),
-        cmocka_unit_test(test_random),
-        cmocka_unit_test(test_not_finite),
-        cmocka_unit_test(test_condition),
-        cmocka_unit_test(test_poisson),
-        cmocka_unit_test(test_other_solvers_have_none),
-        cmocka_unit_test(test_symmetric_is_not_lanczos),
-        cmocka_unit_test(test_gmres),
-    };
-    return cmocka_run_group_tests_name("ritz", tests, NULL, NULL);
 }

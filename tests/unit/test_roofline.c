@@ -1,5 +1,6 @@
 /* The roofline: its roofs, its points, and names in the picture that do not cover one another. */
 #include "kits/talk.h"
+#include "kits/test.h"
 #include "base/mem.h"
 #include "machine/kernel.h"
 #include "session/matrix.h"
@@ -12,10 +13,9 @@
 #include <math.h>
 #include <string.h>
 
-static void test_roofs(void **state)
+TEST(test_roofs)
 {
     struct talk t;
-    (void)state;
     talk_open(&t, OUT_TEXT);
     assert_true(talk_line(&t, "gen poisson2d 30; roofline"));
     const struct roofline *r = t.s.roofline;
@@ -35,10 +35,9 @@ static void test_roofs(void **state)
     talk_close(&t);
 }
 
-static void test_points(void **state)
+TEST(test_points)
 {
     struct talk t;
-    (void)state;
     talk_open(&t, OUT_TEXT);
     assert_true(talk_line(&t, "gen poisson2d 100; roofline"));
     const struct roofline *r = t.s.roofline;
@@ -76,12 +75,11 @@ static int times_shown(const struct canvas *c, const char *name)
 }
 
 /* Every name that was drawn is readable: nothing was drawn over it. */
-static void test_names_do_not_overlap(void **state)
+TEST(test_names_do_not_overlap)
 {
     static const int sizes[][2] = {{80, 24}, {160, 50}, {40, 10}, {30, 8}};
     struct talk t;
     struct canvas c;
-    (void)state;
     talk_open(&t, OUT_TEXT);
     assert_true(talk_line(&t, "gen poisson2d 60; roofline"));
     const struct roofline *r = t.s.roofline;
@@ -96,14 +94,4 @@ static void test_names_do_not_overlap(void **state)
         canvas_free(&c);
     }
     talk_close(&t);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_roofs),
-        cmocka_unit_test(test_points),
-        cmocka_unit_test(test_names_do_not_overlap),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,6 +1,7 @@
 /* Kernels counted on a sample of the blocks, or of the rows if they take rows dynamically: the scaled counts are those
    of a complete count. A sample of rows has the rows, the values and the mean row length of the matrix. */
 #include "kits/talk.h"
+#include "kits/test.h"
 #include "base/err.h"
 #include "formats/format.h"
 #include "machine/kernel.h"
@@ -10,10 +11,7 @@
 #include "microscope/row_sample.h"
 
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <string.h>
-#include <cmocka.h>
 
 static const double NEAR = 0.02, PART = 0.25;
 static const double SMALL_PART = 0.005; /* of all sectors: what may be missing of each array besides */
@@ -80,10 +78,9 @@ static void check_kernel(const struct kernel *k, const struct csr *A, const char
     stored_free(&S);
 }
 
-static void test_counts(void **state)
+TEST(test_counts)
 {
     int seen = 0;
-    (void)state;
     for (int s = 0; s < SHAPES; s++) {
         struct csr A = make(&shapes[s]);
         for (int i = 0; kernels[i]; i++)
@@ -141,9 +138,8 @@ static void check_blocks(const struct kernel *k, const struct csr *A, const char
     stored_free(&S);
 }
 
-static void test_blocks(void **state)
+TEST(test_blocks)
 {
-    (void)state;
     for (int s = 0; s < SHAPES; s++) {
         struct csr A = make(&shapes[s]);
         for (int i = 0; kernels[i]; i++)
@@ -156,9 +152,8 @@ static void test_blocks(void **state)
 /* ---- the rows ---- */
 
 /* A row of the sample is a row of the matrix, and the rows are in order. */
-static void test_rows(void **state)
+TEST(test_rows)
 {
-    (void)state;
     for (int s = 0; s < SHAPES; s++) {
         struct csr A = make(&shapes[s]), B;
         struct err e = {0};
@@ -182,11 +177,10 @@ static void test_rows(void **state)
     }
 }
 
-static void test_all_rows_of_a_small_matrix(void **state)
+TEST(test_all_rows_of_a_small_matrix)
 {
     struct csr A = make(&(struct shape){"poisson2d", {10, 10}}), B;
     struct err e = {0};
-    (void)state;
     assert_true(csr_sample_rows(&B, &A, 50, NULL, &e));
     assert_true(csr_equal(&A, &B));
     csr_free(&A);
@@ -194,23 +188,12 @@ static void test_all_rows_of_a_small_matrix(void **state)
 }
 
 /* Large matrices: `count` and `predict` state that they took a sample, and `all` does not. */
-static void test_commands(void **state)
+TEST(test_commands)
 {
     struct talk t;
-    (void)state;
     talk_open(&t, OUT_TEXT);
     talk_says(&t, "gen poisson2d 1000 800 as A", "poisson2d");
     talk_says(&t, "count csr-light-vector", "ran on a sample of the rows");
     talk_says(&t, "predict csr-light-vector", "of the rows, where blocks take rows dynamically");
     talk_close(&t);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_counts),   cmocka_unit_test(test_blocks),
-        cmocka_unit_test(test_rows),     cmocka_unit_test(test_all_rows_of_a_small_matrix),
-        cmocka_unit_test(test_commands),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

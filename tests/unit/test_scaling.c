@@ -1,5 +1,6 @@
 /* The predicted time on several GPUs: the formulas, the limits, one figure that is known, and the commands. */
 #include "kits/talk.h"
+#include "kits/test.h"
 #include "base/base.h"
 #include "base/registry.h"
 #include "formats/format.h"
@@ -44,9 +45,8 @@ static void add(struct scaling *c, const struct csr *A, int parts)
 
 /* ---- links ---- */
 
-static void test_links(void **state)
+TEST(test_links)
 {
-    (void)state;
     for (const struct link *l = links; l->name; l++) {
         assert_true(l->hop_us > 0 && l->gbs > 0 && l->start_us >= 0 && *l->source && *l->about);
         assert_true(link_items_gbs(l) > 0 && link_items_gbs(l) <= l->gbs);
@@ -65,11 +65,10 @@ static void test_links(void **state)
 
 /* The parts of a time add up, and the point of one GPU is the time without any exchange. */
 /* `whatif parts` takes the link that `ceilings` measured between GPUs, and names it so. */
-static void test_measured_link(void **state)
+TEST(test_measured_link)
 {
     struct talk t;
     struct device *d = device_open("emu*2", NULL);
-    (void)state;
     assert_non_null(d);
     talk_open(&t, OUT_TEXT);
     talk_says(&t, "gen poisson2d 60 as A; device emu", "");
@@ -89,12 +88,11 @@ static void test_measured_link(void **state)
     talk_close(&t);
 }
 
-static void test_sums(void **state)
+TEST(test_sums)
 {
     struct csr A = made("poisson2d", 200, 150, 0);
     struct scaling c = begun(&A, "ib", "csr-scalar", T_F64);
     static const int parts[] = {1, 2, 7, 64};
-    (void)state;
     for (int i = 0; i < COUNT(parts); i++) add(&c, &A, parts[i]);
     assert_int_equal(c.n, COUNT(parts));
     assert_true(scaling_gain(&c, 0) == 1 && scaling_cg_gain(&c, 0) == 1);
@@ -113,11 +111,10 @@ static void test_sums(void **state)
 }
 
 /* Nothing is exchanged between blocks that are not coupled, so all GPUs are used fully but for the launches. */
-static void test_blocks(void **state)
+TEST(test_blocks)
 {
     enum { N = 1 << 21 };
     struct csr A;
-    (void)state;
     assert_true(csr_new(&A, N, N, N, false, NULL));
     for (int i = 0; i < N; i++) {
         A.rowptr[i + 1] = i + 1;
@@ -136,11 +133,10 @@ static void test_blocks(void **state)
 /* poisson3d 128 on 8 GPUs gains at most about 2.5 times over NCCL, because an exchange takes at least 14 us, and the
    local product follows it; stores to the memory of other GPUs gain more. The limits allow for the model's error on the
    local products. */
-static void test_poisson3d(void **state)
+TEST(test_poisson3d)
 {
     struct csr A = made("poisson3d", 128, 128, 128);
     struct scaling nccl = begun(&A, "nccl", "csr-ends", T_F64), nvlink = nccl;
-    (void)state;
     add(&nccl, &A, 8);
     double gain = scaling_gain(&nccl, 0);
     if (gain < 1.6 || gain > 2.6) fail_msg("NCCL: %g times", gain);
@@ -155,11 +151,10 @@ static void test_poisson3d(void **state)
 
 /* A random matrix needs nearly all of x everywhere: bytes are the limit of a slow link, and values of half the size
    take less time. */
-static void test_bytes(void **state)
+TEST(test_bytes)
 {
     struct csr A = made("random", 400000, 5, 0);
     struct scaling c = begun(&A, "ib", "csr-scalar", T_F64), f = begun(&A, "ib", "csr-scalar", T_F32);
-    (void)state;
     add(&c, &A, 4);
     add(&f, &A, 4);
     assert_int_equal(c.point[0].spmv_limit, LIMIT_BYTES);
@@ -169,10 +164,9 @@ static void test_bytes(void **state)
     csr_free(&A);
 }
 
-static void test_rectangular(void **state)
+TEST(test_rectangular)
 {
     struct csr A = made("random", 3000, 5, 0);
-    (void)state;
     A.cols++;
     struct scaling c = begun(&A, "pcie", "csr-scalar", T_F64);
     add(&c, &A, 3);
@@ -183,10 +177,9 @@ static void test_rectangular(void **state)
 
 /* ---- commands ---- */
 
-static void test_commands(void **state)
+TEST(test_commands)
 {
     struct talk t;
-    (void)state;
     talk_open(&t, OUT_TEXT);
     talk_says(&t, "gen poisson2d 60 as A", "A");
     talk_says(&t, "whatif parts 4 1 2 4 link nccl", "More GPUs do not pay");
@@ -212,10 +205,9 @@ static void test_commands(void **state)
 }
 
 /* `partition` keeps the parts with the matrix, and `as` makes a matrix sorted by part with the same parts. */
-static void test_partition(void **state)
+TEST(test_partition)
 {
     struct talk t;
-    (void)state;
     talk_open(&t, OUT_TEXT);
     talk_says(&t, "gen poisson2d 30 20 as A", "A");
     talk_refuses(&t, "partition", "the number of parts is missing");
@@ -237,10 +229,9 @@ static void test_partition(void **state)
 }
 
 /* Rows of P come from one part after the other, and the counts of the parts do not change. */
-static void test_sorted(void **state)
+TEST(test_sorted)
 {
     struct talk t;
-    (void)state;
     talk_open(&t, OUT_TEXT);
     talk_says(&t, "gen poisson2d 40 as A", "A");
     if (!talk_line(&t, "partition 4 metis as P")) {
@@ -257,15 +248,4 @@ static void test_sorted(void **state)
     assert_int_not_equal(p->x.edge_cut, 0);
     for (int k = 0; k < 4; k++) assert_memory_equal(&p->x.part[k], &A->parting->x.part[k], sizeof p->x.part[k]);
     talk_close(&t);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_links),         cmocka_unit_test(test_sums),      cmocka_unit_test(test_blocks),
-        cmocka_unit_test(test_poisson3d),     cmocka_unit_test(test_bytes),     cmocka_unit_test(test_rectangular),
-        cmocka_unit_test(test_commands),      cmocka_unit_test(test_partition), cmocka_unit_test(test_sorted),
-        cmocka_unit_test(test_measured_link),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

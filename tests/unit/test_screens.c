@@ -4,6 +4,7 @@
    under the names of all screens that share it. tests/golden/screens/palettes.txt lists the letters of styles and their
    escape sequences in each palette. The output to a terminal is compared with these escape sequences. */
 #include "kits/golden_kit.h"
+#include "kits/test.h"
 #include "session/args.h"
 #include "session/command.h"
 #include "machine/device.h"
@@ -323,6 +324,7 @@ static void screen(void **arg)
 
 static void the_palettes(void **arg)
 {
+    (void)arg;
     static const struct {
         const char *name;
         enum colours colours;
@@ -331,7 +333,6 @@ static void the_palettes(void **arg)
                                         "pad",   "cursor", "axis", "bar",   "plot A", "plot B"};
     char *text = NULL, escape[40];
     size_t n = 0;
-    (void)arg;
     FILE *f = open_memstream(&text, &n);
     assert_non_null(f);
     fprintf(f, "%-8s letter", "style");
@@ -398,7 +399,8 @@ static bool is_wide(const char *name)
     return false;
 }
 
-int main(void)
+/* The screens depend on the registry of views. */
+static int run(void)
 {
     for (int k = 0; k < COUNT(states); k++) add(view_of(states[k].name), states[k], sizes, COUNT(sizes));
     for (int k = 0; k < COUNT(states); k++)
@@ -410,5 +412,7 @@ int main(void)
             add(views[i]->name, (struct state){.name = views[i]->name, .setup = "gen poisson2d 20", .keys = ""}, sizes,
                 COUNT(sizes));
     tests[ntests++] = (struct CMUnitTest)cmocka_unit_test(the_palettes);
-    return golden_run("screens", tests, (size_t)ntests);
+    return _cmocka_run_group_tests("screens", tests, (size_t)ntests, golden_begin, golden_end);
 }
+
+SUITE(.run = run);

@@ -1,5 +1,6 @@
 /* The session: names, stored matrices, devices that are full or lost, and every allocation failing in turn. */
 #include "kits/talk.h"
+#include "kits/test.h"
 #include "session/command.h"
 #include "base/busy.h"
 #include "base/registry.h"
@@ -29,7 +30,7 @@ static void add_empty(struct session *s, const char *name, const char *file)
     assert_null(A.rowptr); /* now the session owns the matrix */
 }
 
-static void names_come_from_files(void **state)
+TEST(names_come_from_files)
 {
     static const char *const cases[][2] = {
         {"thesis4.mtx", "thesis4"},
@@ -45,7 +46,6 @@ static void names_come_from_files(void **state)
         {"gz", "gz"},
     };
     struct talk t;
-    (void)state;
     talk_open(&t, OUT_TEXT);
     for (int i = 0; i < COUNT(cases); i++) {
         add_empty(&t.s, NULL, cases[i][0]);
@@ -60,13 +60,12 @@ static void names_come_from_files(void **state)
     talk_close(&t);
 }
 
-static void a_taken_name_is_refused(void **state)
+TEST(a_taken_name_is_refused)
 {
     struct talk t;
     struct csr A = {0};
     struct err e = {0};
     struct load_info info = {0};
-    (void)state;
     talk_open(&t, OUT_TEXT);
     add_empty(&t.s, "A", "a.mtx");
     assert_true(csr_new(&A, 1, 1, 0, false, &e));
@@ -77,10 +76,9 @@ static void a_taken_name_is_refused(void **state)
     talk_close(&t);
 }
 
-static void the_current_matrix_follows(void **state)
+TEST(the_current_matrix_follows)
 {
     struct talk t;
-    (void)state;
     talk_open(&t, OUT_TEXT);
     add_empty(&t.s, "A", "");
     add_empty(&t.s, "B", "");
@@ -97,13 +95,12 @@ static void the_current_matrix_follows(void **state)
 
 /* ---- products ---- */
 
-static void matrices_are_packed_once(void **state)
+TEST(matrices_are_packed_once)
 {
     struct talk t;
     struct err e = {0};
     int64_t width[PARAMS_MAX] = {2};
     const struct format *hyb = format_find("hyb");
-    (void)state;
     talk_open(&t, OUT_TEXT);
     assert_true(talk_line(&t, "gen poisson2d 5 as A"));
     struct matrix *m = t.s.current;
@@ -122,10 +119,9 @@ static void matrices_are_packed_once(void **state)
     talk_close(&t);
 }
 
-static void dropping_forgets_the_runs(void **state)
+TEST(dropping_forgets_the_runs)
 {
     struct talk t;
-    (void)state;
     talk_open(&t, OUT_TEXT);
     assert_true(talk_line(&t, "gen poisson2d 5 as A; gen poisson2d 5 as B; spmv A on cpu reps 1"));
     assert_true(t.s.nruns == 1 && t.s.runs_of == t.s.matrices);
@@ -137,7 +133,7 @@ static void dropping_forgets_the_runs(void **state)
     talk_close(&t);
 }
 
-static void a_complex_matrix_multiplies_by_every_name(void **state)
+TEST(a_complex_matrix_multiplies_by_every_name)
 {
     static const char *const lines[] = {"spmv Z on cpu",
                                         "bench Z on emu",
@@ -150,7 +146,6 @@ static void a_complex_matrix_multiplies_by_every_name(void **state)
     struct csr A = {0};
     struct err e = {0};
     struct load_info info = {.field = "complex"};
-    (void)state;
     talk_open(&t, OUT_TEXT);
     assert_true(csr_new(&A, 1, 1, 1, true, &e));
     A.rowptr[1] = 1;
@@ -229,6 +224,7 @@ static struct fake fakes[6];
 static int register_fakes(void **state)
 {
     (void)state;
+    omp_set_num_threads(1); /* because thousands of tiny SpMVs follow */
     for (int i = 0; i < COUNT(fakes); i++) {
         struct fake *f = &fakes[i];
         *f = (struct fake){.d = {.kind = DEV_CPU, .ops = &fake_ops, .impl = f, .about = "a fake"}, .room = 1 << 20};
@@ -238,12 +234,11 @@ static int register_fakes(void **state)
     return 0;
 }
 
-static void unused_copies_are_evicted(void **state)
+TEST(unused_copies_are_evicted)
 {
     struct talk t;
     struct err e = {0};
     struct fake *f = &fakes[0];
-    (void)state;
     talk_open(&t, OUT_TEXT);
     assert_true(talk_line(&t, "gen poisson2d 5 as A"));
     struct product *p = session_product(&t.s, t.s.current, format_find("csr"), NULL, T_F64, false, &e);
@@ -261,11 +256,10 @@ static void unused_copies_are_evicted(void **state)
     assert_int_equal(f->held, 0);
 }
 
-static void devices_share_the_places(void **state)
+TEST(devices_share_the_places)
 {
     struct talk t;
     struct err e = {0};
-    (void)state;
     talk_open(&t, OUT_TEXT);
     assert_true(talk_line(&t, "gen poisson2d 5 as A"));
     struct product *p = session_product(&t.s, t.s.current, format_find("csr"), NULL, T_F64, false, &e);
@@ -278,12 +272,11 @@ static void devices_share_the_places(void **state)
     for (int i = 0; i < COUNT(fakes); i++) assert_int_equal(fakes[i].held, 0);
 }
 
-static void a_lost_device_is_reset_or_left(void **state)
+TEST(a_lost_device_is_reset_or_left)
 {
     struct talk t;
     struct err e = {0};
     struct fake *f = &fakes[1];
-    (void)state;
     talk_open(&t, OUT_TEXT);
     assert_true(talk_line(&t, "gen poisson2d 5 as A; device fake1"));
     struct product *p = session_product(&t.s, t.s.current, format_find("csr"), NULL, T_F64, false, &e);
@@ -305,11 +298,10 @@ static void a_lost_device_is_reset_or_left(void **state)
 }
 
 /* A command that finds the device lost reports the loss, and the next command runs. */
-static void losing_a_device_in_a_command_is_survived(void **state)
+TEST(losing_a_device_in_a_command_is_survived)
 {
     struct talk t;
     struct fake *f = &fakes[2];
-    (void)state;
     talk_open(&t, OUT_TEXT);
     assert_true(talk_line(&t, "gen poisson2d 5 as A; device fake2"));
     t.s.used = &f->d;
@@ -322,10 +314,9 @@ static void losing_a_device_in_a_command_is_survived(void **state)
 
 /* ---- Ctrl-C ---- */
 
-static void an_interrupt_cancels_the_command(void **state)
+TEST(an_interrupt_cancels_the_command)
 {
     struct talk t;
-    (void)state;
     session_catch_interrupt(false);
     talk_open(&t, OUT_TEXT);
     assert_true(talk_line(&t, "gen poisson2d 5 as A"));
@@ -343,7 +334,7 @@ static void an_interrupt_cancels_the_command(void **state)
 
 /* ---- hostile names ---- */
 
-static void control_bytes_are_escaped(void **state)
+TEST(control_bytes_are_escaped)
 {
     static const enum out_mode modes[] = {OUT_TEXT, OUT_JSON, OUT_CSV};
     static const char *const lines[] = {"load '%s'",
@@ -357,7 +348,6 @@ static void control_bytes_are_escaped(void **state)
                                         "solve cg b '%s'",
                                         "convert '%s'"};
     static const char evil[] = "/tmp/\033[2J\x07\xc2\x9b\xe2\x80\xae\xff\x7f.mtx";
-    (void)state;
     for (int m = 0; m < COUNT(modes); m++) {
         struct talk t;
         talk_open(&t, modes[m]);
@@ -405,10 +395,9 @@ static int64_t live(enum out_mode mode, int64_t nth, bool *all)
     return made;
 }
 
-static void every_allocation_may_fail(void **state)
+TEST(every_allocation_may_fail)
 {
     static const enum out_mode modes[] = {OUT_TEXT, OUT_JSON};
-    (void)state;
     for (int m = 0; m < COUNT(modes); m++) {
         bool all;
         int64_t n = live(modes[m], 0, &all), failed = 0;
@@ -424,10 +413,9 @@ static void every_allocation_may_fail(void **state)
 
 /* ---- measurements of commands ---- */
 
-static void one_repetition_has_no_spread(void **state)
+TEST(one_repetition_has_no_spread)
 {
     struct talk t;
-    (void)state;
     talk_open(&t, OUT_JSON);
     assert_true(talk_line(&t, "gen poisson2d 5") && talk_line(&t, "spmv on cpu reps 1"));
     assert_non_null(strstr(t.out, "\"spread_us\":null"));
@@ -436,10 +424,9 @@ static void one_repetition_has_no_spread(void **state)
     talk_close(&t);
 }
 
-static void one_repetition_is_called_so(void **state)
+TEST(one_repetition_is_called_so)
 {
     struct talk t;
-    (void)state;
     talk_open(&t, OUT_TEXT);
     assert_true(talk_line(&t, "gen poisson2d 5"));
     talk_says(&t, "spmv on cpu reps 1", "One repetition: there is no spread.");
@@ -449,12 +436,11 @@ static void one_repetition_is_called_so(void **state)
 }
 
 /* The ceiling of this memory is 1 kB/s, so that every SpMV exceeds the ceiling. */
-static void no_percentage_is_above_100(void **state)
+TEST(no_percentage_is_above_100)
 {
     struct talk t;
     struct device *cpu = device_open("cpu", NULL);
     struct ceilings old = cpu->ceilings;
-    (void)state;
     cpu->ceilings = (struct ceilings){.measured = true, .read_gbs = 1e-6};
     talk_open(&t, OUT_TEXT);
     assert_true(talk_line(&t, "gen poisson2d 5"));
@@ -469,7 +455,7 @@ static void no_percentage_is_above_100(void **state)
 }
 
 /* Ceilings that were measured on a busy machine may be too low. */
-static void no_bound_is_above_the_time(void **state)
+TEST(no_bound_is_above_the_time)
 {
     static const struct {
         double read_gbs; /* of this memory */
@@ -477,7 +463,6 @@ static void no_bound_is_above_the_time(void **state)
     } cases[] = {{1e-6, true}, {1e9, false}};
     struct device *cpu = device_open("cpu", NULL);
     struct ceilings old = cpu->ceilings;
-    (void)state;
     for (int i = 0; i < COUNT(cases); i++) {
         struct talk t;
         const char *remark = "A bound above the time is left out";
@@ -509,11 +494,10 @@ static void write_stat(const char *folder, const char *text)
     fclose(f);
 }
 
-static void the_load_of_other_programs_is_counted(void **state)
+TEST(the_load_of_other_programs_is_counted)
 {
     char root[] = "/tmp/warpspy-busy-XXXXXX", path[100];
     struct busy from, to;
-    (void)state;
     assert_non_null(mkdtemp(root));
     assert_true(isnan(busy_now(root).all_us));
     snprintf(path, sizeof path, "%s/proc", root);
@@ -539,12 +523,11 @@ static void the_load_of_other_programs_is_counted(void **state)
     rmdir(root);
 }
 
-static void nan_and_inf_have_no_relative_error(void **state)
+TEST(nan_and_inf_have_no_relative_error)
 {
     struct talk t;
     struct csr A = {0};
     struct load_info info = {.field = "real"};
-    (void)state;
     talk_open(&t, OUT_TEXT);
     assert_true(csr_from_triplets(&A, 2, 2, 2, (int[]){0, 1}, (int[]){0, 1}, (double[]){NAN, 1}, NULL, NULL, NULL));
     assert_true(session_add(&t.s, "A", &A, &info, NULL) && talk_line(&t, "spmv on cpu"));
@@ -553,12 +536,11 @@ static void nan_and_inf_have_no_relative_error(void **state)
     talk_close(&t);
 }
 
-static void complex_matrices_report_moduli(void **state)
+TEST(complex_matrices_report_moduli)
 {
     struct talk t;
     struct csr A = {0};
     struct load_info info = {.field = "complex"};
-    (void)state;
     talk_open(&t, OUT_TEXT);
     assert_true(csr_from_triplets(&A, 1, 1, 1, (int[]){0}, (int[]){0}, (double[]){3}, (double[]){4}, NULL, NULL));
     assert_true(session_add(&t.s, "C", &A, &info, NULL) && talk_line(&t, "stats"));
@@ -595,16 +577,14 @@ static void assert_keeps_when_cancelled(const char *line, const char *row)
     talk_close(&t);
 }
 
-static void a_cancelled_advise_shows_what_it_ranked(void **state)
+TEST(a_cancelled_advise_shows_what_it_ranked)
 {
-    (void)state;
     assert_keeps_when_cancelled("advise", "\n1,A,");
 }
 
-static void bench_accepts_a_format_and_top(void **state)
+TEST(bench_accepts_a_format_and_top)
 {
     struct talk t;
-    (void)state;
     talk_open(&t, OUT_CSV);
     assert_true(talk_line(&t, "gen poisson2d 5 as A") && talk_line(&t, "bench on cpu using csr reps 1 top 1"));
     const char *row = strstr(t.out, "\nA,25,25,105,csr,");
@@ -615,32 +595,4 @@ static void bench_accepts_a_format_and_top(void **state)
     talk_close(&t);
 }
 
-int main(void)
-{
-    omp_set_num_threads(1); /* one thread, because thousands of tiny SpMVs follow */
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(names_come_from_files),
-        cmocka_unit_test(a_taken_name_is_refused),
-        cmocka_unit_test(the_current_matrix_follows),
-        cmocka_unit_test(matrices_are_packed_once),
-        cmocka_unit_test(dropping_forgets_the_runs),
-        cmocka_unit_test(a_complex_matrix_multiplies_by_every_name),
-        cmocka_unit_test(unused_copies_are_evicted),
-        cmocka_unit_test(devices_share_the_places),
-        cmocka_unit_test(a_lost_device_is_reset_or_left),
-        cmocka_unit_test(losing_a_device_in_a_command_is_survived),
-        cmocka_unit_test(an_interrupt_cancels_the_command),
-        cmocka_unit_test(control_bytes_are_escaped),
-        cmocka_unit_test(every_allocation_may_fail),
-        cmocka_unit_test(one_repetition_has_no_spread),
-        cmocka_unit_test(one_repetition_is_called_so),
-        cmocka_unit_test(no_percentage_is_above_100),
-        cmocka_unit_test(no_bound_is_above_the_time),
-        cmocka_unit_test(the_load_of_other_programs_is_counted),
-        cmocka_unit_test(nan_and_inf_have_no_relative_error),
-        cmocka_unit_test(complex_matrices_report_moduli),
-        cmocka_unit_test(a_cancelled_advise_shows_what_it_ranked),
-        cmocka_unit_test(bench_accepts_a_format_and_top),
-    };
-    return cmocka_run_group_tests(tests, register_fakes, NULL);
-}
+SUITE(.setup = register_fakes);

@@ -3,6 +3,7 @@
    scipy.io.savemat of SciPy 1.10.1: the 5 x 5 matrix with rows -1 4 -2, and b = A x for two columns x. */
 #include "kits/mtx_kit.h"
 #include "kits/talk.h"
+#include "kits/test.h"
 #include "direct/direct.h"
 #include "base/mem.h"
 #include "files/file.h"
@@ -69,7 +70,7 @@ static void assert_solved(const struct loaded *f)
 
 /* ---- files ---- */
 
-static void every_kind_of_file_holds_them(void **state)
+TEST(every_kind_of_file_holds_them)
 {
     static const struct {
         const char *path;
@@ -78,7 +79,6 @@ static void every_kind_of_file_holds_them(void **state)
         {"tests/fuzz/corpus/amgx.mtx", 1},    {"tests/files/sides.npz", 2}, {"tests/files/sides_fortran.npz", 2},
         {"tests/files/sides_complex.npz", 1}, {"tests/files/sides.mat", 1}, {"tests/files/sides_problem.mat", 2},
     };
-    (void)state;
     for (int i = 0; i < COUNT(table); i++) {
         struct loaded f;
         load(table[i].path, &f);
@@ -89,7 +89,7 @@ static void every_kind_of_file_holds_them(void **state)
     }
 }
 
-static void what_does_not_fit_is_left_out(void **state)
+TEST(what_does_not_fit_is_left_out)
 {
     static const struct {
         const char *path, *note;
@@ -98,7 +98,6 @@ static void what_does_not_fit_is_left_out(void **state)
         {"tests/files/sides_pencil.mat", "read A, the first of 2 sparse variables: A, B"},
         {"tests/files/sides_other.mat", "read A, the first of 2 sparse variables: A, B"}, /* A and B are 12 x 9 */
     };
-    (void)state;
     for (int i = 0; i < COUNT(table); i++) {
         struct loaded f;
         bool noted = false;
@@ -111,13 +110,12 @@ static void what_does_not_fit_is_left_out(void **state)
     }
 }
 
-static void complex_values_of_a_real_matrix_are_left_out(void **state)
+TEST(complex_values_of_a_real_matrix_are_left_out)
 {
     struct csr A = {.rows = 2, .cols = 2};
     struct sides t;
     struct load_info info = {0};
     struct dense_array b, none = {0};
-    (void)state;
     assert_true(dense_array_new(&b, 2, 1, true, NULL));
     b.val[0] = b.val[1] = 1;
     b.imag[0] = b.imag[1] = 0;
@@ -131,11 +129,10 @@ static void complex_values_of_a_real_matrix_are_left_out(void **state)
     dense_array_free(&b);
 }
 
-static void sections_are_numbers_after_the_entries(void **state)
+TEST(sections_are_numbers_after_the_entries)
 {
     struct loaded f;
     char shown[256];
-    (void)state;
     load("tests/fuzz/corpus/amgx_diagonal.mtx", &f);
     show_matrix(&f.A, shown, sizeof shown);
     assert_string_equal(shown, "4x4: 1 1 4; 1 2 1; 2 1 1; 2 2 4; 2 3 -1; 3 2 -1; 3 3 4; 3 4 1; 4 3 1; 4 4 4");
@@ -153,7 +150,7 @@ static void sections_are_numbers_after_the_entries(void **state)
 
 #define BANNER "%%MatrixMarket matrix coordinate real general\n"
 
-static void false_sections_are_refused(void **state)
+TEST(false_sections_are_refused)
 {
     static const struct {
         const char *text;
@@ -175,15 +172,13 @@ static void false_sections_are_refused(void **state)
         {"%%MatrixMarket matrix array real general\n%%AMGX rhs\n2 1\n1\n2\n1\n2\n", 3, "promises numbers after the "},
         {BANNER "%%AMGX rhs\n2000000000 2000000000 0\n1\n", 3, "the 2000000000 numbers that the AMGX line promises"},
     };
-    (void)state;
     for (int i = 0; i < COUNT(table); i++) assert_refused(text_file(table[i].text), table[i].line, table[i].says);
 }
 
 /* The entries end in the middle of a block, at its end, or in a later block. */
-static void blocks_end_anywhere(void **state)
+TEST(blocks_end_anywhere)
 {
     struct loaded one, f;
-    (void)state;
     load("tests/fuzz/corpus/amgx.mtx", &one);
     for (int64_t block = 1; block < 90; block++) {
         mtx_hooks(block, 1 + (int)block % 4);
@@ -197,12 +192,11 @@ static void blocks_end_anywhere(void **state)
     unload(&one);
 }
 
-static void every_kind_that_saves_them_returns_them(void **state)
+TEST(every_kind_that_saves_them_returns_them)
 {
     static const char *const from[] = {"tests/files/sides.npz", "tests/files/sides_complex.npz",
                                        "tests/files/sides.mat"};
     struct err e = {0};
-    (void)state;
     for (int i = 0; i < COUNT(from); i++)
         for (int k = 0; file_kinds[k]; k++) {
             char name[64];
@@ -233,11 +227,10 @@ static bool load_and_save(const char *from, const char *to, struct err *e)
     return ok;
 }
 
-static void every_failing_allocation_is_reported(void **state)
+TEST(every_failing_allocation_is_reported)
 {
     static const char *const from[] = {"tests/fuzz/corpus/amgx.mtx", "tests/fuzz/corpus/amgx_diagonal.mtx",
                                        "tests/files/sides.npz", "tests/files/sides.mat"};
-    (void)state;
     for (int i = 0; i < COUNT(from); i++)
         for (int k = 0; k < 3; k++) {
             const char *const to[] = {NULL, scratch_path("m.wsb"), scratch_path("m.mtx")};
@@ -257,12 +250,11 @@ static void every_failing_allocation_is_reported(void **state)
 
 enum { WSB_HEAD = 672 }; /* bytes of the first page that are not padding */
 
-static void damage_is_refused(void **state)
+TEST(damage_is_refused)
 {
     size_t n;
     struct err e = {0};
     struct loaded f;
-    (void)state;
     load("tests/files/sides.npz", &f);
     assert_true(file_save_system(scratch_path("d.wsb"), &f.A, &f.t, &f.info, "", NULL, &e));
     unload(&f);
@@ -281,10 +273,9 @@ static void damage_is_refused(void **state)
 
 /* ---- commands ---- */
 
-static void solve_uses_them(void **state)
+TEST(solve_uses_them)
 {
     struct talk t;
-    (void)state;
     talk_open(&t, OUT_TEXT);
     talk_says(&t, "load tests/files/sides.mat as A", "1 right side and its solution");
     talk_says(&t, "stats A", "right sides               1");
@@ -306,11 +297,10 @@ static void solve_uses_them(void **state)
     talk_close(&t);
 }
 
-static void columns_are_solved_one_after_another(void **state)
+TEST(columns_are_solved_one_after_another)
 {
     struct talk t;
     char line[512];
-    (void)state;
     talk_open(&t, OUT_TEXT);
     talk_says(&t, "load tests/files/sides.npz as A", "2 right sides and their solutions");
     snprintf(line, sizeof line, "solve bicgstab on cpu tol 1e-13 save %s", scratch_path("X.mtx"));
@@ -331,13 +321,12 @@ static void columns_are_solved_one_after_another(void **state)
 }
 
 /* The errors of each column are those of a solve with that column alone. */
-static void one_factorisation_serves_all_columns(void **state)
+TEST(one_factorisation_serves_all_columns)
 {
     struct talk t;
     char line[512], says[120];
     double *x;
     int64_t n;
-    (void)state;
     talk_open(&t, OUT_TEXT);
     assert_true(talk_line(&t, "load tests/files/sides.npz as A"));
     for (int i = 0; directs[i]; i++) {
@@ -360,11 +349,10 @@ static void one_factorisation_serves_all_columns(void **state)
     talk_close(&t);
 }
 
-static void save_says_what_it_leaves_out(void **state)
+TEST(save_says_what_it_leaves_out)
 {
     struct talk t;
     char line[512];
-    (void)state;
     talk_open(&t, OUT_TEXT);
     assert_true(talk_line(&t, "load tests/files/sides.mat as A; load tests/files/sides.npz as B"));
     snprintf(line, sizeof line, "save %s A", scratch_path("plain.mtx"));
@@ -384,22 +372,4 @@ static void save_says_what_it_leaves_out(void **state)
     talk_close(&t);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_kind_of_file_holds_them),
-        cmocka_unit_test(what_does_not_fit_is_left_out),
-        cmocka_unit_test(complex_values_of_a_real_matrix_are_left_out),
-        cmocka_unit_test(sections_are_numbers_after_the_entries),
-        cmocka_unit_test(false_sections_are_refused),
-        cmocka_unit_test(blocks_end_anywhere),
-        cmocka_unit_test(every_kind_that_saves_them_returns_them),
-        cmocka_unit_test(every_failing_allocation_is_reported),
-        cmocka_unit_test(damage_is_refused),
-        cmocka_unit_test(solve_uses_them),
-        cmocka_unit_test(columns_are_solved_one_after_another),
-        cmocka_unit_test(one_factorisation_serves_all_columns),
-        cmocka_unit_test(save_says_what_it_leaves_out),
-    };
-    return cmocka_run_group_tests_name("sides", tests, NULL, tidy);
-}
+SUITE(.teardown = tidy);

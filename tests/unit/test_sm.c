@@ -1,5 +1,6 @@
 /* The simulation of one multiprocessor: by hand for a few warps, and its totals for real kernels. */
 #include "kits/talk.h"
+#include "kits/test.h"
 #include "microscope/model.h"
 #include "microscope/sm.h"
 #include "microscope/tape.h"
@@ -25,11 +26,10 @@ static void assert_us(double found, double ns)
 }
 
 /* With one block at a time, the blocks follow one another; with two, they overlap. */
-static void test_by_hand(void **state)
+TEST(test_by_hand)
 {
     struct sm_life one, two;
     struct err e = {0};
-    (void)state;
     assert_true(sm_simulate(&(struct tape){.at_once = 1, .n = 2, .block = blocks}, 0, 64, 2, &costs, &one, &e));
     assert_true(sm_simulate(&(struct tape){.at_once = 2, .n = 2, .block = blocks}, 0, 64, 2, &costs, &two, &e));
     /* A block starts after 1 ns. Its warps issue 2 ns apart: the second warp ends 2 + 10 + 100 + 10 ns later. */
@@ -41,7 +41,7 @@ static void test_by_hand(void **state)
     sm_free(&two);
 }
 
-static void test_barrier(void **state)
+TEST(test_barrier)
 {
     struct moment slow[] = {{.n = 1, .wait = WAIT_STEP},
                             {.n = 3, .wait = WAIT_L2},
@@ -52,7 +52,6 @@ static void test_barrier(void **state)
     struct block_tape block = {0, 0, 2, both};
     struct sm_life l;
     struct err e = {0};
-    (void)state;
     assert_true(sm_simulate(&(struct tape){.at_once = 1, .n = 1, .block = &block}, 0, 64, 1, &costs, &l, &e));
     assert_us(l.us, 1 + STEP_NS + 3 * L2_NS + STEP_NS + STEP_NS);
     assert_int_equal(sm_at(&l, 1, 2, 0.3, 0.8), SM_BARRIER);
@@ -62,7 +61,7 @@ static void test_barrier(void **state)
 }
 
 /* The sectors of two requests need more time than their latency. */
-static void test_bandwidth(void **state)
+TEST(test_bandwidth)
 {
     struct moment load[] = {{.n = 1, .l2 = 100, .wait = WAIT_STEP}, {.n = 1, .wait = WAIT_L2}};
     struct warp_tape both[] = {{load, 2, 2}, {load, 2, 2}};
@@ -70,7 +69,6 @@ static void test_bandwidth(void **state)
     struct sm_costs narrow = costs;
     struct sm_life l;
     struct err e = {0};
-    (void)state;
     narrow.l2_sector = 5;
     assert_true(sm_simulate(&(struct tape){.at_once = 1, .n = 1, .block = &block}, 0, 64, 1, &narrow, &l, &e));
     assert_us(l.us, 1 + 2 * 100 * 5);
@@ -78,12 +76,11 @@ static void test_bandwidth(void **state)
 }
 
 /* The block that must be shown is simulated, although it is not among the first. */
-static void test_chosen_block(void **state)
+TEST(test_chosen_block)
 {
     struct sm_life l;
     struct err e = {0};
     struct tape t = {.at_once = 1, .n = 2, .block = blocks, .must_show = 1};
-    (void)state;
     assert_true(sm_simulate(&t, 0, 64, 1, &costs, &l, &e) && l.shows && l.blocks == 1);
     sm_free(&l);
     t.must_show = 5;
@@ -93,11 +90,10 @@ static void test_chosen_block(void **state)
 
 /* The multiprocessor with the long row is shown, and if there are more blocks than are simulated, the time of all is
    shown too: both times agree with the prediction. */
-static void test_time_is_that_of_the_prediction(void **state)
+TEST(test_time_is_that_of_the_prediction)
 {
     struct talk t;
     double us, predicted;
-    (void)state;
     talk_open(&t, OUT_JSON);
     assert_true(talk_line(&t, "gen circuit 20000 2"));
     assert_true(talk_line(&t, "predict csr-scalar"));
@@ -133,12 +129,11 @@ static void check_life(const struct sm_life *l)
 }
 
 /* More warps hide more of the waits. */
-static void test_occupancy(void **state)
+TEST(test_occupancy)
 {
     static const char *const kernels[] = {"csr-scalar", "csr-vector", "csr-stream",
                                           "csr-merge",  "ell",        "coo-segmented"};
     struct talk t;
-    (void)state;
     talk_open(&t, OUT_TEXT);
     assert_true(talk_line(&t, "gen poisson2d 400"));
     for (int k = 0; k < COUNT(kernels); k++) {
@@ -159,14 +154,4 @@ static void test_occupancy(void **state)
     assert_true(talk_line(&t, "drop all"));
     assert_null(t.s.sm);
     talk_close(&t);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_by_hand),      cmocka_unit_test(test_barrier),
-        cmocka_unit_test(test_bandwidth),    cmocka_unit_test(test_occupancy),
-        cmocka_unit_test(test_chosen_block), cmocka_unit_test(test_time_is_that_of_the_prediction),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

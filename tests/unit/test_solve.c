@@ -4,6 +4,7 @@
 #include "kits/dev_fake.h"
 #include "kits/solve_kit.h"
 #include "kits/talk.h"
+#include "kits/test.h"
 #include "session/command.h"
 #include "session/matrix.h"
 #include "files/matrix_market.h"
@@ -28,60 +29,51 @@ static void everywhere(void (*check)(const char *device, enum type real))
         for (int r = 0; r < COUNT(reals); r++) check(devices[d], reals[r]);
 }
 
-static void test_vectors(void **state)
+TEST(test_vectors)
 {
-    (void)state;
     everywhere(check_vectors);
     everywhere(check_cg_sums);
 }
 
-static void test_known_ends(void **state)
+TEST(test_known_ends)
 {
-    (void)state;
     everywhere(check_known_ends);
 }
 
-static void test_frozen(void **state)
+TEST(test_frozen)
 {
-    (void)state;
     everywhere(check_frozen);
 }
 
-static void test_formats(void **state)
+TEST(test_formats)
 {
-    (void)state;
     everywhere(check_formats);
 }
 
-static void test_kernels(void **state)
+TEST(test_kernels)
 {
-    (void)state;
     everywhere(check_kernels);
 }
 
-static void test_forms(void **state)
+TEST(test_forms)
 {
-    (void)state;
     everywhere(check_forms);
 }
 
-static void test_clusters(void **state)
+TEST(test_clusters)
 {
-    (void)state;
     check_clusters("emu", T_F64);
     check_clusters("emu", T_F32);
 }
 
-static void test_host_sums(void **state)
+TEST(test_host_sums)
 {
-    (void)state;
     everywhere(check_host_sums);
 }
 
 /* THESIS 3.3.2: at most 512 blocks; from 512 * 512 elements on, 512 blocks of 512 threads. */
-static void test_sum_tree(void **state)
+TEST(test_sum_tree)
 {
-    (void)state;
     static const struct {
         int64_t n;
         struct sum_tree tree;
@@ -102,9 +94,8 @@ static void test_sum_tree(void **state)
     }
 }
 
-static void test_agreement(void **state)
+TEST(test_agreement)
 {
-    (void)state;
     check_agreement("cpu", "emu", T_F64);
     check_agreement("cpu", "emu", T_F32);
 }
@@ -112,9 +103,8 @@ static void test_agreement(void **state)
 static const struct problem grid = {.generator = "poisson2d", .p = {201, 190}};
 
 /* The sums do not depend on the number of threads. */
-static void test_threads(void **state)
+TEST(test_threads)
 {
-    (void)state;
     struct bed bed;
     struct solve_options o = {.solver = solver_find("cg"), .real = T_F64, .tol = 0, .maxit = 30};
     int threads = omp_get_max_threads();
@@ -130,9 +120,8 @@ static void test_threads(void **state)
 }
 
 /* `step N` runs N iterations and pauses; `stop` keeps x and its residual. */
-static void test_steps(void **state)
+TEST(test_steps)
 {
-    (void)state;
     struct bed bed;
     struct err e = {0};
     for (int i = 0; solvers[i]; i++) {
@@ -177,9 +166,8 @@ static bool solve_failing(const struct solver *solver, bool form, int64_t nth)
 }
 
 /* Each allocation of a solve fails in turn; each failure is reported, and nothing leaks. */
-static void test_failing_allocations(void **state)
+TEST(test_failing_allocations)
 {
-    (void)state;
     for (int i = 0; solvers[i]; i++)
         for (int form = 0; form <= (solvers[i]->form_bytes != NULL); form++) {
             int64_t nth = 1;
@@ -220,9 +208,8 @@ static void check_failing_calls(struct fake *f, const char *solver, enum fake_ca
     assert_true(nth > 2);
 }
 
-static void test_failing_device(void **state)
+TEST(test_failing_device)
 {
-    (void)state;
     static const enum fake_call calls[] = {FAKE_ALLOC, FAKE_PUT, FAKE_GET, FAKE_SYNC};
     static const char *const some[] = {"cg", "gmres"};
     static struct fake f;
@@ -235,9 +222,8 @@ static void test_failing_device(void **state)
 }
 
 /* The bytes that a solver reports equal the bytes in its documentation. */
-static void test_bytes(void **state)
+TEST(test_bytes)
 {
-    (void)state;
     struct csr A = {.rows = 1000, .cols = 1000, .nnz = 5000};
     assert_true(solver_find("jacobi")->bytes(&A, 8, 0) == 12 * 5000 + 4 * 1000 + 24 * 1000);
     assert_true(solver_find("cg")->bytes(&A, 8, 0) == 12 * 5000 + 4 * 1000 + 72 * 1000);
@@ -250,9 +236,8 @@ static void test_bytes(void **state)
 
 /* In f32, the residual that gmres estimates becomes smaller than the true residual. Each estimate is checked and
    rejected, and the solve ends. */
-static void test_estimates_of_gmres_are_checked(void **state)
+TEST(test_estimates_of_gmres_are_checked)
 {
-    (void)state;
     static const struct problem poisson = {.generator = "poisson2d", .p = {30, 30}};
     struct solve_options o = {.solver = solver_find("gmres"), .m = 100, .real = T_F32, .tol = 1e-7, .maxit = 150};
     static const char *const both[] = {"cpu", "emu"};
@@ -400,9 +385,8 @@ static void check_cycle(const char *device, int64_t m, bool modified, bool sums_
     bed_free(&bed);
 }
 
-static void test_operations_of_a_cycle(void **state)
+TEST(test_operations_of_a_cycle)
 {
-    (void)state;
     static const int64_t m[] = {1, 2, 5, 13};
     static const char *const both[] = {"cpu", "emu"};
     for (int d = 0; d < COUNT(both); d++)
@@ -435,9 +419,8 @@ static void expect(struct bed *bed, const char *line, bool ok, const char *part)
     if (!strstr(say(bed, line, ok), part)) fail_msg("%s: expected '%s' in:\n%s", line, part, printed);
 }
 
-static void test_commands(void **state)
+TEST(test_commands)
 {
-    (void)state;
     static const struct {
         const char *line;
         bool ok;
@@ -511,9 +494,8 @@ static bool always_idle(struct device *d)
 }
 
 /* Where launches take time, a small system takes launches of many iterations, unless the user names a kernel. */
-static void test_named_kernel(void **state)
+TEST(test_named_kernel)
 {
-    (void)state;
     struct talk t;
     struct device *d = device_open("emu", NULL);
     const struct device_ops *before = d->ops;
@@ -532,9 +514,8 @@ static void test_named_kernel(void **state)
 
 /* ---- complex systems ---- */
 
-static void test_complex(void **state)
+TEST(test_complex)
 {
-    (void)state;
     struct talk t;
     for (int d = 0; d < COUNT(devices); d++) check_complex(devices[d]);
     talk_open(&t, OUT_TEXT);
@@ -609,9 +590,8 @@ static void compare_with(textbook *residuals_of, struct talk *t, const char *lin
 }
 
 /* The coefficients of bicgstab are complex: its residuals are those of the textbook's algorithm. */
-static void test_complex_bicgstab(void **state)
+TEST(test_complex_bicgstab)
 {
-    (void)state;
     static const char *const lines[] = {"solve bicgstab Z on cpu b random tol 1e-9",
                                         "solve bicgstab Z on emu b random tol 1e-9",
                                         "solve bicgstab Z on cpu b random tol 1e-9 sums host"};
@@ -651,9 +631,8 @@ static void textbook_gmres(const struct csr *A, const double complex *b, int ite
     }
 }
 
-static void test_complex_gmres(void **state)
+TEST(test_complex_gmres)
 {
-    (void)state;
     static const char *const lines[] = {"solve gmres Z on cpu b random tol 1e-9 m 30",
                                         "solve gmres Z on emu b random tol 1e-9 m 30",
                                         "solve gmres Z on cpu b random tol 1e-9 m 30 orth modified"};
@@ -666,9 +645,8 @@ static void test_complex_gmres(void **state)
     talk_close(&t);
 }
 
-static void test_complex_files(void **state)
+TEST(test_complex_files)
 {
-    (void)state;
     struct talk t;
     char file[] = "/tmp/solve-complex-XXXXXX", line[120];
     close(mkstemp(file));
@@ -691,9 +669,8 @@ static double number_after(const char *text, const char *key)
     return strtod(at + strlen(key), NULL);
 }
 
-static void test_times_agree(void **state)
+TEST(test_times_agree)
 {
-    (void)state;
     struct talk t;
     talk_open(&t, OUT_JSON);
     assert_true(talk_line(&t, "gen poisson2d 30") && talk_line(&t, "solve cg on cpu"));
@@ -713,9 +690,8 @@ static bool twice(struct watch *w, const char *what, int64_t done, int64_t total
 }
 
 /* Ctrl-C: the current results are printed, x is kept, and the command fails. */
-static void test_cancel(void **state)
+TEST(test_cancel)
 {
-    (void)state;
     struct bed bed;
     int left = 2;
     bed_make(&bed, &(struct problem){.generator = "poisson2d", .p = {400, 400}});
@@ -729,9 +705,8 @@ static void test_cancel(void **state)
     bed_free(&bed);
 }
 
-static void test_save(void **state)
+TEST(test_save)
 {
-    (void)state;
     struct bed bed;
     char file[] = "/tmp/warpspy-x-XXXXXX", line[120];
     double x[56];
@@ -753,10 +728,9 @@ static void test_save(void **state)
 }
 
 /* The coefficients of cg on a matrix that is not symmetric are not those of a Lanczos matrix. */
-static void test_unsymmetric_has_no_ritz_values(void **state)
+TEST(test_unsymmetric_has_no_ritz_values)
 {
     struct talk t;
-    (void)state;
     talk_open(&t, OUT_TEXT);
     assert_true(talk_line(&t, "gen band 40 3"));
     assert_true(talk_line(&t, "stats"));
@@ -766,40 +740,4 @@ static void test_unsymmetric_has_no_ritz_values(void **state)
     assert_true(talk_line(&t, "solve cg on cpu maxit 20"));
     assert_non_null(strstr(t.out, "Ritz"));
     talk_close(&t);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_unsymmetric_has_no_ritz_values),
-        cmocka_unit_test(test_vectors),
-        cmocka_unit_test(test_known_ends),
-        cmocka_unit_test(test_estimates_of_gmres_are_checked),
-        cmocka_unit_test(test_frozen),
-        cmocka_unit_test(test_formats),
-        cmocka_unit_test(test_kernels),
-        cmocka_unit_test(test_forms),
-        cmocka_unit_test(test_clusters),
-        cmocka_unit_test(test_host_sums),
-        cmocka_unit_test(test_sum_tree),
-        cmocka_unit_test(test_operations_of_a_cycle),
-        cmocka_unit_test(test_agreement),
-        cmocka_unit_test(test_threads),
-        cmocka_unit_test(test_steps),
-        cmocka_unit_test(test_failing_allocations),
-        cmocka_unit_test(test_failing_device),
-        cmocka_unit_test(test_bytes),
-        cmocka_unit_test(test_commands),
-        cmocka_unit_test(test_cancel),
-        cmocka_unit_test(test_save),
-        cmocka_unit_test(test_complex),
-        cmocka_unit_test(test_complex_files),
-        cmocka_unit_test(test_complex_gmres),
-        cmocka_unit_test(test_complex_bicgstab),
-        cmocka_unit_test(test_times_agree),
-        cmocka_unit_test(test_named_kernel),
-    };
-    int failed = cmocka_run_group_tests(tests, NULL, NULL);
-    devices_close();
-    return failed;
 }

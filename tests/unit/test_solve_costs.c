@@ -4,6 +4,8 @@
 #include "kits/dev_fake.h"
 #include "kits/solve_kit.h"
 #include "kits/talk.h"
+#include "kits/amg_kit.h"
+#include "kits/test.h"
 #include "session/front.h"
 #include "solvers/amg.h"
 #include "solvers/precond.h"
@@ -50,9 +52,8 @@ static double bytes_reported(struct talk *t, const char *solver, const char *pre
     return strtod(strstr(t->out, "\"bytes_per_iteration\":") + 22, NULL);
 }
 
-static void test_bytes(void **state)
+TEST(test_bytes)
 {
-    (void)state;
     struct talk t;
     talk_open(&t, OUT_JSON);
     assert_true(talk_line(&t, "gen poisson2d 4 3"));
@@ -70,9 +71,8 @@ static void test_bytes(void **state)
    second triangle's right-hand sides (3000 * 4), and the inverted pivots (of both triangles for ic0). Applying ilu0
    also writes and reads the results of the first triangle, reads r and writes z (4 vectors). The arrays begin at
    multiples of 256 bytes. */
-static void test_bytes_of_triangles(void **state)
+TEST(test_bytes_of_triangles)
 {
-    (void)state;
     double A = 14780 * 12 + 3000 * 4, n8 = 3000 * 8;
     double ilu0 = 2 * 5890 * 12 + 5 * 3000 * 4 + n8 + 4 * n8, ic0 = ilu0 + n8, padding = 16 * 512;
     const struct {
@@ -124,9 +124,8 @@ static void check_memory(struct fake *f, const struct solver *s, const struct pr
     assert_int_equal(f->used, 0);
 }
 
-static void test_memory(void **state)
+TEST(test_memory)
 {
-    (void)state;
     static struct fake f;
     struct err e = {0};
     assert_true(fake_open(&f, "counting", "emu", 1 << 24, &e));
@@ -148,10 +147,9 @@ static const struct phase *phase_of(const struct solve *v, enum solve_phase id)
 }
 
 /* The phases of a launch of many iterations are not those of the passes that it replaces. */
-static void phases_of_one_launch(void **state)
+TEST(phases_of_one_launch)
 {
     struct talk t;
-    (void)state;
     talk_open(&t, OUT_JSON);
     assert_true(talk_line(&t, "gen poisson2d 12"));
     talk_says(&t, "solve cg launches one on emu", "\"phases\":[\"spmv\",\"sums\",\"update\"]");
@@ -159,9 +157,8 @@ static void phases_of_one_launch(void **state)
     talk_close(&t);
 }
 
-static void test_phases(void **state)
+TEST(test_phases)
 {
-    (void)state;
     struct talk t;
     talk_open(&t, OUT_TEXT);
     assert_true(talk_line(&t, "gen poisson2d 30; solve cg precond bjacobi on cpu step; step 9"));
@@ -184,9 +181,8 @@ static void test_phases(void **state)
 
 /* ---- paused work, which ends when its matrix is dropped ---- */
 
-static void test_drop(void **state)
+TEST(test_drop)
 {
-    (void)state;
     struct talk t;
     talk_open(&t, OUT_TEXT);
     assert_true(talk_line(&t, "gen poisson2d 9 as A; gen poisson2d 8 as B; solve cg A on cpu step; drop B"));
@@ -218,9 +214,8 @@ static void open_watched(struct talk *t, struct front *front)
     t->s.front = front;
 }
 
-static void test_race_waits(void **state)
+TEST(test_race_waits)
 {
-    (void)state;
     static const char race[] = "race jacobi wjacobi on cpu tol 0 maxit 100000000 force";
     struct talk t;
     struct front front;
@@ -258,9 +253,8 @@ static void test_race_waits(void **state)
     talk_close(&t);
 }
 
-static void test_race_of_kernels_waits(void **state)
+TEST(test_race_of_kernels_waits)
 {
-    (void)state;
     struct talk t;
     struct front front;
     open_watched(&t, &front);
@@ -274,9 +268,8 @@ static void test_race_of_kernels_waits(void **state)
 }
 
 /* Paused work on a device ends when the device is lost. */
-static void test_race_loses_its_device(void **state)
+TEST(test_race_loses_its_device)
 {
-    (void)state;
     static struct fake f;
     struct talk t;
     struct front front;
@@ -294,19 +287,4 @@ static void test_race_loses_its_device(void **state)
     talk_close(&t);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_bytes),
-        cmocka_unit_test(test_bytes_of_triangles),
-        cmocka_unit_test(test_memory),
-        cmocka_unit_test(phases_of_one_launch),
-        cmocka_unit_test(test_phases),
-        cmocka_unit_test(test_drop),
-        cmocka_unit_test(test_race_waits),
-        cmocka_unit_test(test_race_of_kernels_waits),
-        cmocka_unit_test(test_race_loses_its_device),
-    };
-    amg_hook(8); /* so that small matrices have several levels */
-    return cmocka_run_group_tests_name("solve costs", tests, NULL, NULL);
-}
+SUITE(.setup = amg_of_few_rows);

@@ -2,6 +2,7 @@
    if the solve reports convergence, the residual computed here is small. */
 #include "kits/collection.h"
 #include "kits/solve_kit.h"
+#include "kits/test.h"
 #include "machine/device.h"
 #include "session/matrix.h"
 #include "files/matrix_market.h"
@@ -96,9 +97,8 @@ static int solve_all(struct csr *A, const char *name)
     return converged;
 }
 
-static void test_collection(void **state)
+TEST(test_collection)
 {
-    (void)state;
     const char *folder;
     char path[1024], line[4096];
     struct load_info info;
@@ -120,12 +120,4 @@ static void test_collection(void **state)
     fclose(index);
     print_message("%d solves converged\n", converged);
     assert_true(converged > 50);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_collection)};
-    int failed = cmocka_run_group_tests(tests, NULL, NULL);
-    devices_close();
-    return failed;
 }

@@ -1,6 +1,7 @@
 /* `advise solver` and `solve` without a solver: which methods are tried, which are refused and why, which one is taken,
    and what is kept after Ctrl-C. */
 #include "kits/talk.h"
+#include "kits/test.h"
 #include "card/card.h"
 #include "machine/device.h"
 #include "session/matrix.h"
@@ -17,10 +18,9 @@
 
 /* ---- the forecast ---- */
 
-static void a_rate_gives_the_iterations(void **state)
+TEST(a_rate_gives_the_iterations)
 {
     double residual[41];
-    (void)state;
     for (int i = 0; i <= 40; i++) residual[i] = pow(0.5, i);
     struct forecast f = forecast_of(residual, 20, 1e-8, NAN);
     assert_true(fabs(f.rate - 0.5) < 1e-12);
@@ -31,20 +31,18 @@ static void a_rate_gives_the_iterations(void **state)
 }
 
 /* A residual that stalls at the end is not taken for one that falls. */
-static void a_stall_counts(void **state)
+TEST(a_stall_counts)
 {
     double residual[41];
-    (void)state;
     for (int i = 0; i <= 40; i++) residual[i] = i < 30 ? pow(0.5, i) : pow(0.5, 30);
     assert_true(isinf(forecast_of(residual, 40, 1e-12, NAN).iterations));
 }
 
 /* A residual that oscillates counts by its least values; one that does not fall gives no forecast, unless the condition
    is known. */
-static void a_plateau_needs_the_condition(void **state)
+TEST(a_plateau_needs_the_condition)
 {
     double residual[41];
-    (void)state;
     for (int i = 0; i <= 40; i++) residual[i] = i % 2 ? 1 : 2;
     assert_true(isinf(forecast_of(residual, 40, 1e-8, NAN).iterations));
     double bound = 0.5 * sqrt(1e6) * log(4e8);
@@ -112,11 +110,10 @@ static void assert_honest(const struct solver_advice *a)
 
 /* ---- which candidates there are ---- */
 
-static void every_pair_of_the_registries_is_a_candidate(void **state)
+TEST(every_pair_of_the_registries_is_a_candidate)
 {
     struct talk t;
     struct solver_advice a;
-    (void)state;
     ask(&t, "gen poisson2d 12", NULL, (struct solver_question){.direct = true}, &a);
     assert_non_null(find(&a, NULL, NULL));
     for (int i = 0; solvers[i]; i++) {
@@ -131,11 +128,10 @@ static void every_pair_of_the_registries_is_a_candidate(void **state)
     done(&t, &a);
 }
 
-static void solvers_for_symmetric_matrices_are_refused_once(void **state)
+TEST(solvers_for_symmetric_matrices_are_refused_once)
 {
     struct talk t;
     struct solver_advice a;
-    (void)state;
     ask(&t, "gen random 400 4", NULL, (struct solver_question){.direct = true}, &a);
     for (int i = 0; solvers[i]; i++) {
         const struct trial *x = find(&a, solvers[i], NULL);
@@ -149,11 +145,10 @@ static void solvers_for_symmetric_matrices_are_refused_once(void **state)
     done(&t, &a);
 }
 
-static void a_named_preconditioner_is_the_only_one(void **state)
+TEST(a_named_preconditioner_is_the_only_one)
 {
     struct talk t;
     struct solver_advice a;
-    (void)state;
     for (int k = 0; preconds[k]; k++) {
         struct solver_question q = {.pre_is_given = true, .options = {.pre = preconds[k]}};
         ask(&t, "gen poisson2d 12", NULL, q, &a);
@@ -166,12 +161,11 @@ static void a_named_preconditioner_is_the_only_one(void **state)
 
 /* ---- known answers ---- */
 
-static void a_tiny_system_takes_the_fastest(void **state)
+TEST(a_tiny_system_takes_the_fastest)
 {
     static const char *const lines[] = {"gen poisson2d 6", "gen random 80 4", "load tests/golden/complex.mtx"};
     struct talk t;
     struct solver_advice a;
-    (void)state;
     for (int i = 0; i < COUNT(lines); i++) {
         ask(&t, lines[i], NULL, (struct solver_question){.direct = true}, &a);
         assert_int_equal(taken(&a)->state, TRIAL_CONVERGED);
@@ -183,11 +177,10 @@ static void a_tiny_system_takes_the_fastest(void **state)
 }
 
 /* Its factors have hundreds of times as many entries, and its condition is below 2. */
-static void a_definite_matrix_gets_an_iterative_solver(void **state)
+TEST(a_definite_matrix_gets_an_iterative_solver)
 {
     struct talk t;
     struct solver_advice a;
-    (void)state;
     ask(&t, "gen poisson3d 22 as P; let A = P + 20*I", NULL, (struct solver_question){.direct = true}, &a);
     assert_non_null(strstr(a.kind, "symmetric positive definite"));
     assert_non_null(taken(&a)->solver);
@@ -198,12 +191,11 @@ static void a_definite_matrix_gets_an_iterative_solver(void **state)
     done(&t, &a);
 }
 
-static void an_indefinite_matrix_gets_no_cg(void **state)
+TEST(an_indefinite_matrix_gets_no_cg)
 {
     struct talk t;
     struct solver_advice a;
     const struct trial *cg, *ic0;
-    (void)state;
     for (int turn = 1;; turn++) { /* on a busy machine, the time of a trial may be over before its reason is found */
         ask(&t, "gen poisson3d 14 as P; let A = P - 4.1*I", NULL, (struct solver_question){0}, &a);
         cg = find(&a, solver_find("cg"), NULL);
@@ -221,11 +213,10 @@ static void an_indefinite_matrix_gets_no_cg(void **state)
 
 /* The third column is the sum of the first two, and b is not in the range of A: only a direct solver finds the x with
    the smallest residual. */
-static void a_singular_system_gets_least_squares(void **state)
+TEST(a_singular_system_gets_least_squares)
 {
     struct talk t;
     struct solver_advice a;
-    (void)state;
     ask(&t, "load tests/golden/singular.mtx", "random", (struct solver_question){.direct = true}, &a);
     assert_true(taken(&a)->least_squares && !taken(&a)->solver);
     assert_true(taken(&a)->residual_true > 1e-3);
@@ -238,22 +229,20 @@ static void a_singular_system_gets_least_squares(void **state)
     done(&t, &a);
 }
 
-static void a_rectangular_matrix_is_refused_with_reasons(void **state)
+TEST(a_rectangular_matrix_is_refused_with_reasons)
 {
     struct talk t;
     struct solver_advice a;
-    (void)state;
     ask(&t, "gen random 30 3 20", NULL, (struct solver_question){.direct = true}, &a);
     for (int i = 0; i < a.n; i++) assert_true(!a.at[i].solver || a.at[i].state == TRIAL_REFUSED);
     assert_null(taken(&a)->solver);
     done(&t, &a);
 }
 
-static void a_complex_matrix_has_candidates(void **state)
+TEST(a_complex_matrix_has_candidates)
 {
     struct talk t;
     struct solver_advice a;
-    (void)state;
     ask(&t, "load tests/files/hermitian.mtx", NULL, (struct solver_question){.direct = false}, &a);
     assert_int_equal(taken(&a)->state, TRIAL_CONVERGED);
     assert_non_null(strstr(a.kind, "complex, hermitian"));
@@ -272,10 +261,9 @@ static bool tick(struct watch *w, const char *what, int64_t done_of, int64_t tot
 }
 
 /* Whenever Ctrl-C comes, the trials before it are kept. */
-static void ctrl_c_keeps_the_trials(void **state)
+TEST(ctrl_c_keeps_the_trials)
 {
     int most = 0;
-    (void)state;
     for (int after = 0; after < 3000; after = 1 + after * 3 / 2) {
         struct talk t;
         struct solver_advice a;
@@ -308,11 +296,10 @@ static void ctrl_c_keeps_the_trials(void **state)
     assert_true(most > 10);
 }
 
-static void the_limit_ends_the_trials(void **state)
+TEST(the_limit_ends_the_trials)
 {
     struct talk t;
     struct solver_advice a;
-    (void)state;
     ask(&t, "gen poisson2d 300", NULL, (struct solver_question){.limit_us = 20000}, &a);
     assert_true(a.late && a.us < 2e6);
     int untried = 0;
@@ -324,10 +311,9 @@ static void the_limit_ends_the_trials(void **state)
 /* ---- the commands ---- */
 
 /* A direct solver whose analysis did not end was not tried; a residual that overflows blames no finite A or b. */
-static void verdicts_are_true(void **state)
+TEST(verdicts_are_true)
 {
     struct talk t;
-    (void)state;
     talk_open(&t, OUT_TEXT);
     assert_true(talk_line(&t, "gen circuit 100000 4 as C; load tests/files/neumann.mtx as N"));
     talk_says(&t, "advise solver C within 0.001", "\ndirect ");
@@ -338,10 +324,9 @@ static void verdicts_are_true(void **state)
     talk_close(&t);
 }
 
-static void the_command_says_what_it_takes(void **state)
+TEST(the_command_says_what_it_takes)
 {
     struct talk t;
-    (void)state;
     talk_open(&t, OUT_TEXT);
     assert_true(talk_line(&t, "gen poisson2d 20; gen random 50 3 as R"));
     talk_says(&t, "advise solver poisson2d", "Take `solve ");
@@ -359,10 +344,9 @@ static void the_command_says_what_it_takes(void **state)
     talk_close(&t);
 }
 
-static void solve_takes_what_is_advised(void **state)
+TEST(solve_takes_what_is_advised)
 {
     struct talk t;
-    (void)state;
     talk_open(&t, OUT_TEXT);
     assert_true(
         talk_line(&t, "gen poisson2d 8 as P; gen random 300 4 as R; gen poisson2d 30 as B; let S = B*B; let T = S*S"));
@@ -385,9 +369,8 @@ static void solve_takes_what_is_advised(void **state)
 }
 
 /* Every method of the registries can be written for every library that has it, and the result is complete. */
-static void options_are_written_for_every_method(void **state)
+TEST(options_are_written_for_every_method)
 {
-    (void)state;
     for (int p = 0; registry_at(&peer_registry, p); p++) {
         const struct peer *peer = peer_find(registry_at(&peer_registry, p)->name);
         int written = 0;
@@ -415,10 +398,9 @@ static void options_are_written_for_every_method(void **state)
     }
 }
 
-static void the_command_writes_options(void **state)
+TEST(the_command_writes_options)
 {
     struct talk t;
-    (void)state;
     talk_open(&t, OUT_TEXT);
     assert_true(talk_line(&t, "gen poisson2d 8 as P; gen poisson3d 20 as Q; let A = Q + 20*I; gen poisson2d 30 as B; "
                               "let S = B*B; let T = S*S"));
@@ -431,32 +413,4 @@ static void the_command_writes_options(void **state)
     talk_refuses(&t, "advise solver options scipy", "is not a library");
     talk_refuses(&t, "advise options petsc", "`options` is for `advise solver`");
     talk_close(&t);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_rate_gives_the_iterations),
-        cmocka_unit_test(a_stall_counts),
-        cmocka_unit_test(a_plateau_needs_the_condition),
-        cmocka_unit_test(every_pair_of_the_registries_is_a_candidate),
-        cmocka_unit_test(solvers_for_symmetric_matrices_are_refused_once),
-        cmocka_unit_test(a_named_preconditioner_is_the_only_one),
-        cmocka_unit_test(a_tiny_system_takes_the_fastest),
-        cmocka_unit_test(a_definite_matrix_gets_an_iterative_solver),
-        cmocka_unit_test(an_indefinite_matrix_gets_no_cg),
-        cmocka_unit_test(a_singular_system_gets_least_squares),
-        cmocka_unit_test(a_rectangular_matrix_is_refused_with_reasons),
-        cmocka_unit_test(a_complex_matrix_has_candidates),
-        cmocka_unit_test(ctrl_c_keeps_the_trials),
-        cmocka_unit_test(the_limit_ends_the_trials),
-        cmocka_unit_test(verdicts_are_true),
-        cmocka_unit_test(the_command_says_what_it_takes),
-        cmocka_unit_test(solve_takes_what_is_advised),
-        cmocka_unit_test(options_are_written_for_every_method),
-        cmocka_unit_test(the_command_writes_options),
-    };
-    int failed = cmocka_run_group_tests(tests, NULL, NULL);
-    devices_close();
-    return failed;
 }

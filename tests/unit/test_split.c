@@ -1,6 +1,7 @@
 /* The tree of panes: sizes, dividing and closing; and panes in the explorer: the shared cursor, and drawing only what
    has changed. */
 #include "kits/talk.h"
+#include "kits/test.h"
 #include "base/err.h"
 #include "ui/explorer.h"
 #include "ui/screen.h"
@@ -41,11 +42,10 @@ static int set_up(void **state)
     return !(a && b && c && d);
 }
 
-static void panes_are_divided_and_closed(void **state)
+TEST(panes_are_divided_and_closed)
 {
     struct split t = {0};
     struct err e = {0};
-    (void)state;
     assert_int_equal(split_count(&t), 0);
     split_begin(&t, a);
     split_fit(&t, area);
@@ -68,11 +68,10 @@ static void panes_are_divided_and_closed(void **state)
 }
 
 /* A view is in one pane only: showing it again moves the focus. */
-static void a_view_has_one_pane(void **state)
+TEST(a_view_has_one_pane)
 {
     struct split t = {0};
     struct err e = {0};
-    (void)state;
     split_begin(&t, a);
     split_fit(&t, area);
     assert_true(split_divide(&t, SIDE_BY_SIDE, b, &e));
@@ -82,12 +81,11 @@ static void a_view_has_one_pane(void **state)
     assert_true(split_find(&t, a) == NO_NODE && split_find(&t, d) == t.focus);
 }
 
-static void panes_too_small_are_refused(void **state)
+TEST(panes_too_small_are_refused)
 {
     struct split t = {0};
     struct err e = {0};
     const struct view *two[] = {a, b};
-    (void)state;
     split_begin(&t, a);
     split_fit(&t, (struct rect){0, 1, 80, 22});
     assert_false(split_divide(&t, SIDE_BY_SIDE, b, &e));
@@ -103,11 +101,10 @@ static void panes_too_small_are_refused(void **state)
 }
 
 /* Sizes are kept while the window is too small for all panes, and when it becomes large again. */
-static void sizes_are_kept(void **state)
+TEST(sizes_are_kept)
 {
     struct split t = {0};
     struct err e = {0};
-    (void)state;
     split_begin(&t, a);
     split_fit(&t, area);
     assert_true(split_divide(&t, SIDE_BY_SIDE, b, &e));
@@ -127,7 +124,7 @@ static void sizes_are_kept(void **state)
     assert_true(split_resize(&t, SIDE_BY_SIDE, -10));
 }
 
-static void arrangements_suit_the_screen(void **state)
+TEST(arrangements_suit_the_screen)
 {
     static const struct {
         int n, w, h, count;
@@ -135,7 +132,6 @@ static void arrangements_suit_the_screen(void **state)
                  {4, 160, 22, 2}, {4, 80, 48, 2},  {3, 160, 48, 3}, {4, 40, 10, 1}};
     const struct view *all[] = {a, b, c, d};
     struct err e = {0};
-    (void)state;
     for (int i = 0; i < COUNT(table); i++) {
         struct split t;
         int n = split_count_for(table[i].n, table[i].w, table[i].h);
@@ -153,10 +149,9 @@ static const struct view_state *state_of(struct talk *t, const char *view)
     return screen_view_state(&t->s, view_find(view));
 }
 
-static void panes_share_the_cursor(void **state)
+TEST(panes_share_the_cursor)
 {
     struct talk t;
-    (void)state;
     talk_open_screen(&t);
     talk_line(&t, "gen poisson2d 20; trace csr-scalar");
     assert_true(talk_line(&t, "keys \"/ '150 151' Enter\" view all size 160x50"));
@@ -176,10 +171,9 @@ static void panes_share_the_cursor(void **state)
 }
 
 /* The key t changes the picture in rows only: spy and bench are not drawn again. */
-static void only_changed_panes_are_drawn(void **state)
+TEST(only_changed_panes_are_drawn)
 {
     struct talk t;
-    (void)state;
     talk_open_screen(&t);
     struct explorer *x = screen_explorer(&t.s);
     talk_line(&t, "gen poisson2d 20");
@@ -193,10 +187,9 @@ static void only_changed_panes_are_drawn(void **state)
     talk_close_screen(&t);
 }
 
-static void keys_and_mouse_change_the_focus(void **state)
+TEST(keys_and_mouse_change_the_focus)
 {
     struct talk t;
-    (void)state;
     talk_open_screen(&t);
     talk_line(&t, "gen poisson2d 20");
     const struct explorer *x = screen_explorer(&t.s);
@@ -221,13 +214,4 @@ static void keys_and_mouse_change_the_focus(void **state)
     talk_close_screen(&t);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(panes_are_divided_and_closed), cmocka_unit_test(a_view_has_one_pane),
-        cmocka_unit_test(panes_too_small_are_refused),  cmocka_unit_test(sizes_are_kept),
-        cmocka_unit_test(arrangements_suit_the_screen), cmocka_unit_test(panes_share_the_cursor),
-        cmocka_unit_test(only_changed_panes_are_drawn), cmocka_unit_test(keys_and_mouse_change_the_focus),
-    };
-    return cmocka_run_group_tests(tests, set_up, NULL);
-}
+SUITE(.setup = set_up);

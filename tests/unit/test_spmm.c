@@ -2,6 +2,7 @@
 #include "kits/kernel_loops.h"
 #include "kits/spmm_kit.h"
 #include "kits/talk.h"
+#include "kits/test.h"
 #include "gpu/emu/emu.h"
 #include "formats/format.h"
 #include "machine/device.h"
@@ -12,9 +13,8 @@
 
 enum { CPU_SLOTS = 20000, EMU_SLOTS = 2500 };
 
-static void the_table_is_complete(void **state)
+TEST(the_table_is_complete)
 {
-    (void)state;
     for (int i = 0; spmm_kernels[i]; i++) {
         const struct spmm_kernel *k = spmm_kernels[i];
         assert_true(*k->name && *k->about && *k->work && k->format && k->f32 && k->f64);
@@ -24,10 +24,9 @@ static void the_table_is_complete(void **state)
     }
 }
 
-static void the_commands_know_the_kernels(void **state)
+TEST(the_commands_know_the_kernels)
 {
     struct talk t;
-    (void)state;
     talk_open(&t, OUT_TEXT);
     talk_says(&t, "kernels", "`kernels spmm` lists");
     for (int i = 0; spmm_kernels[i]; i++) assert_null(strstr(t.out, spmm_kernels[i]->name));
@@ -43,9 +42,8 @@ static void the_commands_know_the_kernels(void **state)
     talk_close(&t);
 }
 
-static void kernels_are_right_on_cpu(void **state)
+TEST(kernels_are_right_on_cpu)
 {
-    (void)state;
     check_spmm(open_or_fail("cpu"), CPU_SLOTS, NULL);
 }
 
@@ -54,9 +52,8 @@ static void other_order(int round)
     emu_order((uint64_t)round * 77);
 }
 
-static void kernels_are_right_on_emu_without_races(void **state)
+TEST(kernels_are_right_on_emu_without_races)
 {
-    (void)state;
     struct device *emu = open_or_fail("emu");
     emu_races(true);
     check_spmm(emu, EMU_SLOTS, other_order);
@@ -74,11 +71,10 @@ static double figure_of(const struct talk *t, const char *kernel, const char *ke
     return strtod(at + strlen(quoted), NULL);
 }
 
-static void the_command_shows_every_kernel(void **state)
+TEST(the_command_shows_every_kernel)
 {
     static const char *const devices[] = {"cpu", "emu"};
     struct talk t;
-    (void)state;
     talk_open(&t, OUT_JSON);
     assert_true(talk_line(&t, "gen poisson2d 6 as A"));
     for (int d = 0; d < COUNT(devices); d++) {
@@ -98,10 +94,9 @@ static void the_command_shows_every_kernel(void **state)
 }
 
 /* csr: 12 bytes per entry and 4 per row pointer; X and Y: 8 bytes per element and vector. */
-static void bytes_per_vector_share_the_matrix(void **state)
+TEST(bytes_per_vector_share_the_matrix)
 {
     struct talk t;
-    (void)state;
     talk_open(&t, OUT_JSON);
     assert_true(talk_line(&t, "gen poisson2d 6 as A; spmm using csr k 4 reps 2 on cpu"));
     double nnz = 36 + 4 * 6 * 5, vector = 8 * (36 + 36), matrix = 12 * nnz + 4 * 37;
@@ -112,7 +107,7 @@ static void bytes_per_vector_share_the_matrix(void **state)
     talk_close(&t);
 }
 
-static void the_command_refuses_in_one_line(void **state)
+TEST(the_command_refuses_in_one_line)
 {
     static const struct {
         const char *line, *message;
@@ -123,22 +118,10 @@ static void the_command_refuses_in_one_line(void **state)
         {"spmm A using dia on cpu", "no kernel multiplies dia by several vectors on cpu; leave out `using`"},
     };
     struct talk t;
-    (void)state;
     talk_open(&t, OUT_TEXT);
     assert_true(talk_line(&t, "gen poisson2d 5 as A; load tests/golden/complex.mtx as complex"));
     for (int i = 0; i < COUNT(cases); i++) talk_refuses(&t, cases[i].line, cases[i].message);
     talk_says(&t, "spmm A k 3 on emu", "Y = A X for 3 vectors\n");
     talk_says(&t, "load tests/golden/empty.mtx as E; spmm E on emu; spmm E on cpu reps 2", "spmm-csr-serial");
     talk_close(&t);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_table_is_complete),           cmocka_unit_test(the_commands_know_the_kernels),
-        cmocka_unit_test(kernels_are_right_on_cpu),        cmocka_unit_test(kernels_are_right_on_emu_without_races),
-        cmocka_unit_test(the_command_shows_every_kernel),  cmocka_unit_test(bytes_per_vector_share_the_matrix),
-        cmocka_unit_test(the_command_refuses_in_one_line),
-    };
-    return cmocka_run_group_tests_name("spmm", tests, NULL, close_devices);
 }

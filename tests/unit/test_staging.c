@@ -1,5 +1,6 @@
 /* Copies through page-locked buffers, with a device whose asynchronous copies do nothing until a wait: a buffer that is
    filled or emptied too early gives wrong bytes. */
+#include "kits/test.h"
 #include "gpu/staging.h"
 #include "base/err.h"
 #include "base/loop.h"
@@ -8,10 +9,7 @@
 #include "machine/device.h"
 #include "machine/transfer.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <string.h>
-#include <cmocka.h>
 
 enum { MOST = 5 * STAGING_CHUNK, QUEUE = 4 };
 
@@ -101,9 +99,8 @@ static int tear_down(void **state)
     return 0;
 }
 
-static void test_all_sizes_arrive(void **state)
+TEST(test_all_sizes_arrive)
 {
-    (void)state;
     struct staging s = {0};
     for (int chunks = 1; chunks <= 5; chunks++)
         for (int off = -1; off <= (chunks < 5); off++) {
@@ -130,9 +127,8 @@ static void test_all_sizes_arrive(void **state)
 }
 
 /* A copy is made directly while another thread uses the buffers, if it is small, and if the option is off. */
-static void test_when_it_is_taken(void **state)
+TEST(test_when_it_is_taken)
 {
-    (void)state;
     struct staging s = {0};
     struct err e = {0};
     assert_false(staging_takes(&s, &d, &deferred, STAGED_FROM - 1));
@@ -149,9 +145,8 @@ static void test_when_it_is_taken(void **state)
 }
 
 /* Without page-locked memory, copies are direct from then on. */
-static void test_no_page_locked_memory(void **state)
+TEST(test_no_page_locked_memory)
 {
-    (void)state;
     for (int n = 1; n <= STAGING_BUFFERS; n++) {
         struct staging s = {0};
         fail_pin = n;
@@ -165,9 +160,8 @@ static void test_no_page_locked_memory(void **state)
 }
 
 /* Whichever copy fails, nothing is left in a stream, and the next copy works. */
-static void test_failing_copies(void **state)
+TEST(test_failing_copies)
 {
-    (void)state;
     struct staging s = {0};
     for (int to_host = 0; to_host < 2; to_host++)
         for (int n = 1; n <= 5; n++) {
@@ -192,9 +186,8 @@ static bool no(struct watch *w, const char *what, int64_t done, int64_t total)
 }
 
 /* Ctrl-C ends a copy to the device, but not a copy of a result. */
-static void test_cancelled(void **state)
+TEST(test_cancelled)
 {
-    (void)state;
     struct staging s = {0};
     struct err e = {0};
     struct watch w = {.tick = no};
@@ -213,14 +206,4 @@ static void test_cancelled(void **state)
     staging_free(&s, &d, &deferred);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_all_sizes_arrive),
-        cmocka_unit_test(test_when_it_is_taken),
-        cmocka_unit_test(test_no_page_locked_memory),
-        cmocka_unit_test(test_failing_copies),
-        cmocka_unit_test(test_cancelled),
-    };
-    return cmocka_run_group_tests(tests, set_up, tear_down);
-}
+SUITE(.setup = set_up, .teardown = tear_down);

@@ -1,5 +1,6 @@
 /* `why stagnates`: each cause is found where it was built in, with the right rows and figures, and not elsewhere. */
 #include "kits/talk.h"
+#include "kits/test.h"
 #include "base/base.h"
 #include "machine/device.h"
 #include "session/matrix.h"
@@ -54,9 +55,8 @@ static const struct {
     {"load tests/files/hermitian.mtx; solve gmres m 1 on cpu maxit 2", "residual", "||b - A x||"},
 };
 
-static void each_cause_is_found(void **state)
+TEST(each_cause_is_found)
 {
-    (void)state;
     for (int i = 0; i < COUNT(cases); i++) {
         struct talk t;
         struct stagnation found;
@@ -68,9 +68,8 @@ static void each_cause_is_found(void **state)
     }
 }
 
-static void every_cause_has_a_case(void **state)
+TEST(every_cause_has_a_case)
 {
-    (void)state;
     for (int k = 0; stagnation_cause(k); k++) {
         bool there = false;
         for (int i = 0; i < COUNT(cases); i++) there |= !strcmp(cases[i].cause, stagnation_cause(k));
@@ -79,13 +78,12 @@ static void every_cause_has_a_case(void **state)
 }
 
 /* A regular system, given too few iterations, has none of the faults of a matrix. */
-static void nothing_is_found_in_a_sound_matrix(void **state)
+TEST(nothing_is_found_in_a_sound_matrix)
 {
     static const char *const faults[] = {"symmetry",  "indefinite", "empty",   "rank",    "inconsistent",
                                          "near-null", "blocks",     "scaling", "accuracy"};
     struct talk t;
     struct stagnation found;
-    (void)state;
     look(&t, "gen poisson2d 15; solve cg on cpu maxit 5", &found);
     for (int i = 0; i < COUNT(faults); i++)
         if (find(&found, faults[i])) fail_msg("%s: %s", faults[i], find(&found, faults[i])->text);
@@ -93,7 +91,7 @@ static void nothing_is_found_in_a_sound_matrix(void **state)
 }
 
 /* Vectors that are spread over most rows point to no row, but to a method. */
-static void few_rows_are_shown(void **state)
+TEST(few_rows_are_shown)
 {
     static const struct {
         const char *lines, *cause, *next;
@@ -103,7 +101,6 @@ static void few_rows_are_shown(void **state)
         {"gen poisson2d 9 as P; let A = P - 3*I; solve minres A b random on cpu", "near-null", ""},
         {"gen poisson2d 20 as P; solve cg P on cpu tol 0 maxit 600 force", "accuracy", "change maxit"},
     };
-    (void)state;
     for (int i = 0; i < COUNT(nexts); i++) {
         struct talk t;
         struct stagnation found;
@@ -116,7 +113,7 @@ static void few_rows_are_shown(void **state)
 }
 
 /* The command at the end suits the evidence: no preconditioner and no further iterations for a singular matrix. */
-static void a_singular_matrix_gets_a_direct_solver(void **state)
+TEST(a_singular_matrix_gets_a_direct_solver)
 {
     static const struct {
         const char *lines, *next;
@@ -129,7 +126,6 @@ static void a_singular_matrix_gets_a_direct_solver(void **state)
         {"load tests/files/neumann.mtx as A; solve cg A b random f32", "solve direct spqr A b random f64"},
         {"gen poisson2d 30 as P; solve cg P on cpu maxit 5", "change maxit 110; continue"},
     };
-    (void)state;
     for (int i = 0; i < COUNT(nexts); i++) {
         struct talk t;
         struct stagnation found;
@@ -141,13 +137,12 @@ static void a_singular_matrix_gets_a_direct_solver(void **state)
 }
 
 /* A matrix whose rows differ by 10^32 in size: its Hessenberg matrix has no Ritz values that the QR algorithm finds. */
-static void other_causes_are_found_without_ritz_values(void **state)
+TEST(other_causes_are_found_without_ritz_values)
 {
     enum { N = 100 };
     struct talk t;
     struct stagnation found;
     char path[64], line[200];
-    (void)state;
     snprintf(path, sizeof path, "/tmp/warpspy-%d.mtx", (int)getpid());
     FILE *f = fopen(path, "w");
     assert_non_null(f);
@@ -165,12 +160,11 @@ static void other_causes_are_found_without_ritz_values(void **state)
 }
 
 /* The evidence and the command agree on the number of iterations. */
-static void one_number_of_iterations_is_given(void **state)
+TEST(one_number_of_iterations_is_given)
 {
     struct talk t;
     struct stagnation found;
     long long needs, limit;
-    (void)state;
     look(&t, "gen poisson2d 60; solve cg on cpu maxit 10", &found);
     assert_null(strstr(find(&found, "ritz")->text, "iteration"));
     assert_int_equal(sscanf(strstr(find(&found, "rate")->text, "about "), "about %lld", &needs), 1);
@@ -180,22 +174,20 @@ static void one_number_of_iterations_is_given(void **state)
 }
 
 /* b = A * ones is in the range of A, whatever rank a factorisation finds. */
-static void a_known_solution_shows_that_b_is_in_the_range(void **state)
+TEST(a_known_solution_shows_that_b_is_in_the_range)
 {
     struct talk t;
     struct stagnation found;
-    (void)state;
     look(&t, "load tests/golden/singular.mtx; solve gmres on cpu tol 1e-30", &found);
     assert_null(find(&found, "inconsistent"));
     talk_close(&t);
 }
 
 /* The third column of the matrix is the sum of the first two: its null vector is (1, 1, -1, 0). */
-static void the_null_vector_has_the_right_rows(void **state)
+TEST(the_null_vector_has_the_right_rows)
 {
     struct talk t;
     struct stagnation found;
-    (void)state;
     look(&t, "load tests/golden/singular.mtx; solve gmres on cpu b random", &found);
     const struct evidence *x = find(&found, "near-null");
     assert_true(x && x->rows == 3 && x->value < 1e-14);
@@ -206,12 +198,11 @@ static void the_null_vector_has_the_right_rows(void **state)
 }
 
 /* The eigenvalues of the 5-point matrix are 4 - 2 cos(i pi / 31) - 2 cos(j pi / 31). */
-static void ritz_values_lie_within_the_spectrum(void **state)
+TEST(ritz_values_lie_within_the_spectrum)
 {
     struct talk t;
     struct stagnation found;
     double pi = acos(-1), low = 4 - 4 * cos(pi / 31), high = 4 + 4 * cos(pi / 31), a, b;
-    (void)state;
     look(&t, "gen poisson2d 30; solve cg on cpu maxit 20", &found);
     const struct evidence *x = find(&found, "ritz");
     assert_int_equal(sscanf(strstr(x->text, "from "), "from %lf to %lf", &a, &b), 2);
@@ -219,10 +210,9 @@ static void ritz_values_lie_within_the_spectrum(void **state)
     talk_close(&t);
 }
 
-static void the_command_explains_the_last_solve(void **state)
+TEST(the_command_explains_the_last_solve)
 {
     struct talk t;
-    (void)state;
     talk_open(&t, OUT_TEXT);
     talk_refuses(&t, "why stagnates", "there is no solve to explain");
     assert_true(talk_line(&t, "gen poisson2d 20 as P; solve cg step on cpu"));
@@ -252,10 +242,9 @@ static bool tick(struct watch *w, const char *what, int64_t done, int64_t total)
     return ticks_left-- > 0;
 }
 
-static void ctrl_c_keeps_what_was_found(void **state)
+TEST(ctrl_c_keeps_what_was_found)
 {
     bool some = false;
-    (void)state;
     for (int after = 0; after < 2000; after = 1 + after * 3 / 2) {
         struct talk t;
         talk_open(&t, OUT_TEXT);
@@ -269,25 +258,4 @@ static void ctrl_c_keeps_what_was_found(void **state)
         talk_close(&t);
     }
     assert_true(some);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(each_cause_is_found),
-        cmocka_unit_test(every_cause_has_a_case),
-        cmocka_unit_test(nothing_is_found_in_a_sound_matrix),
-        cmocka_unit_test(few_rows_are_shown),
-        cmocka_unit_test(a_singular_matrix_gets_a_direct_solver),
-        cmocka_unit_test(one_number_of_iterations_is_given),
-        cmocka_unit_test(other_causes_are_found_without_ritz_values),
-        cmocka_unit_test(a_known_solution_shows_that_b_is_in_the_range),
-        cmocka_unit_test(the_null_vector_has_the_right_rows),
-        cmocka_unit_test(ritz_values_lie_within_the_spectrum),
-        cmocka_unit_test(the_command_explains_the_last_solve),
-        cmocka_unit_test(ctrl_c_keeps_what_was_found),
-    };
-    int failed = cmocka_run_group_tests(tests, NULL, NULL);
-    devices_close();
-    return failed;
 }

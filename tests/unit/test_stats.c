@@ -1,6 +1,7 @@
 /* Statistics, symmetry, histograms and density pictures, compared with naive counts on a dense array. */
 #include "kits/collection.h"
 #include "kits/shapes.h"
+#include "kits/test.h"
 #include "base/err.h"
 #include "matrix/gathers.h"
 #include "matrix/gen.h"
@@ -14,11 +15,8 @@
 
 #include <math.h>
 #include <omp.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
-#include <cmocka.h>
 
 /* ---- statistics ---- */
 
@@ -93,9 +91,8 @@ static void assert_symmetry(const struct csr *A, const struct stats *s)
     csr_free(&T);
 }
 
-static void statistics_agree_with_naive_counts(void **state)
+TEST(statistics_agree_with_naive_counts)
 {
-    (void)state;
     for (const struct shape *shape = shapes; shape->name; shape++) {
         struct csr A = shape_csr(shape, 21);
         if (A.nnz && !shape->mirrored && !A.imag) A.val[A.nnz / 2] = 0;
@@ -119,9 +116,8 @@ static struct csr two_by_two(const double v[4])
     return A;
 }
 
-static void values_are_compared_bit_by_bit(void **state)
+TEST(values_are_compared_bit_by_bit)
 {
-    (void)state;
     static const struct {
         double v[4];
         bool values;
@@ -142,9 +138,8 @@ static void values_are_compared_bit_by_bit(void **state)
 
 /* A matrix large enough for several threads; a missing entry must be noticed on either side of the diagonal, wherever
    the entry is. */
-static void one_missing_entry_breaks_symmetry(void **state)
+TEST(one_missing_entry_breaks_symmetry)
 {
-    (void)state;
     const int64_t p[PARAMS_MAX] = {300, 300};
     int threads = omp_get_max_threads();
     struct csr A, B;
@@ -187,9 +182,8 @@ static struct csr rows_of_lengths(int n, const int *length)
     return A;
 }
 
-static void the_median_of_an_even_number_is_between(void **state)
+TEST(the_median_of_an_even_number_is_between)
 {
-    (void)state;
     static const int length[] = {9, 1, 5, 2};
     static const double median[] = {9, 5, 5, 3.5};
     for (int n = 1; n <= 4; n++) {
@@ -201,9 +195,8 @@ static void the_median_of_an_even_number_is_between(void **state)
     }
 }
 
-static void histograms_have_the_expected_bins(void **state)
+TEST(histograms_have_the_expected_bins)
 {
-    (void)state;
     static const struct {
         int n, length[6], bins, expected;
         bool log;
@@ -236,9 +229,8 @@ static void histograms_have_the_expected_bins(void **state)
     }
 }
 
-static void every_row_is_in_its_bin(void **state)
+TEST(every_row_is_in_its_bin)
 {
-    (void)state;
     for (const struct shape *s = shapes; s->name; s++)
         for (int bins = -1; bins <= 70; bins += 1 + (int)(s->rows / 500)) {
             struct csr A = shape_csr(s, 8);
@@ -286,9 +278,8 @@ static void assert_density(const struct csr *A, struct window w, int h, int widt
 }
 
 /* Windows inside, outside and across the edges; more and fewer cells than rows. */
-static void density_agrees_with_naive_counts(void **state)
+TEST(density_agrees_with_naive_counts)
 {
-    (void)state;
     uint64_t random = 9;
     for (const struct shape *s = shapes; s->name; s++) {
         struct csr A = shape_csr(s, 13);
@@ -305,9 +296,8 @@ static void density_agrees_with_naive_counts(void **state)
 }
 
 /* Sizes near the limit, where a rounded reciprocal would give wrong cells. */
-static void density_is_exact_at_the_largest_columns(void **state)
+TEST(density_is_exact_at_the_largest_columns)
 {
-    (void)state;
     const int64_t cols = INT32_MAX;
     struct csr A;
     for (int width = 1; width <= 64; width += 7) {
@@ -325,9 +315,8 @@ static void density_is_exact_at_the_largest_columns(void **state)
     }
 }
 
-static void a_symmetric_matrix_gives_a_symmetric_picture(void **state)
+TEST(a_symmetric_matrix_gives_a_symmetric_picture)
 {
-    (void)state;
     static uint32_t cells[CELLS_MAX];
     for (const struct shape *s = shapes; s->name; s++) {
         if (!s->mirrored) continue;
@@ -342,9 +331,8 @@ static void a_symmetric_matrix_gives_a_symmetric_picture(void **state)
     }
 }
 
-static void empty_windows_hold_nothing(void **state)
+TEST(empty_windows_hold_nothing)
 {
-    (void)state;
     struct csr A = shape_csr(&shapes[6], 3);
     static const struct window none[] = {{0, 0, 0, 5}, {3, 3, 3, 3}, {5, 2, 0, 5}, {100, 200, 0, 5}, {-9, 0, 0, 5}};
     for (int i = 0; i < COUNT(none); i++) {
@@ -375,9 +363,8 @@ static bool agrees_with_line(const char *line, const struct csr *A, const struct
            s->bandwidth == index_field(line, 12) && s->diagonals == index_field(line, 13);
 }
 
-static void real_matrices_agree_with_their_index(void **state)
+TEST(real_matrices_agree_with_their_index)
 {
-    (void)state;
     const char *folder;
     char path[1024], line[4096];
     struct load_info info;
@@ -409,9 +396,8 @@ static bool go_stats(const void *user, struct err *e)
     return stats_of(user, NULL, &s, e);
 }
 
-static void every_allocation_may_fail(void **state)
+TEST(every_allocation_may_fail)
 {
-    (void)state;
     const int64_t p[PARAMS_MAX] = {300, 300};
     struct csr A;
     assert_true(generator_find("poisson2d")->make(p, 0, NULL, &A, NULL));
@@ -427,9 +413,8 @@ static bool stop_at(struct watch *w, const char *what, int64_t done, int64_t tot
     return --*(int *)w->user > 0;
 }
 
-static void work_stops_when_asked(void **state)
+TEST(work_stops_when_asked)
 {
-    (void)state;
     struct csr A = shape_csr(&shapes[16], 1);
     for (int n = 1; n < 20; n++) {
         int left = n;
@@ -485,9 +470,8 @@ static int64_t naive_gathers_in_runs(const struct csr *A, int values, int64_t en
 
 /* For groups of rows and for runs of entries, the number of sectors gathered agrees with a naive count, on one thread
    and on several. */
-static void gathers_are_counted(void **state)
+TEST(gathers_are_counted)
 {
-    (void)state;
     static const struct {
         const char *generator;
         int64_t p[PARAMS_MAX];
@@ -505,25 +489,4 @@ static void gathers_are_counted(void **state)
             assert_int_equal(n, naive_gathers_in_runs(&A, values, 1000));
             csr_free(&A);
         }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(statistics_agree_with_naive_counts),
-        cmocka_unit_test(values_are_compared_bit_by_bit),
-        cmocka_unit_test(one_missing_entry_breaks_symmetry),
-        cmocka_unit_test(the_median_of_an_even_number_is_between),
-        cmocka_unit_test(histograms_have_the_expected_bins),
-        cmocka_unit_test(every_row_is_in_its_bin),
-        cmocka_unit_test(density_agrees_with_naive_counts),
-        cmocka_unit_test(density_is_exact_at_the_largest_columns),
-        cmocka_unit_test(a_symmetric_matrix_gives_a_symmetric_picture),
-        cmocka_unit_test(empty_windows_hold_nothing),
-        cmocka_unit_test(real_matrices_agree_with_their_index),
-        cmocka_unit_test(gathers_are_counted),
-        cmocka_unit_test(every_allocation_may_fail),
-        cmocka_unit_test(work_stops_when_asked),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

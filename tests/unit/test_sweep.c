@@ -3,6 +3,7 @@
 #include "kits/dev_fake.h"
 #include "kits/precond_kit.h"
 #include "kits/solve_kit.h"
+#include "kits/test.h"
 #include "gpu/emu/emu.h"
 #include "base/clock.h"
 #include "matrix/colour.h"
@@ -52,9 +53,8 @@ static int check_colours(const struct csr *A)
     return n;
 }
 
-static void test_colours(void **state)
+TEST(test_colours)
 {
-    (void)state;
     static const struct {
         const char *generator;
         int64_t p[PARAMS_MAX];
@@ -74,9 +74,8 @@ static void test_colours(void **state)
 }
 
 /* An entry on only one side of the diagonal also separates two rows; a dense matrix has one colour per row. */
-static void test_colours_of_small_ones(void **state)
+TEST(test_colours_of_small_ones)
 {
-    (void)state;
     struct csr A;
     struct err e = {0};
     int row[9], col[9];
@@ -93,9 +92,8 @@ static void test_colours_of_small_ones(void **state)
     csr_free(&A);
 }
 
-static void test_many_rows(void **state)
+TEST(test_many_rows)
 {
-    (void)state;
     struct csr A;
     make(&A, "poisson2d", (int64_t[]){1000, 1000});
     double from = now_us();
@@ -104,9 +102,8 @@ static void test_many_rows(void **state)
     csr_free(&A);
 }
 
-static void test_failing_allocations(void **state)
+TEST(test_failing_allocations)
 {
-    (void)state;
     struct csr A;
     int colour[20], n;
     int64_t nth = 1;
@@ -178,9 +175,8 @@ static void check_sweeps(const struct problem *p, const char *solver, const char
 }
 
 /* Short and long rows, wide and narrow levels, on both devices. */
-static void test_sweeps(void **state)
+TEST(test_sweeps)
 {
-    (void)state;
     static const struct problem problems[] = {{.generator = "poisson2d", .p = {23, 19}},
                                               {.generator = "poisson2d", .p = {61, 50}},
                                               {.generator = "fem", .p = {12, 3}},
@@ -237,17 +233,15 @@ static void check_changed_omega(const char *device)
     bed_free(&bed);
 }
 
-static void test_changed_omega(void **state)
+TEST(test_changed_omega)
 {
-    (void)state;
     check_changed_omega("cpu");
     check_changed_omega("emu");
 }
 
 /* Launches: a run of narrow levels is one launch, and a wide level is a launch of its own. */
-static void test_runs(void **state)
+TEST(test_runs)
 {
-    (void)state;
     struct err e = {0};
     struct order o;
     int level[3000], begin[3001] = {0}, at = 0;
@@ -285,9 +279,8 @@ static bool solve_on_fake(struct fake *f, enum fake_call call, int64_t nth, stru
     return ok;
 }
 
-static void test_failing_device(void **state)
+TEST(test_failing_device)
 {
-    (void)state;
     static const enum fake_call calls[] = {FAKE_ALLOC, FAKE_PUT, FAKE_GET, FAKE_SYNC};
     static struct fake f;
     struct err e = {0};
@@ -300,9 +293,8 @@ static void test_failing_device(void **state)
 }
 
 /* On a grid, Gauss-Seidel takes about half of Jacobi's iterations, and SOR with a good omega takes far fewer. */
-static void test_fewer_iterations(void **state)
+TEST(test_fewer_iterations)
 {
-    (void)state;
     static const char *const devices[] = {"cpu", "emu"};
     static const struct problem grid = {.generator = "poisson2d", .p = {20, 20}};
     for (int d = 0; d < COUNT(devices); d++) {
@@ -322,18 +314,4 @@ static void test_fewer_iterations(void **state)
                      (long long)took[2]);
         bed_free(&bed);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_colours),          cmocka_unit_test(test_colours_of_small_ones),
-        cmocka_unit_test(test_many_rows),        cmocka_unit_test(test_failing_allocations),
-        cmocka_unit_test(test_sweeps),           cmocka_unit_test(test_runs),
-        cmocka_unit_test(test_changed_omega),    cmocka_unit_test(test_failing_device),
-        cmocka_unit_test(test_fewer_iterations),
-    };
-    int failed = cmocka_run_group_tests(tests, NULL, NULL);
-    devices_close();
-    return failed;
 }

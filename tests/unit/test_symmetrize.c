@@ -4,6 +4,7 @@
 #include "kits/shapes.h"
 #include "kits/sym_kit.h"
 #include "kits/talk.h"
+#include "kits/test.h"
 #include "gpu/emu/emu.h"
 #include "session/matrix.h"
 #include "base/mem.h"
@@ -17,34 +18,29 @@ static void everywhere(void (*check)(const char *device))
     for (int d = 0; d < COUNT(devices); d++) check(devices[d]);
 }
 
-static void test_shapes(void **state)
+TEST(test_shapes)
 {
-    (void)state;
     everywhere(sym_check_shapes);
 }
 
-static void test_tiles(void **state)
+TEST(test_tiles)
 {
-    (void)state;
     everywhere(sym_check_tiles);
 }
 
-static void test_values(void **state)
+TEST(test_values)
 {
-    (void)state;
     everywhere(sym_check_values);
 }
 
-static void test_verdicts(void **state)
+TEST(test_verdicts)
 {
-    (void)state;
     everywhere(sym_check_verdicts);
 }
 
 /* The result does not depend on the order of the threads between two barriers. */
-static void test_order(void **state)
+TEST(test_order)
 {
-    (void)state;
     for (uint64_t seed = 1; seed < 4; seed++) {
         emu_order(seed);
         sym_check_shapes("emu");
@@ -54,10 +50,9 @@ static void test_order(void **state)
 }
 
 /* The number of threads of the host's loops grows with the number of entries; this matrix needs several threads. */
-static void test_threads(void **state)
+TEST(test_threads)
 {
     int most = omp_get_max_threads();
-    (void)state;
     omp_set_num_threads(7);
     struct csr A = sym_made("rmat", 14, 20);
     sym_check("rmat 14 20", &A, "cpu");
@@ -65,12 +60,11 @@ static void test_threads(void **state)
     omp_set_num_threads(most);
 }
 
-static void test_refused(void **state)
+TEST(test_refused)
 {
     struct csr A = sym_made("random", 5, 2), S;
     struct sym_options o = {.dev = device_open("cpu", NULL)};
     struct err e = {0};
-    (void)state;
     A.cols = 6;
     assert_false(symmetrize(&S, &A, &o, &e));
     assert_int_equal(e.code, E_UNSUPPORTED);
@@ -84,12 +78,11 @@ static void test_refused(void **state)
 }
 
 /* The estimate precedes any access to the arrays: a matrix that claims to be huge needs no arrays. */
-static void test_too_large(void **state)
+TEST(test_too_large)
 {
     struct csr A = {.rows = 1000, .cols = 1000, .nnz = 2000000000};
     struct err e = {0};
     struct csr S;
-    (void)state;
     for (int d = 0; d < COUNT(devices); d++) {
         struct sym_options o = {.dev = device_open(devices[d], NULL)};
         e = (struct err){0};
@@ -118,10 +111,9 @@ static bool go(const void *user, struct err *e)
     return true;
 }
 
-static void test_allocations(void **state)
+TEST(test_allocations)
 {
     struct csr A = sym_made("random", 40, 3);
-    (void)state;
     for (int d = 0; d < COUNT(devices); d++)
         for (int i = 0; sym_methods[i]; i++) {
             failing = (struct sym_options){.dev = device_open(devices[d], NULL), .method = sym_methods[i]};
@@ -136,10 +128,9 @@ static bool stop_at(struct watch *w, const char *what, int64_t done, int64_t tot
     return done < *(int *)w->user;
 }
 
-static void test_cancelled(void **state)
+TEST(test_cancelled)
 {
     struct csr A = sym_made("random", 40, 3), S;
-    (void)state;
     for (int d = 0; d < COUNT(devices); d++)
         for (int i = 0; sym_methods[i]; i++) {
             int step = SYM_FILL;
@@ -178,14 +169,13 @@ static struct csr upper(void)
 
 /* A run allocates everything at its start: A and the working memory, in all at most four times the size of A. If the
    device has less memory, the run is refused before it starts. */
-static void test_memory(void **state)
+TEST(test_memory)
 {
     struct csr A = upper(), S;
     int64_t bytes = 4 * (A.rows + 1) + 12 * A.nnz;
     struct sym_options o = {.dev = &fake.dev};
     struct sym *v;
     struct err e = {0};
-    (void)state;
     assert_true(fake_open(&fake, "fake", "emu", 1 << 28, NULL));
     assert_true(sym_begin(&v, &A, &o, &e));
     assert_true(fake.used > 3 * bytes && fake.used <= 4 * bytes);
@@ -203,10 +193,9 @@ static void test_memory(void **state)
     csr_free(&A);
 }
 
-static void test_failing_calls(void **state)
+TEST(test_failing_calls)
 {
     struct csr A = sym_made("random", 40, 3);
-    (void)state;
     fake.budget = 1 << 28;
     for (int i = 0; sym_methods[i]; i++)
         for (int call = 0; call < FAKE_CALLS; call++) {
@@ -228,10 +217,9 @@ static void test_failing_calls(void **state)
 
 /* ---- the commands ---- */
 
-static void test_command(void **state)
+TEST(test_command)
 {
     struct talk t;
-    (void)state;
     talk_open(&t, OUT_TEXT);
     assert_true(talk_line(&t, "gen random 50 3 as A"));
     talk_says(&t, "symmetrize A on cpu", "A-sym");
@@ -253,10 +241,9 @@ static void test_command(void **state)
     talk_close(&t);
 }
 
-static void test_json(void **state)
+TEST(test_json)
 {
     struct talk t;
-    (void)state;
     talk_open(&t, OUT_JSON);
     assert_true(talk_line(&t, "gen circuit 200 2 as A"));
     talk_says(&t, "symmetrize A on cpu mode sum", "\"nnz_before\":");
@@ -270,12 +257,11 @@ static void test_json(void **state)
 
 /* ---- symmetrize step ---- */
 
-static void test_steps(void **state)
+TEST(test_steps)
 {
     struct csr A = sym_made("random", 6, 2);
     struct sym_steps t;
     struct err e = {0};
-    (void)state;
     sym_check_steps("emu");
     assert_false(sym_steps_take(&t, &A, SYM_UNION, device_open("cpu", NULL), NULL, &e));
     assert_int_equal(e.code, E_UNSUPPORTED);
@@ -290,18 +276,16 @@ static bool take_steps(const void *user, struct err *e)
     return true;
 }
 
-static void test_step_allocations(void **state)
+TEST(test_step_allocations)
 {
     struct csr A = sym_made("random", 6, 2);
-    (void)state;
     assert_true(fail_each(take_steps, &A) > 0);
     csr_free(&A);
 }
 
-static void test_step_command(void **state)
+TEST(test_step_command)
 {
     struct talk t;
-    (void)state;
     talk_open(&t, OUT_TEXT);
     assert_true(talk_line(&t, "load samples/thesis4.mtx"));
     talk_says(&t, "symmetrize step",
@@ -321,22 +305,4 @@ static void test_step_command(void **state)
     assert_true(talk_line(&t, "gen poisson2d 6 as A"));
     talk_refuses(&t, "symmetrize step A", "at most 100 entries, but A has 156");
     talk_close(&t);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_shapes),       cmocka_unit_test(test_tiles),
-        cmocka_unit_test(test_values),       cmocka_unit_test(test_verdicts),
-        cmocka_unit_test(test_threads),      cmocka_unit_test(test_order),
-        cmocka_unit_test(test_refused),      cmocka_unit_test(test_too_large),
-        cmocka_unit_test(test_allocations),  cmocka_unit_test(test_cancelled),
-        cmocka_unit_test(test_memory),       cmocka_unit_test(test_failing_calls),
-        cmocka_unit_test(test_command),      cmocka_unit_test(test_json),
-        cmocka_unit_test(test_steps),        cmocka_unit_test(test_step_allocations),
-        cmocka_unit_test(test_step_command),
-    };
-    int failed = cmocka_run_group_tests(tests, NULL, NULL);
-    devices_close();
-    return failed;
 }

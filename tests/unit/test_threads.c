@@ -1,5 +1,6 @@
 /* Small work runs on one thread: no command starts a team of threads for a matrix of a few hundred nonzeros. */
 #include "kits/talk.h"
+#include "kits/test.h"
 #include "base/base.h"
 #include "formats/format.h"
 #include "machine/kernel.h"
@@ -64,14 +65,13 @@ static bool runs_alone(const char *setup, const char *line)
 
 static const char small[] = "gen poisson2d 10 as A";
 
-static void a_small_file_loads_alone(void **state)
+TEST(a_small_file_loads_alone)
 {
-    (void)state;
     assert_true(runs_alone("version", "load samples/thesis4.mtx"));
     assert_true(runs_alone("version", "load tests/golden/complex.mtx"));
 }
 
-static void small_commands_run_alone(void **state)
+TEST(small_commands_run_alone)
 {
     static const char *const lines[] = {"gen poisson3d 5",
                                         "gen dense 12",
@@ -99,16 +99,14 @@ static void small_commands_run_alone(void **state)
                                         "race cg jacobi on cpu",
                                         "undo"};
     int wrong = 0;
-    (void)state;
     for (int i = 0; i < COUNT(lines); i++) wrong += !runs_alone(small, lines[i]);
     assert_int_equal(wrong, 0);
 }
 
-static void small_formats_are_packed_alone(void **state)
+TEST(small_formats_are_packed_alone)
 {
     char line[100];
     int wrong = 0;
-    (void)state;
     for (int i = 0; formats[i]; i++) {
         snprintf(line, sizeof line, "convert %s force", formats[i]->name);
         wrong += !runs_alone(small, line);
@@ -116,11 +114,10 @@ static void small_formats_are_packed_alone(void **state)
     assert_int_equal(wrong, 0);
 }
 
-static void small_products_run_alone(void **state)
+TEST(small_products_run_alone)
 {
     char line[100];
     int wrong = 0;
-    (void)state;
     for (int i = 0; kernels[i]; i++) {
         if (!kernels[i]->host) continue;
         snprintf(line, sizeof line, "spmv kernel %s on cpu reps 2 force", kernels[i]->name);
@@ -129,24 +126,13 @@ static void small_products_run_alone(void **state)
     assert_int_equal(wrong, 0);
 }
 
-static void small_solves_run_alone(void **state)
+TEST(small_solves_run_alone)
 {
     char line[100];
     int wrong = 0;
-    (void)state;
     for (int i = 0; solvers[i]; i++) {
         snprintf(line, sizeof line, "solve %s on cpu", solvers[i]->name);
         wrong += !runs_alone(small, line);
     }
     assert_int_equal(wrong, 0);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_small_file_loads_alone),       cmocka_unit_test(small_commands_run_alone),
-        cmocka_unit_test(small_formats_are_packed_alone), cmocka_unit_test(small_products_run_alone),
-        cmocka_unit_test(small_solves_run_alone),
-    };
-    return cmocka_run_group_tests_name("threads", tests, NULL, NULL);
 }

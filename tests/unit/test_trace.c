@@ -2,6 +2,7 @@
    compared with its counts. Other tests check keys forwards and backwards, the elements that other views highlight, and
    refusals. */
 #include "kits/talk.h"
+#include "kits/test.h"
 #include "commands/cmd_lu.h"
 #include "machine/device.h"
 #include "formats/fmt_csr.h"
@@ -18,7 +19,6 @@
 #include "ui/view.h"
 #include "ui/views/view_state.h"
 
-#include <locale.h>
 #include <stdio.h>
 
 /*     0  1  2  3
@@ -103,10 +103,9 @@ static const struct exact {
 };
 
 /* In csc, the lane of column 3 reads the end pointer of the column. */
-static void column_pointers(void **state)
+TEST(column_pointers)
 {
     struct talk t;
-    (void)state;
     talk_open(&t, OUT_TEXT);
     assert_true(talk_line(&t, "load samples/thesis4.mtx; trace csc-atomic"));
     for (int l = 0; l < 4; l++) {
@@ -116,9 +115,8 @@ static void column_pointers(void **state)
     talk_close(&t);
 }
 
-static void steps_by_hand(void **state)
+TEST(steps_by_hand)
 {
-    (void)state;
     for (int i = 0; i < COUNT(exacts); i++) {
         struct talk t;
         char text[256], line[128];
@@ -140,10 +138,9 @@ static void steps_by_hand(void **state)
 
 /* csr-scalar makes 12 requests: nine by 4 lanes each, and three by one lane alone, which finishes row 2 while the other
    lanes wait. The totals follow from the table above. */
-static void totals_by_hand(void **state)
+TEST(totals_by_hand)
 {
     struct talk t;
-    (void)state;
     talk_open(&t, OUT_TEXT);
     talk_says(&t, "load samples/thesis4.mtx; trace csr-scalar",
               "12 requests to global memory, 16 sectors, 1.33 per request");
@@ -293,10 +290,9 @@ static void check_lu_column(struct session *s, const struct lu_method *m, int64_
     lu_column_free(&c);
 }
 
-static void every_lu_method(void **state)
+TEST(every_lu_method)
 {
     struct talk t;
-    (void)state;
     talk_open(&t, OUT_TEXT);
     assert_true(talk_line(&t, "gen dense 11 seed 4"));
     for (int m = 0; lu_methods[m]; m++)
@@ -307,10 +303,9 @@ static void every_lu_method(void **state)
     talk_close(&t);
 }
 
-static void every_kernel(void **state)
+TEST(every_kernel)
 {
     const struct device *emu = device_open("emu", NULL);
-    (void)state;
     for (int m = 0; m < COUNT(matrices); m++) {
         struct talk t;
         talk_open(&t, OUT_TEXT);
@@ -379,10 +374,9 @@ static void check_says(struct screen *x, const char *keys, const char *part)
     if (!strstr(x->st->message, part)) fail_msg("after `%s` expected `%s`, found `%s`", keys, part, x->st->message);
 }
 
-static void keys_move(void **state)
+TEST(keys_move)
 {
     struct screen x;
-    (void)state;
     screen_open(&x, "load samples/thesis4.mtx; trace csr-scalar");
     check_at(&x, "s", 1);
     check_at(&x, "3s", 4);
@@ -444,10 +438,9 @@ static void title_has(struct screen *x, int w, const char *part)
 }
 
 /* In LU, l and L go on to the neighbouring columns; the column at the start is the one that `lu step` does next. */
-static void keys_move_through_lu(void **state)
+TEST(keys_move_through_lu)
 {
     struct screen x;
-    (void)state;
     screen_open(&x, "gen dense 6; trace lu-paper b 2");
     const struct tracing *const *v = (const struct tracing *const *)&x.t.s.trace;
     assert_true((*v)->lu.column == 0 && (*v)->t.launch == 0 && (*v)->lu.b == 2);
@@ -485,10 +478,9 @@ static void keys_move_through_lu(void **state)
 /* ---- the default launch, and positions that do not exist ---- */
 
 /* The default launch is the launch with the most work, not the launch with the most threads or shuffles. */
-static void opens_at_the_launch_with_most_work(void **state)
+TEST(opens_at_the_launch_with_most_work)
 {
     struct screen x;
-    (void)state;
     screen_open(&x, "load samples/thesis4.mtx; trace hyb");
     assert_string_equal(tracing_array(x.t.s.trace, 0), "ell_col");
     check_says(&x, "9l", "hyb consists of 2 launches");
@@ -503,10 +495,9 @@ static void opens_at_the_launch_with_most_work(void **state)
     screen_close(&x);
 }
 
-static void rows_go_to_their_warp(void **state)
+TEST(rows_go_to_their_warp)
 {
     struct screen x;
-    (void)state;
     screen_open(&x, "gen poisson2d 30; trace csr-scalar");
     check_says(&x, "/574\n", "row 574: block 4 warp 1 (17w), if every warp has the same number of rows");
     press(&x, "17w");
@@ -521,10 +512,9 @@ static void rows_go_to_their_warp(void **state)
     screen_close(&x);
 }
 
-static void titles(void **state)
+TEST(titles)
 {
     struct screen x;
-    (void)state;
     screen_open(&x, "gen poisson2d 200; trace csr-scalar block 100 warp 1 step 3");
     title_has(&x, 120, "40,000 x 40,000, 199,200 nnz");
     title_has(&x, 120, "step 3 of 0..17 block 100 of 0..312 warp 1 of 0..3 fp64");
@@ -535,12 +525,11 @@ static void titles(void **state)
 }
 
 /* A step looks the same whether it is reached forwards or backwards. */
-static void backward_equals_forward(void **state)
+TEST(backward_equals_forward)
 {
     static const char *const lines[] = {"load samples/thesis4.mtx; trace sell 2", "gen rmat 7 seed 3; trace csr-merge",
                                         "gen poisson2d 9; trace csr-vector", "gen circuit 150 3; trace csr-cusp f32"};
     static const int sizes[][2] = {{80, 24}, {120, 40}, {40, 10}};
-    (void)state;
     for (int i = 0; i < COUNT(lines); i++) {
         struct screen x;
         screen_open(&x, lines[i]);
@@ -563,14 +552,13 @@ static void backward_equals_forward(void **state)
 }
 
 /* Press any keys, including answers to questions, on screens of any size. */
-static void keys_on_all_screens(void **state)
+TEST(keys_on_all_screens)
 {
     static const char typed[] =
         "?s ?d3u2p5sKell\nDDGUPr20\nR-1\nr\nrx\nKhyb\nlLkKcsr-merge\nd9wW3tT99999999999sKdense\nKsell\np"
         "GkKcoo-atomic\nLb";
     static const int sizes[][2] = {{1, 1},   {20, 5},  {39, 7},   {40, 10}, {41, 18},
                                    {52, 19}, {79, 23}, {120, 40}, {300, 90}};
-    (void)state;
     for (int m = 0; m < COUNT(matrices); m++) {
         struct screen x;
         char line[128], *text;
@@ -596,12 +584,11 @@ static void keys_on_all_screens(void **state)
 
 /* ---- the other views ---- */
 
-static void elements_are_highlighted(void **state)
+TEST(elements_are_highlighted)
 {
     struct screen x;
     struct place lit[LANES];
     int64_t row, col;
-    (void)state;
     screen_open(&x, "load samples/thesis4.mtx; trace csr-scalar");
     struct session *s = &x.t.s;
     tracing_go(s->trace, 5); /* val[1, 3, 5, 8] */
@@ -628,10 +615,9 @@ static void elements_are_highlighted(void **state)
 
 /* ---- refusals, and traces whose matrix is dropped ---- */
 
-static void refusals(void **state)
+TEST(refusals)
 {
     struct talk t;
-    (void)state;
     talk_open(&t, OUT_TEXT);
     talk_refuses(&t, "trace csr-scalar", "no matrix is loaded");
     assert_true(talk_line(&t, "gen poisson2d 20"));
@@ -661,10 +647,9 @@ static void refusals(void **state)
     talk_close(&t);
 }
 
-static void a_trace_goes_with_its_matrix(void **state)
+TEST(a_trace_goes_with_its_matrix)
 {
     struct talk t;
-    (void)state;
     talk_open(&t, OUT_TEXT);
     assert_true(talk_line(&t, "gen poisson2d 5 as A; gen poisson2d 6 as B; trace ell of A"));
     assert_string_equal(t.s.trace->matrix->name, "A");
@@ -678,9 +663,8 @@ static void a_trace_goes_with_its_matrix(void **state)
     talk_close(&t);
 }
 
-static void no_memory(void **state)
+TEST(no_memory)
 {
-    (void)state;
     for (int64_t n = 1;; n++) {
         struct talk t;
         struct err e = {0};
@@ -700,10 +684,9 @@ static void no_memory(void **state)
 
 /* ---- numbers ---- */
 
-static void numbers(void **state)
+TEST(numbers)
 {
     struct talk t;
-    (void)state;
     talk_open(&t, OUT_JSON);
     talk_says(&t, "load samples/thesis4.mtx; trace ell step 6", "\"lane_index\":[8,9,10,11,null");
     assert_non_null(strstr(t.out, "\"mask\":\"0000000f\""));
@@ -718,29 +701,4 @@ static void numbers(void **state)
     for (const char *p = strstr(t.out, "matrix,kernel"); p && *p; p++) lines += *p == '\n';
     assert_int_equal(lines, 1 + 4); /* a line of headings and four lanes */
     talk_close(&t);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(steps_by_hand),
-        cmocka_unit_test(column_pointers),
-        cmocka_unit_test(totals_by_hand),
-        cmocka_unit_test(every_kernel),
-        cmocka_unit_test(every_lu_method),
-        cmocka_unit_test(keys_move_through_lu),
-        cmocka_unit_test(keys_move),
-        cmocka_unit_test(opens_at_the_launch_with_most_work),
-        cmocka_unit_test(rows_go_to_their_warp),
-        cmocka_unit_test(titles),
-        cmocka_unit_test(backward_equals_forward),
-        cmocka_unit_test(keys_on_all_screens),
-        cmocka_unit_test(elements_are_highlighted),
-        cmocka_unit_test(refusals),
-        cmocka_unit_test(a_trace_goes_with_its_matrix),
-        cmocka_unit_test(no_memory),
-        cmocka_unit_test(numbers),
-    };
-    setlocale(LC_CTYPE, "C.UTF-8");
-    return cmocka_run_group_tests_name("trace", tests, NULL, NULL);
 }

@@ -2,6 +2,7 @@
    refused, and corrupted copies are detected. */
 #include "kits/talk.h"
 #include "kits/transfer_kit.h"
+#include "kits/test.h"
 #include "machine/device.h"
 #include "matrix/gen.h"
 #include "base/mem.h"
@@ -44,7 +45,7 @@ static void assert_sound(const struct transfer *t)
 }
 
 /* Any number of pieces, even more than rows, in any number of streams. */
-static void any_pieces_cover_the_matrix(void **state)
+TEST(any_pieces_cover_the_matrix)
 {
     static const struct {
         const char *device, *generator;
@@ -58,7 +59,6 @@ static void any_pieces_cover_the_matrix(void **state)
     };
     struct transfer t;
     struct err e = {0};
-    (void)state;
     for (int i = 0; i < COUNT(cases); i++)
         for (int real = T_F32; real <= T_F64; real++) {
             struct csr A = make(cases[i].generator, cases[i].a, cases[i].b, cases[i].c);
@@ -77,13 +77,12 @@ static void any_pieces_cover_the_matrix(void **state)
 }
 
 /* A corrupted byte is detected in any copy, and no time is reported. */
-static void corrupted_copies_are_detected(void **state)
+TEST(corrupted_copies_are_detected)
 {
     struct csr A = make("poisson2d", 12, 12, 0);
     struct transfer_plan p = plan_for(&A, "cpu", 4, 2);
     struct transfer t;
     int found = 0;
-    (void)state;
     for (int way = 0, copies = 1; way < WAYS; way++) {
         struct err e = {0};
         transfer_kit_reset();
@@ -101,13 +100,12 @@ static void corrupted_copies_are_detected(void **state)
     csr_free(&A);
 }
 
-static void every_call_may_fail(void **state)
+TEST(every_call_may_fail)
 {
     struct csr A = make("poisson2d", 6, 6, 0);
     struct transfer_plan p = plan_for(&A, "cpu", 3, 2);
     struct transfer t;
     bool ok = false;
-    (void)state;
     for (int n = 1; !ok; n++) {
         struct err e = {0};
         transfer_kit_reset();
@@ -135,25 +133,23 @@ static bool cancel(struct watch *w, const char *what, int64_t done, int64_t tota
     return strncmp(what, transfer_ways[WAY_EXECUTION].name, strlen(transfer_ways[WAY_EXECUTION].name)) != 0;
 }
 
-static void it_can_be_cancelled(void **state)
+TEST(it_can_be_cancelled)
 {
     struct csr A = make("poisson2d", 6, 6, 0);
     struct transfer_plan p = plan_for(&A, "cpu", 3, 2);
     struct watch w = {.tick = cancel};
     struct transfer t;
     struct err e = {0};
-    (void)state;
     p.watch = &w;
     assert_false(transfer_measure(&p, &t, &e));
     assert_int_equal(e.code, E_CANCELLED);
     csr_free(&A);
 }
 
-static void a_host_has_nothing_to_copy(void **state)
+TEST(a_host_has_nothing_to_copy)
 {
     static const char *const devices[] = {"cpu", "emu"};
     char line[64];
-    (void)state;
     for (int i = 0; i < 2; i++) {
         struct talk t;
         talk_open(&t, OUT_TEXT);
@@ -169,7 +165,7 @@ static void a_host_has_nothing_to_copy(void **state)
     }
 }
 
-static void mistakes_are_named(void **state)
+TEST(mistakes_are_named)
 {
     static const struct {
         const char *line, *says;
@@ -184,7 +180,6 @@ static void mistakes_are_named(void **state)
         {"transfer reps 51", "51 reps is outside 0 .. 50"},
     };
     struct talk t;
-    (void)state;
     talk_open(&t, OUT_TEXT);
     assert_true(talk_line(&t, "device cpu; gen poisson2d 4 as A"));
     for (int i = 0; i < COUNT(mistakes); i++) {
@@ -201,12 +196,4 @@ static int teardown(void **state)
     return 0;
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(any_pieces_cover_the_matrix), cmocka_unit_test(corrupted_copies_are_detected),
-        cmocka_unit_test(every_call_may_fail),         cmocka_unit_test(it_can_be_cancelled),
-        cmocka_unit_test(a_host_has_nothing_to_copy),  cmocka_unit_test(mistakes_are_named),
-    };
-    return cmocka_run_group_tests(tests, NULL, teardown);
-}
+SUITE(.teardown = teardown);

@@ -2,6 +2,7 @@
    of the csr of A, on the host and on devices; and the output shows what storing A' takes. */
 #include "kits/dev_fake.h"
 #include "kits/talk.h"
+#include "kits/test.h"
 #include "formats/format.h"
 #include "machine/kernel.h"
 #include "matrix/reference.h"
@@ -53,10 +54,9 @@ static void check_kernel(struct talk *t, const struct kernel *k, bool single, do
     vector_free(&y);
 }
 
-static void every_kernel_multiplies_by_the_transpose(void **state)
+TEST(every_kernel_multiplies_by_the_transpose)
 {
     struct talk t;
-    (void)state;
     talk_open(&t, OUT_TEXT);
     assert_true(talk_line(&t, "gen random 30 3 20 as A; transpose A as B; use A"));
     for (int k = 0; kernels[k]; k++) {
@@ -75,10 +75,9 @@ static const struct product *stored_as(const struct matrix *m, const char *forma
 }
 
 /* Of A' in every format, only those with a `transposed` use arrays of A. */
-static void formats_of_the_transpose_share_arrays(void **state)
+TEST(formats_of_the_transpose_share_arrays)
 {
     struct talk t;
-    (void)state;
     talk_open(&t, OUT_TEXT);
     assert_true(talk_line(&t, "gen random 30 3 20 as A; bench transposed on cpu reps 1"));
     const struct matrix *A = t.s.current;
@@ -100,10 +99,9 @@ static void formats_of_the_transpose_share_arrays(void **state)
     talk_close(&t);
 }
 
-static void output_shows_what_the_transpose_takes(void **state)
+TEST(output_shows_what_the_transpose_takes)
 {
     struct talk t;
-    (void)state;
     talk_open(&t, OUT_TEXT);
     assert_true(talk_line(&t, "gen random 30 3 20 as A; spmv A on cpu reps 1"));
     assert_null(strstr(t.out, "A'"));
@@ -127,7 +125,7 @@ static void output_shows_what_the_transpose_takes(void **state)
     talk_close(&t);
 }
 
-static void other_matrices_have_a_transpose(void **state)
+TEST(other_matrices_have_a_transpose)
 {
     static const char *const lines[] = {
         "load tests/golden/empty.mtx as E; bench transposed on cpu reps 1; bench transposed on emu",
@@ -136,7 +134,6 @@ static void other_matrices_have_a_transpose(void **state)
         "gen poisson2d 9 as P; bench transposed on emu; bench P on emu; drop all",
     };
     struct talk t;
-    (void)state;
     talk_open(&t, OUT_TEXT);
     for (int i = 0; i < COUNT(lines); i++)
         if (!talk_line(&t, lines[i])) fail_msg("%s: %s", lines[i], t.err);
@@ -145,10 +142,9 @@ static void other_matrices_have_a_transpose(void **state)
 }
 
 /* The parts of A on the members of a device do not serve A'. */
-static void members_get_parts_of_the_transpose(void **state)
+TEST(members_get_parts_of_the_transpose)
 {
     struct talk t;
-    (void)state;
     talk_open(&t, OUT_TEXT);
     assert_true(talk_line(&t, "gen random 40 30 200 as A; spmv A on emu*2"));
     talk_says(&t, "spmv A transposed csc on emu*2", "y                    A' x\n");
@@ -159,12 +155,11 @@ static void members_get_parts_of_the_transpose(void **state)
 }
 
 /* If the arrays of A leave a device, the borrowed copy of A' leaves it too. */
-static void borrowed_arrays_leave_with_their_owner(void **state)
+TEST(borrowed_arrays_leave_with_their_owner)
 {
     static struct fake f;
     struct talk t;
     struct err e = {0};
-    (void)state;
     assert_true(fake_open(&f, "fake0", "cpu", 1 << 20, &e));
     talk_open(&t, OUT_TEXT);
     assert_true(talk_line(&t, "gen random 30 3 20 as A"));
@@ -184,17 +179,4 @@ static void borrowed_arrays_leave_with_their_owner(void **state)
     assert_true(talk_line(&t, "drop A"));
     talk_close(&t);
     assert_int_equal(f.used, 0);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_kernel_multiplies_by_the_transpose),
-        cmocka_unit_test(formats_of_the_transpose_share_arrays),
-        cmocka_unit_test(output_shows_what_the_transpose_takes),
-        cmocka_unit_test(other_matrices_have_a_transpose),
-        cmocka_unit_test(members_get_parts_of_the_transpose),
-        cmocka_unit_test(borrowed_arrays_leave_with_their_owner),
-    };
-    return cmocka_run_group_tests_name("transposed", tests, NULL, NULL);
 }

@@ -1,6 +1,7 @@
 /* Kernels of users: files that break every rule leave the session alive with one clear line; files that keep the rules
    give the right result; each built-in kernel compiles from its exported source and does the same. */
 #include "kits/talk.h"
+#include "kits/test.h"
 #include "base/clock.h"
 #include "base/mem.h"
 #include "base/registry.h"
@@ -25,16 +26,12 @@
 
 static char files[PATH_MAX]; /* tests/files/try */
 
-/* Find the program, which runs the kernels, and the files, from the place of this test: BUILD/tests/unit. */
+/* Find the program, which runs the kernels, and the files. */
 static int find_program(void **state)
 {
-    char here[PATH_MAX], program[PATH_MAX + 64];
+    char program[PATH_MAX];
     (void)state;
-    ssize_t n = readlink("/proc/self/exe", here, sizeof here - 1);
-    if (n <= 0) return -1;
-    here[n] = 0;
-    for (int up = 0; up < 3; up++) *strrchr(here, '/') = 0;
-    snprintf(program, sizeof program, "%s/warpspy", here);
+    if (!find_warpspy(program)) return -1;
     lab_set_program(program);
     if (!realpath("tests/files/try", files)) return -1;
     return access(program, X_OK);
@@ -108,10 +105,9 @@ static const struct {
     {"no_such", "", {"cannot read", "No such file"}},
 };
 
-static void bad_kernels_leave_the_session_alive(void **state)
+TEST(bad_kernels_leave_the_session_alive)
 {
     struct talk t;
-    (void)state;
     open_with_matrix(&t, OUT_TEXT);
     unlink("/tmp/warpspy-try-was-here");
     for (int i = 0; i < COUNT(bad); i++) {
@@ -129,12 +125,11 @@ static void bad_kernels_leave_the_session_alive(void **state)
 }
 
 /* Files that are not text, or too much of it. */
-static void files_that_are_no_source_are_refused(void **state)
+TEST(files_that_are_no_source_are_refused)
 {
     static const char bytes[] = "\177ELF\0\1\2\3";
     struct talk t;
     char line[200];
-    (void)state;
     open_with_matrix(&t, OUT_TEXT);
     char name[] = "/tmp/warpspy-test-XXXXXX";
     int fd = mkstemp(name);
@@ -154,10 +149,9 @@ static void files_that_are_no_source_are_refused(void **state)
 }
 
 /* The compiler reads a device that a macro hides, until its limits end it. */
-static void the_compiler_is_limited(void **state)
+TEST(the_compiler_is_limited)
 {
     struct talk t;
-    (void)state;
     open_with_matrix(&t, OUT_TEXT);
     assert_false(try_file(&t, "hidden_zero", ""));
     assert_says(t.err, "the compiler needs too long or too much memory for hidden_zero.cu");
@@ -166,10 +160,9 @@ static void the_compiler_is_limited(void **state)
 
 /* ---- kernels that are right ---- */
 
-static void right_kernels_are_compared(void **state)
+TEST(right_kernels_are_compared)
 {
     struct talk t;
-    (void)state;
     open_with_matrix(&t, OUT_TEXT);
     assert_true(try_file(&t, "right", ""));
     assert_says(t.out, "right, within");
@@ -183,10 +176,9 @@ static void right_kernels_are_compared(void **state)
 }
 
 /* After a try, the kernel works in the other commands. */
-static void a_tried_kernel_has_a_name(void **state)
+TEST(a_tried_kernel_has_a_name)
 {
     struct talk t;
-    (void)state;
     open_with_matrix(&t, OUT_TEXT);
     assert_true(try_file(&t, "right", ""));
     talk_says(&t, "spmv kernel right on emu", "error");
@@ -202,13 +194,12 @@ static void a_tried_kernel_has_a_name(void **state)
 }
 
 /* Plain CUDA C in the styles that are usual: the file needs no line for this program but TRY. */
-static void plain_cuda_is_understood(void **state)
+TEST(plain_cuda_is_understood)
 {
     static const char *const plain[] = {"warp_row", "block_row",  "given",     "given2", "stride",
                                         "vec2",     "coo_atomic", "ell_float", "tile2d", "votes"};
     struct talk t;
     char file[80];
-    (void)state;
     open_with_matrix(&t, OUT_TEXT);
     for (int i = 0; i < COUNT(plain); i++) {
         snprintf(file, sizeof file, "plain_%s", plain[i]);
@@ -246,10 +237,9 @@ static const struct {
     {"why", "why not right", "right would take"},
 };
 
-static void commands_take_a_tried_kernel(void **state)
+TEST(commands_take_a_tried_kernel)
 {
     struct talk t;
-    (void)state;
     open_with_matrix(&t, OUT_TEXT);
     assert_true(try_file(&t, "right", "") && try_file(&t, "plain_stride", ""));
     for (int i = 0; i < COUNT(by_name); i++) talk_says(&t, by_name[i].line, by_name[i].says);
@@ -270,10 +260,9 @@ static double number_after(const char *text, const char *word)
 }
 
 /* A solve with a tried kernel is the solve with the built-in one. Its products are launches of one process. */
-static void a_solve_uses_a_tried_kernel(void **state)
+TEST(a_solve_uses_a_tried_kernel)
 {
     struct talk t;
-    (void)state;
     open_with_matrix(&t, OUT_TEXT);
     assert_true(talk_line(&t, "gen poisson2d 20"));
     talk_says(&t, "solve cg kernel csr-scalar on emu", "converged  ");
@@ -308,11 +297,10 @@ static const char sum_of_row[] =
     "}\n";
 
 /* A second try of a file after an edit replaces the kernel. */
-static void a_file_can_be_tried_again(void **state)
+TEST(a_file_can_be_tried_again)
 {
     struct talk t;
     char text[1000], line[PATH_MAX], folder[] = "/tmp/warpspy-test-XXXXXX", path[64];
-    (void)state;
     lab_close();
     open_with_matrix(&t, OUT_TEXT);
     assert_non_null(mkdtemp(folder));
@@ -344,12 +332,11 @@ static void a_file_can_be_tried_again(void **state)
 }
 
 /* Files of the same name are two kernels, and each trace shows its own source. */
-static void files_of_one_name_are_two_kernels(void **state)
+TEST(files_of_one_name_are_two_kernels)
 {
     struct talk t;
     char text[1000], line[PATH_MAX], folder[2][30] = {"/tmp/warpspy-test-XXXXXX", "/tmp/warpspy-test-XXXXXX"};
     static const char *const terms[] = {"val[k] * x[col[k]]", "x[col[k]] * val[k]"};
-    (void)state;
     open_with_matrix(&t, OUT_TEXT);
     for (int i = 0; i < 2; i++) {
         assert_non_null(mkdtemp(folder[i]));
@@ -377,14 +364,13 @@ static void files_of_one_name_are_two_kernels(void **state)
 }
 
 /* The kernel of README.md has the fault that is shown there, and is right after the change. */
-static void the_kernel_of_the_readme(void **state)
+TEST(the_kernel_of_the_readme)
 {
     struct talk t;
     struct err e = {0};
     struct stat st;
     char line[64], path[] = "/tmp/warpspy-test-XXXXXX.cu";
     static const char wrong[] = "if (row > rows)", block[] = "```cuda\n";
-    (void)state;
     open_with_matrix(&t, OUT_TEXT);
     char *readme = lab_read("README.md", &st, &e), *code = strstr(readme, block) + strlen(block);
     *strstr(code, "```") = 0;
@@ -408,11 +394,10 @@ static void the_kernel_of_the_readme(void **state)
 }
 
 /* Several errors are shown with their lines; of one, only the line. */
-static void compiler_errors_show_their_lines(void **state)
+TEST(compiler_errors_show_their_lines)
 {
     struct talk t;
     char text[1000], line[64], path[] = "/tmp/warpspy-test-XXXXXX.cu";
-    (void)state;
     open_with_matrix(&t, OUT_TEXT);
     close(mkstemps(path, 3));
     snprintf(line, sizeof line, "try %s", path);
@@ -431,11 +416,10 @@ static void compiler_errors_show_their_lines(void **state)
 }
 
 /* Without g++, one line says what is missing and how to install it. */
-static void a_missing_compiler_is_named(void **state)
+TEST(a_missing_compiler_is_named)
 {
     struct talk t;
     char *path = strdup(getenv("PATH"));
-    (void)state;
     open_with_matrix(&t, OUT_TEXT);
     assert_non_null(path);
     setenv("PATH", "/nowhere", 1);
@@ -450,10 +434,9 @@ static void a_missing_compiler_is_named(void **state)
 }
 
 /* A kernel that fails in one run is left out; the other kernels are still shown. */
-static void commands_go_on_without_a_bad_kernel(void **state)
+TEST(commands_go_on_without_a_bad_kernel)
 {
     struct talk t;
-    (void)state;
     open_with_matrix(&t, OUT_TEXT);
     assert_false(try_file(&t, "read_out", ""));
     talk_says(&t, "bench csr on emu", "index 1000000 of val is outside the array");
@@ -466,13 +449,12 @@ static void commands_go_on_without_a_bad_kernel(void **state)
 }
 
 /* nvcc compiles what g++ compiles. Without a GPU, the code cannot be launched. */
-static void kernels_compile_for_the_gpu(void **state)
+TEST(kernels_compile_for_the_gpu)
 {
     struct err e = {0};
     struct stat st;
     struct source s;
     char path[2 * PATH_MAX];
-    (void)state;
     if (!lab_has_nvcc()) skip();
     snprintf(path, sizeof path, "%s/vector.cu", files);
     char *text = lab_read(path, &st, &e);
@@ -490,11 +472,10 @@ static void kernels_compile_for_the_gpu(void **state)
     mem_free(text);
 }
 
-static void a_changed_file_must_be_tried_again(void **state)
+TEST(a_changed_file_must_be_tried_again)
 {
     struct talk t;
     char command[3 * PATH_MAX], line[200], name[] = "/tmp/warpspy-test-XXXXXX.cu";
-    (void)state;
     open_with_matrix(&t, OUT_TEXT);
     close(mkstemps(name, 3));
     snprintf(command, sizeof command, "cp %s/right.cu %s", files, name);
@@ -520,10 +501,9 @@ static double number_of(const cJSON *row, const char *key)
 }
 
 /* The report has the numbers that the built-in kernel has. */
-static void reports_are_json(void **state)
+TEST(reports_are_json)
 {
     struct talk t;
-    (void)state;
     open_with_matrix(&t, OUT_JSON);
     assert_true(try_file(&t, "right", ""));
     cJSON *report = cJSON_Parse(t.out);
@@ -615,13 +595,12 @@ static void export_and_compare(const struct kernel *k, const char *folder, const
     unlink(path);
 }
 
-static void exported_kernels_are_the_built_in_ones(void **state)
+TEST(exported_kernels_are_the_built_in_ones)
 {
     char folder[] = "/tmp/warpspy-test-XXXXXX";
     struct csr A;
     struct err e = {0};
     int64_t p[PARAMS_MAX] = {7, 6};
-    (void)state;
     lab_close();
     assert_non_null(mkdtemp(folder));
     assert_non_null(device_open("emu", &e));
@@ -644,27 +623,4 @@ static int close_lab(void **state)
     return 0;
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(right_kernels_are_compared),
-        cmocka_unit_test(a_tried_kernel_has_a_name),
-        cmocka_unit_test(plain_cuda_is_understood),
-        cmocka_unit_test(commands_take_a_tried_kernel),
-        cmocka_unit_test(a_solve_uses_a_tried_kernel),
-        cmocka_unit_test(a_file_can_be_tried_again),
-        cmocka_unit_test(files_of_one_name_are_two_kernels),
-        cmocka_unit_test(the_kernel_of_the_readme),
-        cmocka_unit_test(compiler_errors_show_their_lines),
-        cmocka_unit_test(a_missing_compiler_is_named),
-        cmocka_unit_test(commands_go_on_without_a_bad_kernel),
-        cmocka_unit_test(kernels_compile_for_the_gpu),
-        cmocka_unit_test(a_changed_file_must_be_tried_again),
-        cmocka_unit_test(reports_are_json),
-        cmocka_unit_test(bad_kernels_leave_the_session_alive),
-        cmocka_unit_test(files_that_are_no_source_are_refused),
-        cmocka_unit_test(the_compiler_is_limited),
-        cmocka_unit_test(exported_kernels_are_the_built_in_ones),
-    };
-    return cmocka_run_group_tests(tests, find_program, close_lab);
-}
+SUITE(.setup = find_program, .teardown = close_lab);

@@ -1,5 +1,6 @@
 /* A key has the same meaning in all views: compare the key bars of the views with the table in ui/views/README.md. */
 #include "kits/talk.h"
+#include "kits/test.h"
 #include "ui/screen.h"
 #include "ui/screen_private.h"
 #include "ui/term.h"
@@ -96,10 +97,9 @@ static void check_bar(const struct view *v, const char *keys)
     }
 }
 
-static void a_key_has_one_meaning(void **state)
+TEST(a_key_has_one_meaning)
 {
     struct talk t;
-    (void)state;
     talk_open_screen(&t);
     for (int i = 0; views[i]; i++) {
         check_bar(views[i], views[i]->keys);
@@ -135,10 +135,9 @@ static char *drawn(struct talk *t, const struct view *v)
 }
 
 /* A letter that the bar of a view does not list does nothing in the view. */
-static void other_keys_do_nothing(void **state)
+TEST(other_keys_do_nothing)
 {
     struct talk t;
-    (void)state;
     talk_open_screen(&t);
     assert_true(talk_line(&t,
                           "gen dense 12; lu step; gen poisson2d 12; trace csr-vector; race cg jacobi maxit 5 on cpu; "
@@ -164,10 +163,9 @@ static void other_keys_do_nothing(void **state)
 }
 
 /* The key x stops work, and never leaves a view. */
-static void x_never_leaves(void **state)
+TEST(x_never_leaves)
 {
     struct talk t;
-    (void)state;
     talk_open_screen(&t);
     assert_true(talk_line(&t, "gen poisson2d 12"));
     for (int i = 0; views[i]; i++) assert_true(view_key(&t.s, views[i], 'x'));
@@ -177,12 +175,4 @@ static void x_never_leaves(void **state)
     talk_close_screen(&t);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_key_has_one_meaning),
-        cmocka_unit_test(other_keys_do_nothing),
-        cmocka_unit_test(x_never_leaves),
-    };
-    return cmocka_run_group_tests(tests, read_table, NULL);
-}
+SUITE(.setup = read_table);

@@ -1,5 +1,6 @@
 /* The state of each view is separate: keys of one view change no other view, a different matrix resets all views, and a
    state's memory is released. */
+#include "kits/test.h"
 #include "session/command.h"
 #include "base/err.h"
 #include "formats/format.h"
@@ -12,12 +13,8 @@
 #include "ui/view.h"
 #include "ui/views/view_state.h"
 
-#include <locale.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
-#include <setjmp.h>
-#include <cmocka.h>
 
 static void start(struct session *s, FILE *f)
 {
@@ -71,9 +68,8 @@ static void compare(struct session *s, void *kept[VIEWS_MAX], const struct view 
     }
 }
 
-static void keys_stay_in_their_view(void **state)
+TEST(keys_stay_in_their_view)
 {
-    (void)state;
     static const int keys[] = {UI_DOWN, UI_RIGHT, 't', 'f', 'a', '+', UI_PGDN, 'n', UI_END, 't', UI_UP};
     FILE *f = fopen("/dev/null", "w");
     struct session s;
@@ -89,9 +85,8 @@ static void keys_stay_in_their_view(void **state)
     stop(&s, f);
 }
 
-static void no_two_share_a_state(void **state)
+TEST(no_two_share_a_state)
 {
-    (void)state;
     FILE *f = fopen("/dev/null", "w");
     struct session s;
     start(&s, f);
@@ -108,9 +103,8 @@ static void no_two_share_a_state(void **state)
 }
 
 /* The position of a view is reset when the matrix changes, but options that suit any matrix are kept. */
-static void another_matrix_resets_all_views(void **state)
+TEST(another_matrix_resets_all_views)
 {
-    (void)state;
     FILE *f = fopen("/dev/null", "w");
     struct session s;
     start(&s, f);
@@ -164,9 +158,8 @@ static void compute(struct view_state *st)
     assert_non_null(toy->computed);
 }
 
-static void a_state_is_released(void **state)
+TEST(a_state_is_released)
 {
-    (void)state;
     struct view_state st, copy;
     struct err e = {0};
     static const struct matrix a = {.csr = {.rows = 3, .cols = 3}}, b = {.csr = {.rows = 4, .cols = 4}};
@@ -197,9 +190,8 @@ static void a_state_is_released(void **state)
     assert_int_equal(freed, 3);
 }
 
-static void lasting_results_go_with_their_matrix(void **state)
+TEST(lasting_results_go_with_their_matrix)
 {
-    (void)state;
     struct view lasting = toy_view;
     struct view_state st;
     struct matrix a = {.csr = {.rows = 3, .cols = 3}, .number = 1};
@@ -217,9 +209,8 @@ static void lasting_results_go_with_their_matrix(void **state)
     view_state_free(&st);
 }
 
-static void no_memory_for_a_state(void **state)
+TEST(no_memory_for_a_state)
 {
-    (void)state;
     FILE *f = fopen("/dev/null", "w");
     struct err e = {0};
     struct session s;
@@ -239,12 +230,11 @@ static void no_memory_for_a_state(void **state)
 }
 
 /* The cursor of a view may be far beyond the end of the next format's arrays. */
-static void a_cursor_beyond_the_end(void **state)
+TEST(a_cursor_beyond_the_end)
 {
     FILE *f = fopen("/dev/null", "w");
     struct session s;
     struct canvas c;
-    (void)state;
     start(&s, f);
     assert_true(run_line(&s, "gen poisson2d 30"));
     assert_true(canvas_new(&c, 120, 40, false, NULL));
@@ -261,16 +251,4 @@ static void a_cursor_beyond_the_end(void **state)
     }
     canvas_free(&c);
     stop(&s, f);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_cursor_beyond_the_end), cmocka_unit_test(no_two_share_a_state),
-        cmocka_unit_test(keys_stay_in_their_view), cmocka_unit_test(another_matrix_resets_all_views),
-        cmocka_unit_test(a_state_is_released),     cmocka_unit_test(lasting_results_go_with_their_matrix),
-        cmocka_unit_test(no_memory_for_a_state),
-    };
-    setlocale(LC_CTYPE, "C.UTF-8");
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

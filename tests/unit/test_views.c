@@ -1,5 +1,6 @@
 /* Every view is drawn for matrices of odd shapes, on screens of odd sizes, and after every key. The view stays inside
    its canvas, and each nonzero of a matrix is under some dot of the picture. */
+#include "kits/test.h"
 #include "session/command.h"
 #include "matrix/csr.h"
 #include "session/front.h"
@@ -15,13 +16,9 @@
 #include "ui/views/view_solve.h"
 #include "ui/views/view_state.h"
 
-#include <locale.h>
 #include <math.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
-#include <setjmp.h>
-#include <cmocka.h>
 
 static void start(struct session *s, FILE *f)
 {
@@ -93,9 +90,8 @@ static void press_all(struct session *s, const struct view *v, struct canvas *c)
     }
 }
 
-static void every_key_everywhere(void **state)
+TEST(every_key_everywhere)
 {
-    (void)state;
     FILE *f = fopen("/dev/null", "w");
     for (int i = 0; i < COUNT(shapes); i++) {
         struct session s;
@@ -113,9 +109,8 @@ static void every_key_everywhere(void **state)
 }
 
 /* The keys of a paused solve, including answers to its questions, on screens of any size. */
-static void solve_everywhere(void **state)
+TEST(solve_everywhere)
 {
-    (void)state;
     static const char *const solves[] = {"gen poisson2d 9; solve cg step", "gen poisson2d 9; solve gmres m 5 step",
                                          "gen poisson2d 9; solve wjacobi step on emu",
                                          "gen poisson2d 9; solve cg f32 step"};
@@ -146,9 +141,8 @@ static void solve_everywhere(void **state)
 }
 
 /* The remaining iterations of a solve are predicted only while its residual decreases. */
-static void remaining_iterations(void **state)
+TEST(remaining_iterations)
 {
-    (void)state;
     double hist[201];
     struct solve v = {.history.residual = hist, .iterations = 100, .set.tol = 1e-10};
     for (int i = 0; i <= 200; i++)
@@ -169,9 +163,8 @@ static void remaining_iterations(void **state)
 }
 
 /* A single nonzero anywhere leaves a mark, at any size of the matrix and the picture. */
-static void every_nonzero_is_drawn(void **state)
+TEST(every_nonzero_is_drawn)
 {
-    (void)state;
     FILE *f = fopen("/dev/null", "w");
     struct session s;
     start(&s, f);
@@ -206,9 +199,8 @@ static void every_nonzero_is_drawn(void **state)
 }
 
 /* The picture of a full matrix has one colour, whatever the ratio of the sizes of matrix and picture. */
-static void uniform_looks_uniform(void **state)
+TEST(uniform_looks_uniform)
 {
-    (void)state;
     FILE *f = fopen("/dev/null", "w");
     for (int n = 40; n < 400; n += 37) {
         struct session s;
@@ -231,9 +223,8 @@ static void uniform_looks_uniform(void **state)
 }
 
 /* If an allocation inside a view fails, either the view is still shown, or the error code is E_MEMORY. */
-static void without_memory(void **state)
+TEST(without_memory)
 {
-    (void)state;
     FILE *f = fopen("/dev/null", "w");
     struct session s;
     start(&s, f);
@@ -250,9 +241,8 @@ static void without_memory(void **state)
     fclose(f);
 }
 
-static void unknown_view(void **state)
+TEST(unknown_view)
 {
-    (void)state;
     FILE *f = fopen("/dev/null", "w");
     struct session s;
     struct err e = {0};
@@ -282,9 +272,8 @@ static char *output_of(const char *line)
     return text;
 }
 
-static void sizes_of_spy(void **state)
+TEST(sizes_of_spy)
 {
-    (void)state;
     static const struct {
         const char *line, *expected;
     } table[] = {
@@ -302,16 +291,4 @@ static void sizes_of_spy(void **state)
             fail_msg("%s: expected `%s`, found:\n%s", table[i].line, table[i].expected, text);
         free(text);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_key_everywhere),  cmocka_unit_test(every_nonzero_is_drawn),
-        cmocka_unit_test(uniform_looks_uniform), cmocka_unit_test(without_memory),
-        cmocka_unit_test(unknown_view),          cmocka_unit_test(sizes_of_spy),
-        cmocka_unit_test(solve_everywhere),      cmocka_unit_test(remaining_iterations),
-    };
-    setlocale(LC_CTYPE, "C.UTF-8");
-    return cmocka_run_group_tests_name("views", tests, NULL, NULL);
 }
