@@ -71,30 +71,36 @@ def check_includes(files):
                 yield f"{where}: {room} includes {header} of {room_of(header)}"
 
 
+def source_of(below):
+    """The source of an object by its path below a build, or None."""
+    top = below.parts[0]
+    if top in ("emu", "cuda") and len(below.parts) > 1:  # gpu/kernels/k_x.cu, built twice
+        sources = [pathlib.Path("gpu", *below.parts[1:]).with_suffix(".cu")]
+    elif top in ("src", "gpu", "ui"):
+        sources = [below.with_suffix(".c"), below.with_suffix(".cc")]
+    else:
+        return None
+    return next((p for p in sources if p.exists()), None)
+
+
 def symbols(builds):
     """For each object: its source, the symbols it defines, and its undefined symbols."""
-    out = []
+    out = {}
     for build, obj in ((b, o) for b in builds for o in sorted(b.rglob("*.o"))):
-        below = obj.relative_to(build)
-        top = below.parts[0]
-        if top in ("emu", "cuda") and len(below.parts) > 1:  # gpu/kernels/k_x.cu, built twice
-            source = pathlib.Path("gpu", *below.parts[1:]).with_suffix(".cu")
-        elif top in ("src", "gpu", "ui"):
-            source = next((p for s in (".c", ".cc") if (p := below.with_suffix(s)).exists()), None)
-        else:
-            continue
-        if source is None or not source.exists():
-            continue
-        text = subprocess.run(["nm", "-P", str(obj)], capture_output=True, text=True, check=True).stdout
-        defined, undefined = set(), set()
-        for line in text.splitlines():
-            name, kind = line.split()[:2]
-            if kind in "Uwv":
-                undefined.add(name)
-            elif kind.isupper():
-                defined.add(name)
-        out.append((source, defined, undefined))
-    return out
+        source = source_of(obj.relative_to(build))
+        if source:
+            out[str(obj)] = (source, set(), set())
+    # One process for all objects; each line is "OBJECT: NAME KIND ...", and -g leaves out static names.
+    text = subprocess.run(["nm", "-gPA", *out], capture_output=True, text=True, check=True).stdout if out else ""
+    for line in text.splitlines():
+        obj, words = line.split(": ", 1)
+        name, kind = words.split()[:2]
+        _, defined, undefined = out[obj]
+        if kind in "Uwv":
+            undefined.add(name)
+        elif kind.isupper():
+            defined.add(name)
+    return list(out.values())
 
 
 def check_symbols(objects):
