@@ -3,7 +3,6 @@
 #include "base/clock.h"
 #include "base/err.h"
 #include "matrix.h"
-#include "base/mem.h"
 #include "output_run.h"
 #include "session.h"
 
@@ -32,8 +31,7 @@ bool fit_of(struct session *s, struct matrix *m, const struct format *f, enum ty
     memset(out, 0, sizeof *out);
     out->prep_us = NAN;
     if (!watch_tick(&s->watch, f->name, 0, 0, e)) return false;
-    out->fits = format_plan(&m->csr, f, NULL, real, &out->plan, &why) &&
-                format_allow(&out->plan, mem_available(), false, &why) && pack_timed(m, f, real, packed, out, &why);
+    out->fits = format_plan(&m->csr, f, NULL, real, &out->plan, &why) && pack_timed(m, f, real, packed, out, &why);
     if (!out->fits) out->prep_us = NAN;
     snprintf(out->reason, sizeof out->reason, "%s", why.text);
     return out->fits || err_is_refusal(&why) || fail(e, why.code, "%s", why.text);

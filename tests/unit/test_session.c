@@ -210,13 +210,19 @@ static bool fake_sync(struct device *d, struct err *e)
     return true;
 }
 
+static void fake_close(struct device *d)
+{
+    (void)d;
+}
+
 static const struct device_ops fake_ops = {.alloc = fake_alloc,
                                            .free = fake_free,
                                            .put = fake_copy,
                                            .get = fake_copy,
                                            .sync = fake_sync,
                                            .memory = fake_memory,
-                                           .reset = fake_reset};
+                                           .reset = fake_reset,
+                                           .close = fake_close};
 
 /* Registered devices exist until the program ends. */
 static struct fake fakes[6];
