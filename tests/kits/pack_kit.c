@@ -131,7 +131,8 @@ static void check_refusal(const char *what, const struct err *host, const struct
     assert_string_equal(here->text, host->text);
 }
 
-static void check_one(const char *what, const struct csr *A, const struct on_device *c, const struct format *f,
+/* Returns whether the matrix may be stored in the format. */
+static bool check_one(const char *what, const struct csr *A, const struct on_device *c, const struct format *f,
                       const int64_t *param, bool force)
 {
     struct stored want, S = {0};
@@ -143,7 +144,10 @@ static void check_one(const char *what, const struct csr *A, const struct on_dev
              param ? (long long)param[1] : -1, type_name(c->S.real), c->M.dev->name);
     bool fits = format_pack(A, f, param, c->S.real, force, &want, &host);
     bool packed = packing_begin(&p, f, &c->M, param, force, &here);
-    if (!fits) return check_refusal(name, &host, &here);
+    if (!fits) {
+        check_refusal(name, &host, &here);
+        return false;
+    }
     if (!packed) fail_msg("%s: %s", name, here.text);
     soil(p);
     if (!packing_repeat(p, &here) || !packing_take(p, &S, &M, &here) || !mat_get(&M, &S, &here))
@@ -153,6 +157,7 @@ static void check_one(const char *what, const struct csr *A, const struct on_dev
     mat_free(&M);
     stored_free(&S);
     stored_free(&want);
+    return true;
 }
 
 void pack_check(const char *what, const struct csr *A, const char *device)
@@ -170,25 +175,28 @@ static bool is_checked(const struct csr *A, enum type real)
     return chosen && format_plan(A, format_find("csr"), NULL, real, &plan, NULL);
 }
 
+static void check_formats(const char *what, const struct csr *A, struct device *d, enum type real,
+                          const struct format *only)
+{
+    struct on_device c;
+    bool small = A->nnz < 100000; /* false: formats that would take too much memory are only planned */
+    on_device_put(&c, A, real, d);
+    for (int i = 0; formats[i]; i++) {
+        if (!packer_for(formats[i], d, real) || (only && only != formats[i])) continue;
+        if (!check_one(what, A, &c, formats[i], NULL, false) && small) check_one(what, A, &c, formats[i], NULL, true);
+        for (int k = 0; k < COUNT(variants); k++)
+            if (!strcmp(variants[k].format, formats[i]->name))
+                check_one(what, A, &c, formats[i], variants[k].param, small);
+    }
+    on_device_free(&c);
+}
+
 void pack_check_format(const char *what, const struct csr *A, const char *device, const struct format *only)
 {
     struct device *d = device_open(device, NULL);
     assert_non_null(d);
-    for (const struct precision *p = precisions; p->name; p++) {
-        struct on_device c;
-        if (!is_checked(A, p->type)) continue;
-        on_device_put(&c, A, p->type, d);
-        for (int i = 0; formats[i]; i++) {
-            if (!packer_for(formats[i], d, p->type) || (only && only != formats[i])) continue;
-            bool small = A->nnz < 100000; /* false: formats that would take too much memory are only planned */
-            check_one(what, A, &c, formats[i], NULL, false);
-            if (small) check_one(what, A, &c, formats[i], NULL, true);
-            for (int k = 0; k < COUNT(variants); k++)
-                if (!strcmp(variants[k].format, formats[i]->name))
-                    check_one(what, A, &c, formats[i], variants[k].param, small);
-        }
-        on_device_free(&c);
-    }
+    for (const struct precision *p = precisions; p->name; p++)
+        if (is_checked(A, p->type)) check_formats(what, A, d, p->type, only);
 }
 
 /* Values that arithmetic would change, but that a copy preserves. */
@@ -214,15 +222,25 @@ void pack_check_shapes(const char *device)
     check_values(device);
 }
 
+static const struct tiled {
+    const char *generator;
+    int64_t a, b;
+} tiled[] = {{"poisson2d", 40, 33}, {"band", 700, 3}, {"random", 500, 7}, {"rmat", 9, 6}, {"dense", 63, 0}};
+
 void pack_check_tiles(const char *device)
 {
-    static const struct {
-        const char *generator;
-        int64_t a, b;
-    } made[] = {{"poisson2d", 40, 33}, {"band", 700, 3}, {"random", 500, 7}, {"rmat", 9, 6}, {"dense", 63, 0}};
-    for (int i = 0; i < COUNT(made); i++) {
-        struct csr A = sym_made(made[i].generator, made[i].a, made[i].b);
-        pack_check(made[i].generator, &A, device);
+    for (int i = 0; i < COUNT(tiled); i++) {
+        struct csr A = sym_made(tiled[i].generator, tiled[i].a, tiled[i].b);
+        pack_check(tiled[i].generator, &A, device);
+        csr_free(&A);
+    }
+}
+
+void pack_check_tiles_in(const char *device, enum type real)
+{
+    for (int i = 0; i < COUNT(tiled); i++) {
+        struct csr A = sym_made(tiled[i].generator, tiled[i].a, tiled[i].b);
+        check_formats(tiled[i].generator, &A, device_open(device, NULL), real, NULL);
         csr_free(&A);
     }
 }

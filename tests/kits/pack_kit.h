@@ -25,6 +25,7 @@ void pack_check_format(const char *what, const struct csr *A, const char *device
 /* Check all shapes, and matrices with rows that span several tiles. */
 void pack_check_shapes(const char *device);
 void pack_check_tiles(const char *device);
+void pack_check_tiles_in(const char *device, enum type real); /* in one precision */
 void pack_check_refused(const char *device);
 
 #endif
