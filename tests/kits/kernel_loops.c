@@ -292,6 +292,17 @@ void check_shapes(struct device *d, int64_t slots)
     all_shapes(&(struct loop){d, slots, hold_to_reference});
 }
 
+/* With these factors, a kernel reads and writes all that it accesses with any others. */
+static void run_with_all_operands(struct subject *s, const struct kernel *k)
+{
+    answer(s, k, 0, 100, NULL);
+}
+
+void check_races(struct device *d, int64_t slots)
+{
+    all_shapes(&(struct loop){d, slots, run_with_all_operands});
+}
+
 /* ---- what nvcc made of the functions ---- */
 
 enum { KERNELS_MOST = 256 };

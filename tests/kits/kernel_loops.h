@@ -11,6 +11,9 @@ struct device;
 /* Compare every kernel that runs on d with the reference, for every shape x format parameters x precision x (alpha,
    beta). */
 void check_shapes(struct device *d, int64_t slots);
+/* The same on the emulator while it looks for races, with one (alpha, beta): alpha and beta = 0 only leave accesses
+ * out. */
+void check_races(struct device *d, int64_t slots);
 /* Watch every kernel that runs on d, the emulator, and compare the functions that it launches with its entry and with
    the table of what nvcc made of them. */
 void check_compiled(struct device *d, int64_t slots);

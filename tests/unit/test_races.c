@@ -24,7 +24,7 @@ TEST(test_kernels_have_none)
 {
     struct device *d = open_or_fail("emu");
     emu_races(true);
-    check_shapes(d, SLOTS);
+    check_races(d, SLOTS);
     emu_races(false);
 }
 
