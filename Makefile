@@ -199,7 +199,7 @@ quick: tests
 # What a build without CUDA changes: the devices, the lists of kernels and packers, and what the program says of them.
 NOCUDA_TESTS := device kernels pack transfer symmetrize lu sweep command session golden system
 check-nocuda:
-	@$(MAKE) $(JOBS) --no-print-directory check CUDA=0 BUILD=$(BUILD)/nocuda OBJ=$(BUILD) T='$(NOCUDA_TESTS)'
+	@$(MAKE) $(JOBS) --no-print-directory check layers CUDA=0 BUILD=$(BUILD)/nocuda OBJ=$(BUILD) T='$(NOCUDA_TESTS)'
 ASAN := CUDA=0 OPT='-O1 -g' SANITIZE='-fsanitize=address,undefined -fno-omit-frame-pointer -fno-sanitize-recover=undefined'
 # Also find pointers into functions that have returned, such as a name that a table keeps; gcc leaves this off. Every lane
 # of the emulator has a fake stack for that: 11 times 2^16 bytes at most, so that the tests run in 24 GB.
