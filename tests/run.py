@@ -24,10 +24,10 @@ import typing
 TOP = pathlib.Path(__file__).resolve().parent.parent
 GOLDEN = ["golden", "screens", "export", "readme"]
 # Programs that take more than a few seconds, slowest first. They start first, and `--quick` skips them.
-SLOW = ["pack", "try", "lessons", "session", "model", "puzzles", "lu", "schema", "pty", "races", "kernels", "row_sample",
-        "multi", "precond", "files", "export", "solve", "in_parts", "complex", "eigs", "mtx", "compiled", "cut",
-        "formats_files", "microscope", "json", "ranks", "paper_arrays", "interrupt", "mtx_files", "absent", "memory",
-        "explore", "cast", "python", "system"]
+SLOW = ["pack", "try", "lessons", "session", "model", "puzzles", "lu", "schema", "pty", "races", "kernels",
+        "row_sample", "multi", "precond", "files", "export", "solve", "in_parts", "complex", "eigs", "mtx",
+        "compiled", "screens", "cut", "formats_files", "layout", "scaling", "microscope", "json", "ranks",
+        "paper_arrays", "interrupt", "mtx_files", "absent", "memory", "explore", "cast", "python", "system"]
 # Programs whose expectations depend on measured times run after all others, one at a time.
 ALONE = ["solver_advice"]
 
