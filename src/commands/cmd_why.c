@@ -177,12 +177,18 @@ static bool is_emulated(const struct kernel *k, struct err *e)
                 k->format->name);
 }
 
-/* Predict the kernels of f, for which a lower bound would stand otherwise if they are slow. */
-static bool predict_meant(struct session *s, struct matrix *m, const struct format *f, enum type real,
-                          const struct machine *g, struct err *e)
+/* Predict the kernel k or, if it is NULL, the fastest kernel of f, also if they are slow. */
+static bool predict_meant(struct session *s, struct matrix *m, const struct format *f, const struct kernel *k,
+                          enum type real, const struct machine *g, struct err *e)
 {
-    struct predictions own;
-    bool ok = predictions_of(s, m, f, 0, real, g, &own, e);
+    struct predictions own = {0};
+    struct err why = {0};
+    if (k && prediction_kept(m, k, real, g)) return true;
+    struct modeled *one = k ? mem_new(1, sizeof *one, "a prediction", e) : NULL;
+    bool ok = k ? one && (modeled_kernel(s, m, k, NULL, real, g, one, &why) || err_is_refusal(&why))
+                : predictions_of(s, m, f, 0, real, g, &own, e);
+    if (!ok && why.code) fail_at(e, why.code, why.where, "%s", why.text);
+    mem_free(one);
     predictions_free(&own);
     return ok;
 }
@@ -201,7 +207,7 @@ static bool run_why_not(struct session *s, const struct args *a, struct err *e)
     if (!modeled_matrix(m, e)) return false;
     bool fits = can_be_packed(&m->csr, f, param, arg_precision(a), &why);
     if (!fits && why.code != E_LIMIT && why.code != E_UNSUPPORTED) return fail(e, why.code, "%s", why.text);
-    bool ok = !fits || (predict_meant(s, m, f, arg_precision(a), &g, e) &&
+    bool ok = !fits || (predict_meant(s, m, f, k, arg_precision(a), &g, e) &&
                         predictions_of(s, m, NULL, 0, arg_precision(a), &g, &all, e));
     if (ok && fits && param) ok = predictions_with(s, m, f, param, arg_precision(a), &g, &all, e);
     if (!ok) {

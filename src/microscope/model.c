@@ -350,13 +350,23 @@ void model_terms(const struct workload *w, const struct machine *g, struct terms
     out->launch_us = launching_us(&f, launches, g);
 }
 
-double model_least_us(const struct kernel *k, int64_t bytes, bool single, const struct machine *g)
+/* The least time in us of a warp that gathers x for n entries, one per lane. Loops are unrolled at most UNROLLED times.
+ */
+static double warp_least_us(const struct factors *f, int64_t n, const struct machine *g)
+{
+    enum { UNROLLED = 8 };
+    double steps = (double)n / LANES / UNROLLED;
+    return fmin(1, f->alone) * f->chain * H.wait[WAIT_STEP] * steps / clock_ratio(g) / 1000;
+}
+
+double model_least_us(const struct kernel *k, int64_t bytes, int64_t row, bool single, const struct machine *g)
 {
     struct workload w = {.kernel = k, .single = single, .in_lines = (double)bytes, .once = 1};
     struct work one = {.blocks = g->sms, .l2_loads = (double)bytes / SECTOR, .l2_lines = (double)bytes / LINE_BYTES};
     struct factors f = factors_of(&w);
     double moved = fmin(share_missed(&w, g), model_lost(g, w.in_lines)) * (double)bytes;
-    return launching_us(&f, 1, g) + most(f.rates * l2_us(&one, g), memory_us(g, &f, moved, moved));
+    double rate = most(f.rates * l2_us(&one, g), memory_us(g, &f, moved, moved));
+    return launching_us(&f, 1, g) + most(rate, warp_least_us(&f, row, g));
 }
 
 /* The time in us of a launch with these bounds, without the cost of launching. */

@@ -8,6 +8,7 @@
 #include "formats/stored.h"
 
 #include <math.h>
+#include <string.h>
 
 /* The warp that stores the given row, if warps store rows in order. */
 static bool warp_of_row(const struct stores *t, int64_t row, int64_t *warp)
@@ -200,12 +201,26 @@ static bool follow_longest(const struct watching *v, int launch, struct watch *w
     return !t->n || (follow_warps(v, launch, 0, 1, w, e) && follow_warps(v, launch, end - 1, end, w, e));
 }
 
+/* The same if blocks of the launch were left early. What is traced of the longest row replaces what is known of these
+   blocks, unless it takes less than half of their time and thus is not the work that makes them long. */
+static bool follow_instead(const struct watching *v, int launch, struct watch *w, struct err *e)
+{
+    struct work *own = &v->out->launch[launch], before = *own;
+    memset(own->longest, 0, sizeof own->longest);
+    if (!follow_longest(v, launch, w, e)) return false;
+    if (2 * model_cost(own->longest) > model_cost(before.longest)) return true;
+    memcpy(own->longest, before.longest, sizeof own->longest);
+    own->longest_block = before.longest_block;
+    own->longest_row = before.longest_row;
+    return true;
+}
+
 bool model_follow_longest(const struct watching *v, const struct counts *c, struct watch *w, struct err *e)
 {
     for (int l = 0; l < c->scope.nlaunches; l++) {
         const struct scope_launch *at = &c->scope.launch[l];
-        if (at->seen == at->blocks || v->out->kernel->together || c->launch[l].left) continue;
-        if (!follow_longest(v, l, w, e)) return false;
+        if (at->seen == at->blocks || v->out->kernel->together) continue;
+        if (!(c->launch[l].left ? follow_instead : follow_longest)(v, l, w, e)) return false;
     }
     return true;
 }

@@ -19,7 +19,8 @@
 struct look {
     int64_t accesses, of_rows;
 };
-static const struct look first_look = {-60 * 1000, 40 * 1000}, close_look = {MODELED_ACCESSES, 8 * MODELED_ACCESSES};
+static const struct look first_look = {-MODELED_FIRST, 40 * 1000},
+                         close_look = {MODELED_ACCESSES, 8 * MODELED_ACCESSES};
 #define CLOSE_ENOUGH 0.03
 enum { LARGE = 24 * MODELED_ACCESSES }; /* accesses of a matrix, see is_close */
 
@@ -103,13 +104,22 @@ static bool look_at(const struct csr *A, const struct mat *M, const struct look 
     return true;
 }
 
+/* Do additions to an element of y queue up, as those of a long row do? Few samples have them. */
+static bool queues(const struct modeled *k)
+{
+    double atomics = 0;
+    for (int l = 0; l < k->work.n; l++) atomics += k->work.launch[l].atomics;
+    return k->work.sampled && atomics > 0;
+}
+
 /* Is the first look at k as good as a closer one? It leaves out the partial sums of a separable kernel. There are none
    in rows of up to FEW entries, and they take a small part of the time of a matrix with more than LARGE accesses. */
 static bool is_close(const struct modeled *k, const struct csr *A, const struct mat *M)
 {
-    enum { FEW = 64 };
+    enum { FEW = 64, UNEVEN = 16 };
     bool complete = !k->kernel->separable || csr_longest_row(A) <= FEW || !k->work.sampled;
     if (!complete && least_accesses(M->of) <= LARGE) return false;
+    if (queues(k) && csr_longest_row(A) > UNEVEN * A->nnz / A->rows) return false;
     return !by_rows(k->kernel, M, &first_look) && counts_error(&k->counts) <= CLOSE_ENOUGH; /* false if it is NaN */
 }
 

@@ -17,8 +17,9 @@
 struct csr;
 struct watch;
 
-/* Approximate number of lane accesses to watch per kernel. Watching that many accesses takes 0.1 s on one core. */
-enum { MODELED_ACCESSES = 250 * 1000 };
+/* Approximate number of lane accesses to watch per kernel at first, and if the error of that sample is too large.
+   Watching MODELED_ACCESSES accesses takes 0.02 s on one core. */
+enum { MODELED_FIRST = 60 * 1000, MODELED_ACCESSES = 250 * 1000 };
 
 struct modeled {
     const struct kernel *kernel;

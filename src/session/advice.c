@@ -43,11 +43,10 @@ static bool is_bounded(const struct choice *c)
     return isnan(c->measured_us) && !isnan(c->least_us);
 }
 
-/* Kernels with a lower bound come last. Of equals, the measured kernel comes first. */
+/* Of equals, the measured kernel comes first. */
 static int by_rank(const void *a, const void *b)
 {
     const struct choice *x = a, *y = b;
-    if (is_bounded(x) != is_bounded(y)) return is_bounded(x) ? 1 : -1;
     if (x->ranked_us != y->ranked_us) return x->ranked_us > y->ranked_us ? 1 : -1;
     if (isnan(x->measured_us) != isnan(y->measured_us)) return isnan(x->measured_us) ? 1 : -1;
     return (choice_us(x) > choice_us(y)) - (choice_us(x) < choice_us(y));
@@ -59,6 +58,7 @@ static void rank(struct choices *all)
         struct choice *c = &all->c[i];
         c->ranked_us = cost_of(all, c);
         if (isnan(c->measured_us)) c->ranked_us = fmax(c->ranked_us, all->floor_us);
+        if (is_bounded(c)) c->ranked_us = INFINITY; /* after all others, in the order of the lower bounds */
     }
     qsort(all->c, (size_t)all->n, sizeof *all->c, by_rank);
 }

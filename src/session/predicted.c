@@ -38,7 +38,7 @@ bool modeled_kernel(struct session *s, struct matrix *m, const struct kernel *k,
 {
     int64_t own[PARAMS_MAX];
     const struct modeled *kept = param ? NULL : prediction_kept(m, k, real, g);
-    if (kept) return *out = *kept, true;
+    if (kept && !kept->first_look_only) return *out = *kept, true;
     bool usual = !param;
     if (!modeled_can(k, &m->csr, e) || !kernel_takes(k, real, e)) return false;
     struct device *emu = device_open("emu", e);
@@ -119,9 +119,9 @@ void modeled_remarks(struct session *s, const struct machine *g, bool sampled)
     if (known) out_text(s->out, "[model: %s%s]", g->name, mark ? ", sampled" : "");
     if (sampled && !mark)
         out_text(s->out,
-                 "Only a sample of the blocks (of the rows, where blocks take rows dynamically) was watched: about %d "
+                 "Only a sample of the blocks (of the rows, where blocks take rows dynamically) was watched: %d to %d "
                  "lane accesses, with the longest row.",
-                 +MODELED_ACCESSES);
+                 +MODELED_FIRST, +MODELED_ACCESSES);
     snprintf(before->machine, sizeof before->machine, "%s", g->name);
     before->sampling |= sampled;
 }

@@ -131,8 +131,7 @@ const struct modeled *prediction_kept(const struct matrix *m, const struct kerne
 {
     const struct kept_predictions *p = m->predictions;
     while (p && !is_for(p, real, g)) p = p->next;
-    const struct modeled *found = p && can_be_kept(k) ? modeled_of(&p->p, k) : NULL;
-    return found && !found->first_look_only ? found : NULL;
+    return p && can_be_kept(k) ? modeled_of(&p->p, k) : NULL;
 }
 
 static void put(struct predictions *p, const struct modeled *k)
@@ -144,6 +143,14 @@ static void put(struct predictions *p, const struct modeled *k)
         if (p->slow[i].kernel != k->kernel) p->slow[slow++] = p->slow[i];
     p->nslow = slow;
     qsort(p->k, (size_t)p->n, sizeof *p->k, modeled_by_time);
+}
+
+static void put_slow(struct predictions *p, const struct kernel *k, double least_us)
+{
+    int i = 0;
+    while (i < p->nslow && p->slow[i].kernel != k) i++;
+    p->slow[i] = (struct slow_kernel){k, least_us};
+    if (i == p->nslow) p->nslow++;
 }
 
 void prediction_keep(struct matrix *m, const struct modeled *k, enum type real, const struct machine *g)
@@ -201,13 +208,15 @@ static double cost_of(const struct predicting *v, const struct modeled *k)
     return cost(v, k->kernel->format->interchange ? 0 : k->prep_us, k->time.us);
 }
 
-/* The cost of the kernel that is number WANTED; infinite if there are fewer. */
-static double limit_of(const struct predicting *v)
+/* The cost of the kernel that is number n, counted from 0 and below WANTED, of those of f, or of all if f is NULL;
+   infinite if there are fewer. */
+static double cost_number(const struct predicting *v, const struct format *f, int n)
 {
     double best[WANTED];
     for (int i = 0; i < WANTED; i++) best[i] = INFINITY;
     for (int i = 0; i < v->p->n; i++) {
         double c = cost_of(v, &v->p->k[i]);
+        if (f && v->p->k[i].kernel->format != f) continue;
         for (int j = 0; j < WANTED; j++)
             if (c < best[j]) {
                 double next = best[j];
@@ -215,15 +224,15 @@ static double limit_of(const struct predicting *v)
                 c = next;
             }
     }
-    return best[WANTED - 1];
+    return best[n];
 }
 
 /* Kernels of csr that prepare nothing are always predicted: conversions pay in comparison with the fastest of them. */
-static bool is_slow(const struct predicting *v, const struct waiting_kernel *c)
+static bool is_slow(const struct predicting *v, const struct waiting_kernel *c, const struct format *f)
 {
     const struct kernel *k = c->kernel;
-    bool needed = k->format->interchange && !k->prepare;
-    return !needed && cost(v, 0, c->least_us) > limit_of(v);
+    bool needed = !f && k->format->interchange && !k->prepare;
+    return !needed && cost(v, 0, c->least_us) > cost_number(v, f, f ? 0 : WANTED - 1);
 }
 
 /* The sizes of the format of k; false: the matrix does not fit. */
@@ -234,10 +243,20 @@ static bool plan_of_format(const struct predicting *v, const struct kernel *k, s
     return format_plan(&v->m->csr, k->format, param, v->real, p, NULL) && format_allow(p, mem_available(), false, NULL);
 }
 
+/* The entries of the longest row that a warp works on alone; 0: none is known. A kernel that stops where the padding of
+   a row begins works on whole rows, unless the format stores the rest of long rows with row numbers. */
+static int64_t row_of_warp(const struct predicting *v, const struct kernel *k, const struct stored *S)
+{
+    bool whole = k->skips_padding;
+    for (int i = 0; i < S->narrays; i++) whole &= S->a[i].role != ROLE_ROWS;
+    return whole ? csr_longest_row(&v->m->csr) : 0;
+}
+
 static double least_us(const struct predicting *v, const struct kernel *k, const struct plan *p)
 {
     int64_t x = v->m->csr.cols * (int64_t)type_size(p->shape.real); /* parts of x may not be read */
-    return model_least_us(k, kernel_bytes(k, &p->shape, 0) - x, v->real == T_F32, v->on);
+    int64_t bytes = kernel_bytes(k, &p->shape, 0) - x, row = row_of_warp(v, k, &p->shape);
+    return model_least_us(k, bytes, row, v->real == T_F32, v->on);
 }
 
 static int by_least(const void *a, const void *b)
@@ -245,13 +264,6 @@ static int by_least(const void *a, const void *b)
     const struct waiting_kernel *x = a, *y = b;
     if (x->format_us != y->format_us) return x->format_us > y->format_us ? 1 : -1;
     return x->index - y->index;
-}
-
-/* Is nothing left to do for k? A format that was asked for has no kernel with a first look only. */
-static bool is_done(const struct predicting *v, const struct kernel *k, const struct format *f)
-{
-    const struct modeled *found = modeled_of(v->p, k);
-    return is_refused(v->p, k) || (found && !(f && found->first_look_only));
 }
 
 /* The kernels that are not predicted yet, in the order in which to watch them: those of a format one after another,
@@ -263,8 +275,8 @@ static int list(const struct predicting *v, const struct format *f, struct waiti
     const struct kernel *planned = NULL; /* the kernel for which p was made; it does not fit if its format is NULL */
     for (int i = 0; kernels[i]; i++) {
         const struct kernel *k = kernels[i];
-        if (k->host || k->vendor || (f && k->format != f) || is_done(v, k, f)) continue;
-        bool can = !f && modeled_can(k, &v->m->csr, NULL) && kernel_takes(k, v->real, NULL);
+        if (k->host || k->vendor || (f && k->format != f) || modeled_of(v->p, k) || is_refused(v->p, k)) continue;
+        bool can = modeled_can(k, &v->m->csr, NULL) && kernel_takes(k, v->real, NULL);
         bool known = planned && planned->format == k->format && planned->param == k->param;
         if (can && !known && !plan_of_format(v, planned = k, &p)) p = (struct plan){0};
         out[n++] = (struct waiting_kernel){k, can && p.shape.format ? least_us(v, k, &p) : NAN, INFINITY, i};
@@ -277,6 +289,14 @@ static int list(const struct predicting *v, const struct format *f, struct waiti
     return n;
 }
 
+/* The time of the fastest kernel with which k competes: kernels of csr among themselves, too. 0: none. */
+static double rival_us(const struct predicting *v, const struct kernel *k)
+{
+    for (int i = 0; i < v->p->n; i++)
+        if (!k->format->interchange || v->p->k[i].kernel->format == k->format) return v->p->k[i].time.us;
+    return 0;
+}
+
 static bool predict_all(struct predicting *v, const struct format *f, struct err *e)
 {
     struct waiting_kernel *c = mem_new(registry_count(&kernel_registry), sizeof *c, "the predictions", e);
@@ -284,13 +304,12 @@ static bool predict_all(struct predicting *v, const struct format *f, struct err
     int n = ok ? list(v, f, c) : 0;
     for (int i = 0; ok && i < n; i++) {
         ok = watch_tick(&v->s->watch, c[i].kernel->name, i, n, e);
-        v->last.slower_than = v->p->n && !f && !v->products ? FAR_BEHIND * v->p->k[0].time.us : 0;
-        if (ok && (f || !is_slow(v, &c[i]))) ok = predict_one(v, c[i].kernel, NULL, e);
+        v->last.slower_than = f || v->products ? 0 : FAR_BEHIND * rival_us(v, c[i].kernel);
+        if (ok && !is_slow(v, &c[i], f)) ok = predict_one(v, c[i].kernel, NULL, e);
     }
-    v->p->nslow = 0;
-    for (int i = 0; ok && !f && i < n; i++)
+    for (int i = 0; ok && i < n; i++)
         if (!modeled_of(v->p, c[i].kernel) && !is_refused(v->p, c[i].kernel))
-            v->p->slow[v->p->nslow++] = (struct slow_kernel){c[i].kernel, c[i].least_us};
+            put_slow(v->p, c[i].kernel, c[i].least_us);
     packed_free(&v->last);
     mem_free(c);
     return ok;

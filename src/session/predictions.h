@@ -33,8 +33,7 @@ struct predictions {
     } * no;
 };
 
-/* Predict the times on g of all kernels, or of all kernels of the format f, without a lower bound in place of any of
-   these. products 0: kernels are compared by the time of one SpMV; otherwise by that of their conversion and as many
+/* Predict the times on g of all kernels, or of those kernels of the format f that may be the fastest of f. products 0: kernels are compared by the time of one SpMV; otherwise by that of their conversion and as many
    SpMVs. A failure of a single kernel is recorded in out->no. Returns false if the user cancelled, or after an error
    that ends the command; *out then holds the kernels predicted so far. The caller must call predictions_free even if
    the result is false. */
@@ -45,7 +44,7 @@ bool predictions_with(struct session *s, struct matrix *m, const struct format *
                       const struct machine *g, struct predictions *p, struct err *e);
 void predictions_free(struct predictions *p);
 
-/* The prediction of one kernel that is kept with m, if it was watched as closely as one kernel alone is; or NULL. */
+/* The prediction of one kernel that is kept with m, or NULL. */
 const struct modeled *prediction_kept(const struct matrix *m, const struct kernel *k, enum type real,
                                       const struct machine *g);
 /* Keep a prediction with m. Without memory for it, nothing is kept. */

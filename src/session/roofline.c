@@ -108,19 +108,23 @@ static struct roofline *make(const struct session *s, const struct matrix *m, co
                              enum type real, const struct machine *g, struct err *e)
 {
     struct roofline *r = mem_zero(1, sizeof *r, "a roofline", e);
-    struct roof_point *points = r ? mem_new(registry_count(&kernel_registry), sizeof *points, "a roofline", e) : NULL;
-    if (!points) return mem_free(r), NULL;
+    int most = registry_count(&kernel_registry);
+    struct roof_point *points = r ? mem_new(most, sizeof *points, "a roofline", e) : NULL;
+    const struct kernel **slow = points ? mem_new(most, sizeof *slow, "a roofline", e) : NULL;
+    if (!slow) return mem_free(points), mem_free(r), NULL;
     *r = (struct roofline){.matrix = m,
                            .real = type_of_values(real, m->csr.imag != NULL),
                            .here = g->here,
                            .scaled = g->scaled,
-                           .point = points};
+                           .point = points,
+                           .slow = slow};
     snprintf(r->machine, sizeof r->machine, "%s", g->name);
     find_rates(r, g);
     for (int i = 0; i < a->n; i++) {
         points[r->n++] = point_of(s, m, &a->k[i]);
         r->sampled |= a->k[i].work.sampled;
     }
+    for (int i = 0; i < a->nslow; i++) r->slow[r->nslow++] = a->slow[i].kernel;
     add_measured(r, s, m);
     qsort(points, (size_t)r->n, sizeof *points, by_time);
     return r;
@@ -129,6 +133,7 @@ static struct roofline *make(const struct session *s, const struct matrix *m, co
 static void drop(struct session *s)
 {
     if (s->roofline) mem_free(s->roofline->point);
+    if (s->roofline) mem_free(s->roofline->slow);
     mem_free(s->roofline);
     s->roofline = NULL;
 }
@@ -220,6 +225,16 @@ static void say_roofs(struct out *o, const struct roofline *r)
     out_text(o, "flops/byte counts the bytes that must move, then those that L2 moves, and those requested from L1.");
 }
 
+/* Name the kernels that are missing. */
+static void say_slow(struct out *o, const struct roofline *r)
+{
+    char text[800];
+    int n = snprintf(text, sizeof text, "Not predicted, because at least three kernels are faster for certain:");
+    for (int i = 0; i < r->nslow && n < (int)sizeof text; i++)
+        n += snprintf(text + n, sizeof text - (size_t)n, "%s %s", i ? "," : "", r->slow[i]->name);
+    if (r->nslow) out_text(o, "%s.", text);
+}
+
 static bool some_above(const struct roofline *r)
 {
     for (int i = 0; i < r->n; i++)
@@ -236,6 +251,7 @@ void out_roofline(struct session *s, const struct roofline *r)
     for (int k = 0; k < ROOFS && out_mode(o) != OUT_TEXT; k++) out_roof(o, r, (enum roof)k);
     for (int i = 0; i < r->n; i++) out_point(o, r, &r->point[i]);
     say_roofs(o, r);
+    say_slow(o, r);
     if (some_above(r)) out_text(o, "Above 100%%: L2 keeps data between the products, so that less comes from memory.");
     modeled_remarks(s, &g, r->sampled);
 }

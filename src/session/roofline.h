@@ -36,6 +36,8 @@ struct roofline {
     bool sampled; /* only some blocks of a kernel were watched */
     int n;
     struct roof_point *point; /* the fastest first */
+    int nslow;
+    const struct kernel **slow; /* kernels without a point, because only a lower bound of their time is known */
 };
 
 /* Predict all kernels of m, take over what was measured, and replace s->roofline. On failure, s->roofline is
