@@ -350,12 +350,10 @@ void model_terms(const struct workload *w, const struct machine *g, struct terms
     out->launch_us = launching_us(&f, launches, g);
 }
 
-/* The least time in us of a warp that gathers x for n entries, one per lane. Loops are unrolled at most UNROLLED times.
- */
+/* The least time in us of a warp that gathers x for n entries, one per lane. */
 static double warp_least_us(const struct factors *f, int64_t n, const struct machine *g)
 {
-    enum { UNROLLED = 8 };
-    double steps = (double)n / LANES / UNROLLED;
+    double steps = (double)n / LANES;
     return fmin(1, f->alone) * f->chain * H.wait[WAIT_STEP] * steps / clock_ratio(g) / 1000;
 }
 

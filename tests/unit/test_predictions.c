@@ -137,8 +137,7 @@ TEST(test_fastest_of_a_format)
 /* What `advise` predicted serves the commands after it. */
 TEST(test_commands_share_predictions)
 {
-    static const char *const after[] = {"advise predicted", "predict csr-stream", "why not dia", "why not csr-scalar",
-                                        "roofline"};
+    static const char *const after[] = {"advise predicted", "predict csr-stream", "why not dia", "roofline"};
     make("gen poisson2d 60");
     assert_true(talk_line(&t, "advise predicted"));
     for (int i = 0; i < COUNT(after); i++) {
