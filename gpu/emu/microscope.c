@@ -306,6 +306,7 @@ static bool count_watched(const struct watched *of, struct sampling by, const st
     bool ok = !sampled || pick_prepare(of, run, &all, count_evenly, w, e);
     /* a sample of more than half of the blocks costs as much as all of them */
     if (by.accesses && 2 * (double)by.accesses < all) {
+        run->all = all;
         run->part = (double)by.accesses / all;
         run->block_most = by.accesses / 4;
     }

@@ -21,8 +21,16 @@ const char *const access_names[ACCESS_KINDS] = {"load",        "store",        "
 
 /* ---- launches and blocks ---- */
 
-/* The least number of blocks in a sample of one of every so many blocks, and in one of a part of the blocks. */
-enum { BLOCKS_LEAST = 32, WATCHED_LEAST = 4 };
+/* BLOCKS_LEAST: the least number of blocks in a sample of one of every so many blocks. Of a sample of a part of the
+   blocks: ENOUGH, or WATCHED_LEAST if so many make more than HEAVY accesses. */
+enum { BLOCKS_LEAST = 32, WATCHED_LEAST = 4, ENOUGH = 16, HEAVY = 1000 * 1000 };
+
+/* The blocks to watch of a launch: the given part of them, but not too few. */
+static int64_t blocks_of_part(const struct scope_run *run, int64_t blocks)
+{
+    double of_budget = HEAVY / (run->all / (double)blocks), least = fmax(WATCHED_LEAST, fmin(ENOUGH, of_budget));
+    return (int64_t)fmax(least, run->part * (double)blocks);
+}
 
 /* One of this number of blocks is watched. */
 static int64_t every_of(int64_t sample, int64_t blocks)
@@ -57,8 +65,7 @@ bool scope_begin(struct scope_run *run, const char *name, const char *function, 
             memset(run->requested[a], 0, (size_t)scope_sector_words(&s->array[a]) * sizeof *run->requested[a]);
     if (run->trace) return true;
     uint64_t state = (uint64_t)s->nlaunches;
-    int64_t sample = run->part ? (int64_t)fmax(WATCHED_LEAST, run->part * (double)blocks) : run->sample;
-    run->every = every_of(sample, blocks);
+    run->every = every_of(run->part ? blocks_of_part(run, blocks) : run->sample, blocks);
     run->from = (int64_t)(random_next(&state) % (uint64_t)run->every);
     l->seen = blocks / run->every + (blocks % run->every && watched_of(run, blocks / run->every) < blocks);
     pick_blocks(run);

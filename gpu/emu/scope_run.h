@@ -49,6 +49,7 @@ struct scope_run {
     uint64_t *requested[SCOPE_ARRAYS];     /* per array: the sectors that were requested, one bit each */
     bool together;                         /* blocks depend on one another, so all blocks must run, in order */
     int64_t sample;                        /* approximate number of blocks to watch per launch; 0: all */
+    double all;                            /* an estimate of the accesses of all blocks, if `part` is not 0 */
     double part;                           /* instead of it: the part of the blocks to watch; 0: by `sample` */
     int64_t every, from;                   /* the watched blocks of the running launch: from, from + every, ... */
     unsigned char *pick[SCOPE_LAUNCHES];   /* instead of those: an enum pick for each block; NULL: not chosen */
