@@ -308,7 +308,8 @@ static bool count_watched(const struct watched *of, struct sampling by, const st
     if (by.accesses && 2 * (double)by.accesses < all) {
         run->all = all;
         run->part = (double)by.accesses / all;
-        run->block_most = by.accesses / 4;
+        if (of->kernel && !of->kernel->skips_padding)
+            run->block_most = by.accesses / 4; /* its slots are what it loads */
     }
     ok = ok && watch_launches(of, run, e);
     if (ok) gather(run, out);

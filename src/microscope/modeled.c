@@ -22,7 +22,9 @@ struct look {
 static const struct look first_look = {-MODELED_FIRST, 40 * 1000},
                          close_look = {MODELED_ACCESSES, 8 * MODELED_ACCESSES};
 #define CLOSE_ENOUGH 0.03
-enum { LARGE = 24 * MODELED_ACCESSES }; /* accesses of a matrix, see is_close */
+/* LARGE: accesses of a matrix, see is_close. MORE: the blocks of a separable kernel differ in where long rows end, and
+   most of them run anyway, so that many more are watched. */
+enum { LARGE = 96 * MODELED_ACCESSES, MORE = 4 };
 
 /* At most PACKINGS packings are timed; no new packing starts after PACKING_US. */
 enum { PACKINGS = 3, PACKING_US = 2 * 1000 };
@@ -135,7 +137,7 @@ static bool watch_mat(const struct csr *A, const struct mat *M, struct packed *l
     out->first_look_only = last->slower_than > 0 && out->time.us > last->slower_than;
     if (out->first_look_only) return true;
     struct look closer = close_look;
-    if (k->separable && least_accesses(M->of) > LARGE) closer.accesses = -closer.accesses;
+    if (k->separable) closer.accesses *= least_accesses(M->of) > LARGE ? -MORE : MORE;
     return look_at(A, M, &closer, &last->x, w, out, e);
 }
 

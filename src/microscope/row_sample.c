@@ -154,14 +154,17 @@ static double least(double a, double b)
     return a < b ? a : b;
 }
 
-/* longer: the ratio of the longest row of the matrix to that of the sample. */
-static void scale_work(struct work *w, const struct scope_launch *at, double times, double longer)
+/* more_rows: the ratio of the rows, of which the counter that hands out work knows; longer: that of the longest rows of
+   the matrix and of the sample. */
+static void scale_work(struct work *w, const struct scope_launch *at, double times, double more_rows, double longer)
 {
-    double *const totals[] = {&w->steps,          &w->lines,   &w->sectors,        &w->l2_loads, &w->l2_stores,
-                              &w->l2_lines,       &w->atomics, &w->atomic_sectors, &w->hot,      &w->gathered,
-                              &w->gathered_lines, &w->x_lines, &w->wavefronts,     &w->lost};
+    double *const totals[] = {&w->steps,     &w->lines,      &w->sectors,  &w->l2_loads,
+                              &w->l2_stores, &w->l2_lines,   &w->gathered, &w->gathered_lines,
+                              &w->x_lines,   &w->wavefronts, &w->lost};
+    double *const by_rows[] = {&w->atomics, &w->atomic_sectors, &w->hot};
     double more_warps = (double)at->blocks / (double)(w->blocks ? w->blocks : 1);
     for (size_t k = 0; k < sizeof totals / sizeof *totals; k++) *totals[k] *= times;
+    for (size_t k = 0; k < sizeof by_rows / sizeof *by_rows; k++) *by_rows[k] *= more_rows;
     for (int k = 0; k < WAITS; k++) {
         w->wait[k] *= times;
         w->longest[k] *= longer;
@@ -175,9 +178,11 @@ void row_sample_scale_work(const struct row_sample *r, const struct csr *A, cons
 {
     const struct scope *s = &c->scope;
     double longer = (double)csr_longest_row(A) / (double)csr_longest_row(&r->A);
+    double rows = (double)A->rows / (double)r->A.rows;
     for (int l = 0; l < w->n; l++) {
         double times = times_of(r, s, l);
-        scale_work(&w->launch[l], &s->launch[l], times, grows_with_rows(s, l) ? longer : 1);
+        bool grows = grows_with_rows(s, l);
+        scale_work(&w->launch[l], &s->launch[l], times, grows ? rows : 1, grows ? longer : 1);
         w->launch[l].footprint = least(times * w->launch[l].footprint, bytes_accessed(s, l));
     }
     w->footprint = least(r->times * w->footprint, bytes_accessed(s, -1));
