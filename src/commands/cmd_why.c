@@ -4,13 +4,13 @@
 #include "session/command.h"
 #include "machine/kernel.h"
 #include "session/matrix.h"
-#include "base/mem.h"
 #include "microscope/modeled.h"
 #include "session/advice.h"
 #include "session/predictions.h"
 #include "session/predicted.h"
 #include "session/session.h"
 #include "session/stagnation.h"
+#include "base/mem.h"
 #include "base/text.h"
 
 #include <math.h>
@@ -158,7 +158,7 @@ static bool can_be_packed(const struct csr *A, const struct format *f, const int
                           struct err *why)
 {
     struct plan p;
-    if (format_plan(A, f, param, real, &p, why) && format_allow(&p, mem_available(), false, why)) return true;
+    if (format_plan(A, f, param, real, &p, why) && format_allow_here(&p, false, why)) return true;
     refusal_without_force(why, f->name, real, false);
     return false;
 }

@@ -25,8 +25,9 @@ const struct format *const formats[] = {
 };
 
 enum {
-    PADDING_LIMIT = 20,    /* maximum number of slots of padding per nonzero */
-    SMALL_BYTES = 64000000 /* a plan of at most this size may have any amount of padding */
+    PADDING_LIMIT = 20,       /* maximum number of slots of padding per nonzero */
+    SMALL_BYTES = 64000000,   /* a plan of at most this size may have any amount of padding */
+    ASK_MEMORY_FROM = 1 << 20 /* below this size, asking how much memory is available takes longer than packing */
 };
 
 const struct registry format_registry = {.entries = formats, .aliases = offsetof(struct format, aliases)};
@@ -206,14 +207,20 @@ static void describe(const struct plan *p, char *out, size_t size)
 bool format_allow(const struct plan *p, int64_t memory, bool force, struct err *e)
 {
     char needs[256], have[32];
+    bool fits = stored_own_bytes(&p->shape) <= memory;
+    if (fits && (force || p->bytes <= SMALL_BYTES || p->padding <= PADDING_LIMIT * p->shape.nnz)) return true;
     describe(p, needs, sizeof needs);
-    if (stored_own_bytes(&p->shape) > memory)
+    if (!fits)
         return fail(e, E_LIMIT, "%s, but only %s of memory is free; choose another format", needs,
                     show_bytes((double)memory, have, sizeof have));
-    if (force || p->bytes <= SMALL_BYTES || p->padding <= PADDING_LIMIT * p->shape.nnz) return true;
     fail(e, E_LIMIT, "%s", needs);
     err_advise(e, "add `force` to the command to convert it anyway");
     return false;
+}
+
+bool format_allow_here(const struct plan *p, bool force, struct err *e)
+{
+    return format_allow(p, p->bytes < ASK_MEMORY_FROM ? INT64_MAX : mem_available(), force, e);
 }
 
 /* ---- pack, unpack, free ---- */
@@ -236,7 +243,7 @@ bool format_pack_plan(const struct csr *A, const struct plan *p, bool force, str
 {
     const struct format *f = p->shape.format;
     *out = (struct stored){0};
-    if (!format_allow(p, mem_available(), force, e)) return false;
+    if (!format_allow_here(p, force, e)) return false;
     *out = p->shape;
     if (allocate(A, out, e) && f->pack(A, out, e) && loop_tick(f->name, 0, 0, e)) return true;
     stored_free(out);

@@ -99,7 +99,9 @@ bool format_plan(const struct csr *A, const struct format *f, const int64_t *par
 /* Fails with E_LIMIT if the plan exceeds `memory` bytes. If `force` is not set, also fails if the plan has more than 20
    slots of padding per nonzero and takes more than 64 MB. The error message gives the estimated size. */
 bool format_allow(const struct plan *p, int64_t memory, bool force, struct err *e);
-/* Plan, check the plan with format_allow, allocate and pack. The caller frees *out with stored_free. */
+/* The same with the memory that is available to this process. A small plan always fits. */
+bool format_allow_here(const struct plan *p, bool force, struct err *e);
+/* Plan, check the plan with format_allow_here, allocate and pack. The caller frees *out with stored_free. */
 bool format_pack(const struct csr *A, const struct format *f, const int64_t *param, enum type real, bool force,
                  struct stored *out, struct err *e);
 /* The same with a plan of A that exists. */

@@ -8,7 +8,6 @@
 #include "matrix/csr.h"
 #include "matrix/gathers.h"
 #include "base/err.h"
-#include "base/mem.h"
 #include "base/text.h"
 
 static const int64_t unsorted[PARAMS_MAX] = {32, 1}; /* cuSPARSE's SELL does not permute rows */
@@ -43,7 +42,7 @@ bool black_box_terms_of(const struct black_box *b, const struct csr *A, enum typ
     int value_bytes = (int)type_size(real);
     t->longest = csr_longest_row(A);
     if (!covers(b, A, t->longest, e)) return false;
-    if (!format_plan(A, b->format, b->param, real, &p, e) || !format_allow(&p, mem_available(), false, e)) return false;
+    if (!format_plan(A, b->format, b->param, real, &p, e) || !format_allow_here(&p, false, e)) return false;
     t->bytes = p.bytes + value_bytes * (A->rows + A->cols);
     return t->gathers || csr_gathers_in_runs(A, SECTOR / value_bytes, BLACK_BOX_RUN, &t->gathers, e);
 }

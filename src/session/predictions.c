@@ -240,7 +240,7 @@ static bool plan_of_format(const struct predicting *v, const struct kernel *k, s
 {
     int64_t own[PARAMS_MAX];
     const int64_t *param = modeled_params(k, NULL, &v->m->csr, v->real, v->on, own);
-    return format_plan(&v->m->csr, k->format, param, v->real, p, NULL) && format_allow(p, mem_available(), false, NULL);
+    return format_plan(&v->m->csr, k->format, param, v->real, p, NULL) && format_allow_here(p, false, NULL);
 }
 
 /* The entries of the longest row that a warp works on alone; 0: none is known. A kernel that stops where the padding of

@@ -2,7 +2,6 @@
 #include "kits/collection.h"
 #include "kits/format_kit.h"
 #include "kits/test.h"
-#include "base/mem.h"
 #include "files/load_info.h"
 #include "files/matrix_market.h"
 #include "formats/format.h"
@@ -21,7 +20,7 @@ static void check_file(const char *path)
     for (const struct format *const *f = formats; *f && !A.imag && A.nnz <= FIT_NNZ; f++) {
         struct plan p;
         assert_true(format_plan(&A, *f, NULL, T_F64, &p, &e));
-        if (p.slots <= FIT_SLOTS && format_allow(&p, mem_available(), false, NULL)) format_check(&A, *f, NULL, T_F64);
+        if (p.slots <= FIT_SLOTS && format_allow_here(&p, false, NULL)) format_check(&A, *f, NULL, T_F64);
     }
     csr_free(&A);
 }
