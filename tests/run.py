@@ -5,7 +5,7 @@ NAME picks programs: `formats` is the suite tests/unit/test_formats.c, `gpu_lu` 
   --quick   all tests except the slow ones
   --golden  the programs whose expected screens `make golden` rewrites
   --gpu     the programs that need a GPU, one at a time
-  --jobs N  how many programs run at once (default: one per core)
+  --jobs N  how many programs run at once, besides one that mostly waits (default: one per core)
 A test program prints its results in cmocka's words: the lines "[  PASSED  ] N test(s)" and " N FAILED TEST(S)" are
 counted.
 """
@@ -24,10 +24,13 @@ import typing
 TOP = pathlib.Path(__file__).resolve().parent.parent
 GOLDEN = ["golden", "screens", "export", "readme"]
 # Programs that take more than a few seconds, slowest first. They start first, and `--quick` skips them.
-SLOW = ["pack", "try", "lessons", "session", "model", "puzzles", "lu", "schema", "pty", "races", "kernels",
+SLOW = ["try", "lessons", "pack", "model", "puzzles", "pty", "lu", "schema", "races", "session", "kernels",
         "row_sample", "multi", "precond", "files", "export", "solve", "in_parts", "complex", "eigs", "mtx",
         "compiled", "screens", "cut", "formats_files", "layout", "scaling", "microscope", "json", "ranks",
         "paper_arrays", "interrupt", "mtx_files", "absent", "memory", "explore", "cast", "python", "system"]
+# Programs that mostly wait, for a screen or another process. They run one after another beside the others, so that no core
+# waits with them.
+WAITING = ["pty", "system", "pixels", "python", "full_screen", "cast"]
 # Programs whose expectations depend on measured times run after all others, one at a time.
 ALONE = ["solver_advice"]
 
@@ -120,10 +123,12 @@ def main():
     programs = find_programs(options.build, options)
     passed = failed = 0
     with tempfile.TemporaryDirectory() as folder, \
-            concurrent.futures.ThreadPoolExecutor(1 if options.gpu else options.jobs) as pool:
+            concurrent.futures.ThreadPoolExecutor(1 if options.gpu else options.jobs) as busy, \
+            concurrent.futures.ThreadPoolExecutor(1) as waiting:
         locale = make_locale(folder)
         alone = [p for p in programs if p.name in ALONE]
-        together = [pool.submit(run_program, p, options.build, locale) for p in programs if p not in alone]
+        together = [(waiting if p.name in WAITING else busy).submit(run_program, p, options.build, locale)
+                    for p in programs if p not in alone]
         results = itertools.chain((f.result() for f in concurrent.futures.as_completed(together)),
                                   (run_program(p, options.build, locale) for p in alone))
         for p, f, text in results:
