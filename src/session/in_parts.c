@@ -46,10 +46,11 @@ bool in_parts_refused(const struct matrix *m, const char *what, struct err *e)
 
 bool in_parts_vectors_fit(const struct matrix *m, int n, struct err *e)
 {
+    if (!matrix_in_parts(m)) return true;
     const struct csr *A = &m->csr;
     int64_t each = (A->rows > A->cols ? A->rows : A->cols) * (int64_t)sizeof(double), left = mem_available();
     char need[32], have[32];
-    if (!matrix_in_parts(m) || n * each <= left) return true;
+    if (n * each <= left) return true;
     return fail(e, E_MEMORY, "%d vectors of %s need %s of the host's memory, but only about %s is available", n,
                 m->name, show_bytes((double)(n * each), need, sizeof need),
                 show_bytes((double)left, have, sizeof have));
