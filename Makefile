@@ -80,7 +80,7 @@ say      = $(if $(SHOWN),@n=$(counted); [ $$n -gt $(MISSING) ] || of=/$(MISSING)
 .PHONY: all tests no-petsc run test check quick check-nocuda asan fuzz fuzz-programs fuzz-keys fuzz-lines layers lint golden \
   ranks check-gpu compiled-table bench bench-load bench-screen install uninstall deb clean deps deps-test deps-lint format FORCE
 .SECONDARY:
-all: $(BUILD)/warpspy
+all: $(BUILD)/warpspy $(BUILD)/prelude.h.gch
 tests: all $(if $(PETSC),$(RANKS)) $(UNIT_TESTS) $(BUILD)/tests/terminal/draw_frames
 
 # libgomp reads its environment before main, so main.c can only set it up if libgomp is linked statically.
@@ -127,6 +127,12 @@ $(OBJ)/emu/%.o: gpu/%.cu $(OBJ)/flags
 	$(Q)$(CXX) $(CXXFLAGS) $(if $(findstring -g,$(OPT)),-g1) -MMD -c -o $@ -x c++ $<
 # g++ meets `#pragma unroll` in the kernel dialect.
 $(OBJ)/emu/%.o $(OBJ)/tests/kits/emu_kernels.o: WARN += -Wno-unknown-pragmas
+# What users' kernels include is compiled in advance, with the flags by which `try` compiles a kernel.
+$(BUILD)/prelude.h.gch: src/lab/prelude.h src/lab/lab_flags.def
+	@mkdir -p $(@D)
+	$(call say,g++,$<)
+	$(Q)cp $< $(BUILD)/prelude.h && g++ $(shell tr -d '",' < src/lab/lab_flags.def) -Isrc -I. -MMD -MT $@ \
+	  -MF $(BUILD)/prelude.d -x c++-header -o $@ $(BUILD)/prelude.h
 $(BUILD)/cuda/%.o: gpu/%.cu $(BUILD)/cuda/flags
 	@mkdir -p $(@D)
 	$(call say,nvcc,$<)

@@ -341,32 +341,31 @@ static int run_compiler(const char *const *argv, const char *folder, int source,
     return fd;
 }
 
+/* The header that `make` compiled in advance, beside the program; false: there is none. If another compiler made it,
+   g++ reads the header's text. */
+static bool find_prelude(char *out, size_t size)
+{
+    char path[PATH_MAX], compiled[PATH_MAX + 32];
+    if (!realpath(lab_program(), path)) return false;
+    *strrchr(path, '/') = 0;
+    snprintf(compiled, sizeof compiled, "%s/prelude.h.gch", path);
+    return !access(compiled, R_OK) && snprintf(out, size, "%s/prelude.h", path) < (int)size;
+}
+
 static int compile_text(const char *text, const char *folder, const char *headers, const char *object,
                         struct lab_target target, struct reading *r, struct watch *w)
 {
-    char quote[PATH_MAX + 16], in[3][PATH_MAX + 32], arch[32] = "-arch=native";
+    char quote[PATH_MAX + 16], prelude[PATH_MAX + 16], in[3][PATH_MAX + 32], arch[32] = "-arch=native";
     bool gpu = target.gpu;
-    const char *argv[ARGUMENTS_MOST] = {"env",           "LC_ALL=C", gpu ? nvcc_path() : "g++",
-                                        "-std=c++20",    "-x",       gpu ? "cu" : "c++",
-                                        "-D_GNU_SOURCE", "-w",       "-shared"};
-    int n = 9, fd = -1, source = lab_memory("the source of a kernel", 0, r->e);
-    static const char *const for_emulator[] = {"-O1",
-                                               "-g1",
-                                               "-fPIC",
-                                               "-fno-gnu-unique",
-                                               "-ftls-model=initial-exec",
-                                               "-fno-finite-loops",
-                                               "-fstack-clash-protection",
-                                               "-fsanitize=bounds",
-                                               "-fsanitize-undefined-trap-on-error",
-                                               "-ftemplate-depth=256",
-                                               "-fmax-errors=5",
-                                               "-fdiagnostics-color=never",
-                                               "-fno-diagnostics-show-caret",
-                                               "-fno-diagnostics-show-option",
-                                               "-Wl,-Bsymbolic"};
-    const char *const for_gpu[] = {"-O3",    "-lineinfo", "-Xcompiler", "-fPIC,-fno-gnu-unique", arch, "-cudart",
-                                   "static", "-Xlinker",  "-Bsymbolic"};
+    const char *argv[ARGUMENTS_MOST] = {"env", "LC_ALL=C",         gpu ? nvcc_path() : "g++",
+                                        "-x",  gpu ? "cu" : "c++", "-shared"};
+    int n = 6, fd = -1, source = lab_memory("the source of a kernel", 0, r->e);
+    static const char *const for_emulator[] = {
+#include "lab_flags.def"
+        "-Wl,-Bsymbolic"};
+    const char *const for_gpu[] = {
+        "-std=c++20", "-D_GNU_SOURCE", "-w",     "-O3",      "-lineinfo", "-Xcompiler", "-fPIC,-fno-gnu-unique",
+        arch,         "-cudart",       "static", "-Xlinker", "-Bsymbolic"};
     if (target.capability) snprintf(arch, sizeof arch, "-arch=sm_%d", target.capability);
     snprintf(quote, sizeof quote, gpu ? "-I%s" : "-iquote%s", folder);
     snprintf(in[0], sizeof in[0], "-I%s/src", headers);
@@ -374,6 +373,10 @@ static int compile_text(const char *text, const char *folder, const char *header
     snprintf(in[2], sizeof in[2], "-I%s/gpu/kernels", headers);
     argv[n++] = quote;
     for (int i = 0; i < 3; i++) argv[n++] = in[i];
+    if (!gpu && find_prelude(prelude, sizeof prelude)) {
+        argv[n++] = "-include";
+        argv[n++] = prelude;
+    }
     for (int i = 0; i < (gpu ? COUNT(for_gpu) : COUNT(for_emulator)); i++)
         argv[n++] = gpu ? for_gpu[i] : for_emulator[i];
     argv[n++] = "-o";
