@@ -167,6 +167,7 @@ struct predicting {
     const struct machine *on;
     enum type real;
     int64_t products;
+    bool users; /* predict users' kernels, instead of those that are kept */
     struct predictions *p;
     struct packed last;
 };
@@ -275,7 +276,8 @@ static int list(const struct predicting *v, const struct format *f, struct waiti
     const struct kernel *planned = NULL; /* the kernel for which p was made; it does not fit if its format is NULL */
     for (int i = 0; kernels[i]; i++) {
         const struct kernel *k = kernels[i];
-        if (k->host || k->vendor || (f && k->format != f) || modeled_of(v->p, k) || is_refused(v->p, k)) continue;
+        if (k->host || k->vendor || can_be_kept(k) == v->users || (f && k->format != f)) continue;
+        if (modeled_of(v->p, k) || is_refused(v->p, k)) continue;
         bool can = modeled_can(k, &v->m->csr, NULL) && kernel_takes(k, v->real, NULL);
         bool known = planned && planned->format == k->format && planned->param == k->param;
         if (can && !known && !plan_of_format(v, planned = k, &p)) p = (struct plan){0};
@@ -331,17 +333,6 @@ static bool copy(const struct predictions *p, const struct format *f, struct pre
     return true;
 }
 
-/* Users' kernels are predicted for this command only. */
-static void drop_users(struct predictions *p)
-{
-    int n = p->n, nno = p->nno;
-    p->n = p->nno = 0;
-    for (int i = 0; i < n; i++)
-        if (can_be_kept(p->k[i].kernel)) p->k[p->n++] = p->k[i];
-    for (int i = 0; i < nno; i++)
-        if (can_be_kept(p->no[i].kernel)) p->no[p->nno++] = p->no[i];
-}
-
 bool predictions_of(struct session *s, struct matrix *m, const struct format *f, int64_t products, enum type real,
                     const struct machine *g, struct predictions *out, struct err *e)
 {
@@ -349,10 +340,11 @@ bool predictions_of(struct session *s, struct matrix *m, const struct format *f,
     struct kept_predictions *kept = find_or_make(m, real, g, e);
     if (!kept) return false;
     struct predicting v = {.s = s, .m = m, .on = g, .real = real, .products = products, .p = &kept->p};
-    bool ok = predict_all(&v, f, e);
-    bool copied = copy(&kept->p, f, out, ok ? e : NULL);
-    drop_users(&kept->p);
-    return ok && copied;
+    bool ok = predict_all(&v, f, e), copied = copy(&kept->p, f, out, ok ? e : NULL);
+    if (!ok || !copied) return false;
+    v.p = out;
+    v.users = true;
+    return predict_all(&v, f, e);
 }
 
 bool predictions_with(struct session *s, struct matrix *m, const struct format *f, const int64_t *param, enum type real,
