@@ -128,7 +128,7 @@ $(OBJ)/emu/%.o: gpu/%.cu $(OBJ)/flags
 # g++ meets `#pragma unroll` in the kernel dialect.
 $(OBJ)/emu/%.o $(OBJ)/tests/kits/emu_kernels.o: WARN += -Wno-unknown-pragmas
 # What users' kernels include is compiled in advance, with the flags by which `try` compiles a kernel.
-$(BUILD)/prelude.h.gch: src/lab/prelude.h src/lab/lab_flags.def
+$(BUILD)/prelude.h.gch: gpu/emu/prelude.h src/lab/lab_flags.def
 	@mkdir -p $(@D)
 	$(call say,g++,$<)
 	$(Q)cp $< $(BUILD)/prelude.h && g++ $(shell tr -d '",' < src/lab/lab_flags.def) -Isrc -I. -MMD -MT $@ \
