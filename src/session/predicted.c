@@ -10,7 +10,7 @@
 #include "base/precision.h"
 #include "base/text.h"
 #include "microscope/modeled.h"
-#include "predictions.h"
+#include "kept_predictions.h"
 #include "product.h"
 #include "session.h"
 

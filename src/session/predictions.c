@@ -19,145 +19,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* WANTED: the fastest kernels whose predictions must not be lower bounds; `advise` measures as many on a GPU.
-   KEPT_MOST: GPUs and precisions for which a matrix keeps predictions. */
-enum { WANTED = 3, KEPT_MOST = 4 };
+/* The fastest kernels whose predictions must not be lower bounds; `advise` measures as many on a GPU. */
+enum { WANTED = 3 };
 /* A first look that predicts a kernel to take this many times as long as the fastest is not followed by a closer one.
  */
 #define FAR_BEHIND 1.5
-
-/* ---- what is kept ---- */
-
-struct kept_predictions {
-    struct machine on;
-    enum type real;
-    struct predictions p;
-    struct kept_predictions *next; /* used longer ago */
-};
-
-void predictions_free(struct predictions *p)
-{
-    mem_free(p->k);
-    mem_free(p->slow);
-    mem_free(p->no);
-    *p = (struct predictions){0};
-}
-
-static bool predictions_new(struct predictions *p, struct err *e)
-{
-    int n = registry_count(&kernel_registry);
-    *p = (struct predictions){.k = mem_new(n, sizeof *p->k, "the predictions", e)};
-    p->slow = p->k ? mem_new(n, sizeof *p->slow, "the predictions", e) : NULL;
-    p->no = p->slow ? mem_new(n, sizeof *p->no, "the predictions", e) : NULL;
-    if (!p->no) predictions_free(p);
-    return p->no != NULL;
-}
-
-void kept_predictions_free(struct kept_predictions *p)
-{
-    for (struct kept_predictions *next; p; p = next) {
-        next = p->next;
-        predictions_free(&p->p);
-        mem_free(p);
-    }
-}
-
-static bool is_for(const struct kept_predictions *p, enum type real, const struct machine *g)
-{
-    return p->real == real && p->on.sms == g->sms && !strcmp(p->on.name, g->name) &&
-           !memcmp(&p->on.c, &g->c, sizeof g->c) && !memcmp(&p->on.is, &g->is, sizeof g->is);
-}
-
-/* Those for this GPU and precision, which become the first of the list; NULL: none. */
-static struct kept_predictions *find(struct matrix *m, enum type real, const struct machine *g)
-{
-    for (struct kept_predictions **at = &m->predictions; *at; at = &(*at)->next) {
-        struct kept_predictions *p = *at;
-        if (!is_for(p, real, g)) continue;
-        *at = p->next;
-        p->next = m->predictions;
-        return m->predictions = p;
-    }
-    return NULL;
-}
-
-static void forget_oldest(struct matrix *m)
-{
-    int n = 1;
-    for (struct kept_predictions *p = m->predictions; p; p = p->next)
-        if (n++ == KEPT_MOST) {
-            kept_predictions_free(p->next);
-            p->next = NULL;
-        }
-}
-
-static struct kept_predictions *find_or_make(struct matrix *m, enum type real, const struct machine *g, struct err *e)
-{
-    struct kept_predictions *p = find(m, real, g);
-    if (p) return p;
-    p = mem_zero(1, sizeof *p, "the predictions", e);
-    if (!p || !predictions_new(&p->p, e)) return mem_free(p), NULL;
-    p->on = *g;
-    p->real = real;
-    p->p.real = type_of_values(real, m->csr.imag != NULL);
-    p->next = m->predictions;
-    m->predictions = p;
-    forget_oldest(m);
-    return p;
-}
-
-static struct modeled *modeled_of(const struct predictions *p, const struct kernel *k)
-{
-    for (int i = 0; i < p->n; i++)
-        if (p->k[i].kernel == k) return &p->k[i];
-    return NULL;
-}
-
-static bool is_refused(const struct predictions *p, const struct kernel *k)
-{
-    for (int i = 0; i < p->nno; i++)
-        if (p->no[i].kernel == k) return true;
-    return false;
-}
-
-/* Users' kernels may change, and are not kept. */
-static bool can_be_kept(const struct kernel *k)
-{
-    return !k->remote;
-}
-
-const struct modeled *prediction_kept(const struct matrix *m, const struct kernel *k, enum type real,
-                                      const struct machine *g)
-{
-    const struct kept_predictions *p = m->predictions;
-    while (p && !is_for(p, real, g)) p = p->next;
-    return p && can_be_kept(k) ? modeled_of(&p->p, k) : NULL;
-}
-
-static void put(struct predictions *p, const struct modeled *k)
-{
-    struct modeled *before = modeled_of(p, k->kernel);
-    int slow = 0;
-    *(before ? before : &p->k[p->n++]) = *k;
-    for (int i = 0; i < p->nslow; i++)
-        if (p->slow[i].kernel != k->kernel) p->slow[slow++] = p->slow[i];
-    p->nslow = slow;
-    qsort(p->k, (size_t)p->n, sizeof *p->k, modeled_by_time);
-}
-
-static void put_slow(struct predictions *p, const struct kernel *k, double least_us)
-{
-    int i = 0;
-    while (i < p->nslow && p->slow[i].kernel != k) i++;
-    p->slow[i] = (struct slow_kernel){k, least_us};
-    if (i == p->nslow) p->nslow++;
-}
-
-void prediction_keep(struct matrix *m, const struct modeled *k, enum type real, const struct machine *g)
-{
-    struct kept_predictions *p = can_be_kept(k->kernel) ? find_or_make(m, real, g, NULL) : NULL;
-    if (p) put(&p->p, k);
-}
 
 /* ---- predicting ---- */
 
@@ -188,7 +54,7 @@ static bool predict_one(struct predicting *v, const struct kernel *k, const int6
     bool gave = screen_lock_give();
     bool modeled = modeled_csr(&v->m->csr, k, param, v->real, v->on, &v->s->watch, &v->last, out, &why);
     screen_lock_back(gave);
-    if (modeled) put(p, out);
+    if (modeled) predictions_put(p, out);
     mem_free(out);
     if (modeled) return true;
     if (!err_is_refusal(&why)) return fail_at(e, why.code, why.where, "%s", why.text);
@@ -276,8 +142,8 @@ static int list(const struct predicting *v, const struct format *f, struct waiti
     const struct kernel *planned = NULL; /* the kernel for which p was made; it does not fit if its format is NULL */
     for (int i = 0; kernels[i]; i++) {
         const struct kernel *k = kernels[i];
-        if (k->host || k->vendor || can_be_kept(k) == v->users || (f && k->format != f)) continue;
-        if (modeled_of(v->p, k) || is_refused(v->p, k)) continue;
+        if (k->host || k->vendor || prediction_can_be_kept(k) == v->users || (f && k->format != f)) continue;
+        if (predictions_find(v->p, k) || predictions_refuse(v->p, k)) continue;
         bool can = modeled_can(k, &v->m->csr, NULL) && kernel_takes(k, v->real, NULL);
         bool known = planned && planned->format == k->format && planned->param == k->param;
         if (can && !known && !plan_of_format(v, planned = k, &p)) p = (struct plan){0};
@@ -310,8 +176,8 @@ static bool predict_all(struct predicting *v, const struct format *f, struct err
         if (ok && !is_slow(v, &c[i], f)) ok = predict_one(v, c[i].kernel, NULL, e);
     }
     for (int i = 0; ok && i < n; i++)
-        if (!modeled_of(v->p, c[i].kernel) && !is_refused(v->p, c[i].kernel))
-            put_slow(v->p, c[i].kernel, c[i].least_us);
+        if (!predictions_find(v->p, c[i].kernel) && !predictions_refuse(v->p, c[i].kernel))
+            predictions_put_slow(v->p, c[i].kernel, c[i].least_us);
     packed_free(&v->last);
     mem_free(c);
     return ok;
@@ -337,7 +203,7 @@ bool predictions_of(struct session *s, struct matrix *m, const struct format *f,
                     const struct machine *g, struct predictions *out, struct err *e)
 {
     *out = (struct predictions){0};
-    struct kept_predictions *kept = find_or_make(m, real, g, e);
+    struct kept_predictions *kept = kept_predictions_for(m, real, g, e);
     if (!kept) return false;
     struct predicting v = {.s = s, .m = m, .on = g, .real = real, .products = products, .p = &kept->p};
     bool ok = predict_all(&v, f, e), copied = copy(&kept->p, f, out, ok ? e : NULL);

@@ -17,7 +17,7 @@
 #include "matrix.h"
 #include "base/mem.h"
 #include "parting.h"
-#include "predictions.h"
+#include "kept_predictions.h"
 #include "machine/packer.h"
 #include "machine/split.h"
 #include "product.h"
