@@ -239,11 +239,11 @@ bool count_launches(const struct watched *of, int64_t sample, const struct scope
 /* count_launches for watched_kernel(k, M) */
 bool count_kernel(const struct kernel *k, const struct mat *M, int64_t sample, const struct scope_sink *sink,
                   struct watch *w, struct counts *out, struct err *e);
-/* The same, but watch about `accesses` lane accesses: of each launch as many blocks as that takes, 4 or more. A few blocks
-   run first, from which the accesses of all blocks are estimated; if blocks depend on one another, a lower bound of the
-   accesses replaces the estimate. A block that is watched only because it has many more entries than others is left
-   after as many accesses, and its counts are scaled to all of its entries. accesses 0: watch all blocks; negative: watch
-   -accesses, and of a kernel that is separable, run only the watched blocks. */
+/* The same, but watch about `accesses` lane accesses: of each launch as many blocks as that takes, 4 or more. A few
+   blocks run first, from which the accesses of all blocks are estimated; if blocks depend on one another, a lower bound
+   of the accesses replaces the estimate. A block that is watched only because it has many more entries than others is
+   left after as many accesses, and its counts are scaled to all of its entries. accesses 0: watch all blocks; negative:
+   watch -accesses, and of a kernel that is separable, run only the watched blocks. */
 bool count_within(const struct kernel *k, const struct mat *M, int64_t accesses, const struct scope_sink *sink,
                   struct watch *w, struct counts *out, struct err *e);
 /* A lower bound of the lane accesses of a product with S: of each slot, its column and element of x; of each row, its

@@ -132,8 +132,8 @@ double model_stream_gbs(const struct machine *g);
 void model_terms(const struct workload *w, const struct machine *g, struct terms *out);
 double terms_us(const struct terms *t); /* the predicted time */
 
-/* A lower bound of the predicted time in us of k on g, if it moves at least this many bytes, and if a warp works on a row
-   of `row` entries alone (0: on none). single: in fp32. */
+/* A lower bound of the predicted time in us of k on g, if it moves at least this many bytes, and if a warp works on a
+   row of `row` entries alone (0: on none). single: in fp32. */
 double model_least_us(const struct kernel *k, int64_t bytes, int64_t row, bool single, const struct machine *g);
 
 /* The launch whose warps do the most. */

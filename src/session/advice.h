@@ -31,7 +31,8 @@ struct choice {
     double least_us;                  /* a lower bound of the time, of a kernel that is not predicted; else NaN */
     double correction;                /* the factor in predicted_us that a bench of a similar matrix gave; 1: none */
     double prep_us;                   /* time of the conversion from csr on this host; 0 for csr; NaN: not known */
-    double ranked_us; /* the time, or total time, by which the kernels are sorted; infinite: only a lower bound is known */
+    double
+        ranked_us; /* the time, or total time, by which the kernels are sorted; infinite: only a lower bound is known */
 };
 struct choices {
     int n, nrefused, room;
