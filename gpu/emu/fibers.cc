@@ -139,15 +139,16 @@ static fiber *next_of_pass()
 /* Switch directly to the next lane that can run, or to the scheduler: direct switches between lanes halve the number of
    switches. Always inlined: a lane that has returned then switches from as deep in the stack as it was started, and the
    processor's prediction of returns stays in step with the lane that goes on. */
-static inline __attribute__((always_inline)) void switch_to(fiber *me, fiber *next)
+static inline __attribute__((always_inline)) void switch_to_next()
 {
+    fiber *me = fiber_of(now.self), *next = next_of_pass();
     if (next) now.self = &next->l;
     switch_stack(&me->c, next ? &next->c : &m->scheduler);
 }
 
 void give_way()
 {
-    switch_to(fiber_of(now.self), next_of_pass());
+    switch_to_next();
 }
 
 /* Suspend the running lane, so that the scheduler can check for cancellation: the check needs a larger stack than a
@@ -160,22 +161,6 @@ void rest()
     switch_stack(&fiber_of(now.self)->c, &m->scheduler);
 }
 
-/* A lane that begins after `me` has returned runs on the stack of `me`: without a switch, and the stack is in the
-   cache. `me` gets the stack of that lane, which is in thread_loop, too. false: the next lane goes on, or there is
-   none. */
-static bool hand_over(fiber *me, fiber *next)
-{
-#ifdef OWN_SWITCH
-    if (!next || next->begun) return false;
-    std::swap(me->c, next->c);
-    now.self = &next->l;
-    return true;
-#else
-    (void)me, (void)next; /* a ucontext_t cannot be copied */
-    return false;
-#endif
-}
-
 /* The body of every fiber. It runs one kernel after another, so a stack is set up only once. */
 static void thread_loop()
 {
@@ -183,13 +168,11 @@ static void thread_loop()
     __sanitizer_finish_switch_fiber(fiber_of(now.self)->c.fake, nullptr, nullptr);
 #endif
     for (;;) {
-        fiber_of(now.self)->begun = true;
         m->body(m->ctx);
         lane *l = now.self;
         l->wait = RETURNED;
         m->warps[l->number / WARP].gone |= 1u << in_warp(l);
-        fiber *me = fiber_of(l), *next = next_of_pass();
-        if (!hand_over(me, next)) switch_to(me, next);
+        switch_to_next();
     }
 }
 

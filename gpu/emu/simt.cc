@@ -175,7 +175,6 @@ static void start_lanes()
         l.tid = tid;
         l.wait = RUNS;
         l.unroll = 1;
-        m->f[k].begun = false;
         tid = --left ? next_thread(tid) : dim3(0, 0, 0);
         if (!left) member++, left = each;
     }

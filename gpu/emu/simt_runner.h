@@ -39,7 +39,6 @@ struct fiber {
     lane l;
     context c;
     bool ready; /* the fiber's stack is set up: the fiber is in thread_loop or within a kernel */
-    bool begun; /* the lane has begun to run its kernel in this block */
 };
 
 /* One warp collective in progress, and the lanes that have reached it so far. A warp has at most as many collectives in
