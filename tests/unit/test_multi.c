@@ -169,7 +169,7 @@ TEST(test_missing)
     L.x = mat_col_vectors(&M, 1, 8, "x", &e);
     L.y = mat_row_vectors(&M, 1, 8, "y", &e);
     const struct kernel *k = kernel_find("csr-scalar");
-    assert_true(kernel_launch(k, &L, &e) && d->ops->sync(d, &e));
+    if (!kernel_launch(k, &L, &e) || !d->ops->sync(d, &e)) fail_msg("%s", e.text);
     assert_true(product_begin(&w, k, &L, &e) && product_phase(&w, SPLIT_PUSH, 0, &e));
     assert_true(product_phase(&w, SPLIT_WAIT, 0, &e));
     assert_false(d->ops->sync(d, &e));
