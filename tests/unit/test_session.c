@@ -578,7 +578,7 @@ static void assert_keeps_when_cancelled(const char *line, const char *row)
     assert_true(talk_line(&t, "gen poisson2d 5 as A"));
     t.s.watch = (struct watch){some_kernels, &few};
     assert_false(talk_line(&t, line));
-    if (!strstr(t.out, row)) fail_msg("%s lacks %s", t.out, row);
+    if (!strstr(t.out, row)) fail_msg("%s%s lacks %s", t.out, t.err, row);
     assert_non_null(strstr(t.err, "cancelled"));
     talk_close(&t);
 }
