@@ -25,65 +25,6 @@
 
 enum { SLOTS = 1500, BUDGET = 1 << 26 };
 
-TEST(test_formats)
-{
-    static const char *const devices[] = {"emu*1", "emu*2", "emu*3", "emu*4", "emu*5", "cpu+emu"};
-    for (int i = 0; i < COUNT(devices); i++) assert_true(check_multi_formats(devices[i], T_F64, SLOTS) > 100);
-    assert_true(check_multi_formats("emu*3", T_F32, SLOTS) > 100);
-    assert_true(check_multi_formats("emu*3", T_BF16_F32, SLOTS) > 20);
-}
-
-/* With the race check on, and in other orders of the lanes. */
-TEST(test_races)
-{
-    emu_races(true);
-    check_multi_formats("emu*3", T_F64, 200);
-    check_multi_formats("emu*4", T_F64, 200);
-    check_multi_solves("emu*4", "emu"); /* sums, halos, and the launches of each solver */
-    emu_races(false);
-    emu_order(77);
-    check_multi_formats("emu*3", T_F64, 200);
-    emu_order(0);
-}
-
-/* Two threads that add to the same element: the race check looks at the launches of gpu/multi, too. */
-TEST(test_planted_race)
-{
-    const int row[] = {1, 1}, ptr[] = {0, 1, 2}, col[] = {0, 1};
-    const double val[] = {2, 3}, halo[] = {5, 7};
-    double y[4] = {0};
-    struct device *d = device_open("emu", NULL);
-    struct halo_add h = {.rows = 2, .nnz = 2, .items = 2, .y_rows = 4, .alpha = 1};
-    struct err e = {0};
-    h.row = row, h.ptr = ptr, h.col = col, h.val = val, h.halo = halo, h.y = y;
-    emu_races(true);
-    halo_ops_of(d, T_F64)->add(d, &h);
-    assert_false(d->ops->sync(d, &e));
-    emu_races(false);
-    if (!strstr(e.text, "race") && !strstr(e.text, "halo_add")) fail_msg("%s", e.text);
-    err_clear(&e);
-    h.row = (const int[]){1, 2};
-    halo_ops_of(d, T_F64)->add(d, &h);
-    assert_true(d->ops->sync(d, &e) && y[2] == 21);
-}
-
-TEST(test_equal_rows)
-{
-    split_by("rows");
-    check_multi_formats("emu*4", T_F64, SLOTS);
-    split_by("bytes");
-}
-
-TEST(test_solves)
-{
-    check_multi_solves("emu*2", "emu");
-    check_multi_solves("emu*5", "emu");
-    transport_choose(TRANSPORT_HOST);
-    check_multi_solves("emu*3", "emu");
-    transport_choose(TRANSPORT_AUTO);
-    check_multi_solves("cpu+emu", "cpu");
-}
-
 /* ---- names ---- */
 
 TEST(test_names)
@@ -279,6 +220,65 @@ TEST(test_lost_member)
     session_free(&s);
     fclose(messages);
     fclose(data);
+}
+
+TEST(test_formats)
+{
+    static const char *const devices[] = {"emu*1", "emu*2", "emu*3", "emu*4", "emu*5", "cpu+emu"};
+    for (int i = 0; i < COUNT(devices); i++) assert_true(check_multi_formats(devices[i], T_F64, SLOTS) > 100);
+    assert_true(check_multi_formats("emu*3", T_F32, SLOTS) > 100);
+    assert_true(check_multi_formats("emu*3", T_BF16_F32, SLOTS) > 20);
+}
+
+/* With the race check on, and in other orders of the lanes. */
+TEST(test_races)
+{
+    emu_races(true);
+    check_multi_formats("emu*3", T_F64, 200);
+    check_multi_formats("emu*4", T_F64, 200);
+    check_multi_solves("emu*4", "emu"); /* sums, halos, and the launches of each solver */
+    emu_races(false);
+    emu_order(77);
+    check_multi_formats("emu*3", T_F64, 200);
+    emu_order(0);
+}
+
+TEST(test_equal_rows)
+{
+    split_by("rows");
+    check_multi_formats("emu*4", T_F64, SLOTS);
+    split_by("bytes");
+}
+
+TEST(test_solves)
+{
+    check_multi_solves("emu*2", "emu");
+    check_multi_solves("emu*5", "emu");
+    transport_choose(TRANSPORT_HOST);
+    check_multi_solves("emu*3", "emu");
+    transport_choose(TRANSPORT_AUTO);
+    check_multi_solves("cpu+emu", "cpu");
+}
+
+/* Two threads that add to the same element: the race check looks at the launches of gpu/multi, too. */
+TEST(test_planted_race)
+{
+    const int row[] = {1, 1}, ptr[] = {0, 1, 2}, col[] = {0, 1};
+    const double val[] = {2, 3}, halo[] = {5, 7};
+    double y[4] = {0};
+    struct device *d = device_open("emu", NULL);
+    struct halo_add h = {.rows = 2, .nnz = 2, .items = 2, .y_rows = 4, .alpha = 1};
+    struct err e = {0};
+    h.row = row, h.ptr = ptr, h.col = col, h.val = val, h.halo = halo, h.y = y;
+    emu_races(true);
+    halo_ops_of(d, T_F64)->add(d, &h);
+    assert_false(d->ops->sync(d, &e));
+    emu_races(false);
+    if (!strstr(e.text, "race") && !strstr(e.text, "halo_add")) fail_msg("%s", e.text);
+    err_clear(&e);
+    h.row = (const int[]){1, 2};
+    halo_ops_of(d, T_F64)->add(d, &h);
+    assert_true(d->ops->sync(d, &e) && y[2] == 21);
 }
 
 /* Is the output one line? */
