@@ -371,6 +371,13 @@ struct tally counts_of(const struct counts *c, enum access_kind touch, int array
     return sum;
 }
 
+double counts_accesses(const struct counts *c)
+{
+    double all = 0;
+    for (int l = 0; l < c->scope.nlaunches; l++) all += (double)c->launch[l].active * scale_of(&c->scope.launch[l]);
+    return all;
+}
+
 double counts_error(const struct counts *c)
 {
     double total = 0, variance = 0;

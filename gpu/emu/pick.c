@@ -96,17 +96,6 @@ static void keep_parts(struct probe *p, int l, struct scope_run *run)
     }
 }
 
-/* An estimate of the accesses of all blocks. */
-static double accesses_of(const struct counts *c)
-{
-    double all = 0;
-    for (int l = 0; l < c->scope.nlaunches; l++) {
-        const struct scope_launch *at = &c->scope.launch[l];
-        if (at->seen) all += (double)c->launch[l].active * (double)at->blocks / (double)at->seen;
-    }
-    return all;
-}
-
 bool pick_prepare(const struct watched *of, struct scope_run *run, double *accesses, count_fn *count, struct watch *w,
                   struct err *e)
 {
@@ -122,7 +111,7 @@ bool pick_prepare(const struct watched *of, struct scope_run *run, double *acces
         for (int k = 0; k < S->narrays; k++) p->starts[k] = is_starts(&S->a[k]);
         ok = count(of, PROBES, &sink, w, c, &why);
         for (int l = 0; ok && l < SCOPE_LAUNCHES; l++) keep_parts(p, l, run);
-        if (ok) *accesses = accesses_of(c);
+        if (ok) *accesses = counts_accesses(c);
     }
     mem_free(c);
     mem_free(p);

@@ -239,11 +239,12 @@ bool count_launches(const struct watched *of, int64_t sample, const struct scope
 /* count_launches for watched_kernel(k, M) */
 bool count_kernel(const struct kernel *k, const struct mat *M, int64_t sample, const struct scope_sink *sink,
                   struct watch *w, struct counts *out, struct err *e);
-/* The same, but watch about `accesses` lane accesses: of each launch as many blocks as that takes, 4 or more. A few
-   blocks run first, from which the accesses of all blocks are estimated; if blocks depend on one another, a lower bound
-   of the accesses replaces the estimate. A block that is watched only because it has many more entries than others is
-   left after as many accesses, and its counts are scaled to all of its entries. accesses 0: watch all blocks; negative:
-   watch -accesses, and of a kernel that is separable, run only the watched blocks. */
+/* The same, but watch about `accesses` lane accesses: of each launch as many blocks as that takes, but 16 or more, or
+   4 if so many would make more than a million. A few blocks run first, from which the accesses of all blocks are
+   estimated; if blocks depend on one another, a lower bound of the accesses replaces the estimate. A block that is
+   watched only because it has many more entries than others is left after a quarter of as many accesses, and its counts
+   are scaled to all of its entries. accesses 0: watch all blocks; negative: watch -accesses, and of a kernel that is
+   separable, run only the watched blocks. */
 bool count_within(const struct kernel *k, const struct mat *M, int64_t accesses, const struct scope_sink *sink,
                   struct watch *w, struct counts *out, struct err *e);
 /* A lower bound of the lane accesses of a product with S: of each slot, its column and element of x; of each row, its
@@ -256,6 +257,8 @@ void tally_add(struct tally *to, const struct tally *t, double scale);
 /* The totals of all sites with accesses of this kind, scaled from the watched blocks to all blocks. array: one array,
    or -1 for all arrays. launch: one launch, or -1 for all launches. */
 struct tally counts_of(const struct counts *c, enum access_kind kind, int array, int launch);
+/* The active lanes of all steps, scaled from the watched blocks to all blocks. */
+double counts_accesses(const struct counts *c);
 /* Half the width of the 95 % confidence interval of the scaled number of global sectors, as a fraction of that number.
    0: all blocks were watched; NaN: there are several blocks, but only one was watched. */
 double counts_error(const struct counts *c);

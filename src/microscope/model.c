@@ -95,8 +95,6 @@ struct factors {
     double chain, alone, rates, memory, us;
 };
 
-enum { LINE_BYTES = 128 }; /* of L2 */
-
 static struct factors factors_of(const struct workload *w)
 {
     struct factors f = {.chain = w->single ? H.single : 1, .alone = H.alone, .rates = 1, .memory = 1};
@@ -360,7 +358,7 @@ static double warp_least_us(const struct factors *f, int64_t n, const struct mac
 double model_least_us(const struct kernel *k, int64_t bytes, int64_t row, bool single, const struct machine *g)
 {
     struct workload w = {.kernel = k, .single = single, .in_lines = (double)bytes, .once = 1};
-    struct work one = {.blocks = g->sms, .l2_loads = (double)bytes / SECTOR, .l2_lines = (double)bytes / LINE_BYTES};
+    struct work one = {.blocks = g->sms, .l2_loads = (double)bytes / SECTOR, .l2_lines = (double)bytes / LINE};
     struct factors f = factors_of(&w);
     double moved = fmin(share_missed(&w, g), model_lost(g, w.in_lines)) * (double)bytes;
     double rate = most(f.rates * l2_us(&one, g), memory_us(g, &f, moved, moved));

@@ -14,6 +14,8 @@ struct csr;
 extern "C" {
 #endif
 
+enum { LINE = 128 }; /* bytes of a line of L1 and L2 */
+
 /* ---- the work of a kernel (model_watch.c) ---- */
 
 /* What a warp waits for. A warp issues instructions in order, so a load costs nothing until an instruction needs its

@@ -11,7 +11,6 @@
 #include "tape.h"
 
 enum {
-    LINE = 128,
     WAYS = 4,
     BLOCKS_MOST = 32, /* blocks of a multiprocessor that are replayed together */
     WARPS_MOST = 1024 / LANES,

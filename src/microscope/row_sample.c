@@ -34,11 +34,7 @@ bool pilot_accesses(const struct kernel *k, const struct mat *M, struct watch *w
 {
     int64_t blocks;
     if (!pilot_blocks(k, M, w, c, &blocks, e) || !count_kernel(k, M, blocks, NULL, w, c, e)) return false;
-    *accesses = 0;
-    for (int l = 0; l < c->scope.nlaunches; l++) {
-        const struct scope_launch *at = &c->scope.launch[l];
-        if (at->seen) *accesses += (double)c->launch[l].active * (double)at->blocks / (double)at->seen;
-    }
+    *accesses = counts_accesses(c);
     return true;
 }
 

@@ -89,7 +89,7 @@ struct modeled *predictions_find(const struct predictions *p, const struct kerne
     return NULL;
 }
 
-bool predictions_refuse(const struct predictions *p, const struct kernel *k)
+bool predictions_refused(const struct predictions *p, const struct kernel *k)
 {
     for (int i = 0; i < p->nno; i++)
         if (p->no[i].kernel == k) return true;

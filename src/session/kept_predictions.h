@@ -32,7 +32,7 @@ struct predictions {
 bool predictions_new(struct predictions *p, struct err *e);
 void predictions_free(struct predictions *p);
 struct modeled *predictions_find(const struct predictions *p, const struct kernel *k); /* NULL: not predicted */
-bool predictions_refuse(const struct predictions *p, const struct kernel *k);          /* is k in p->no? */
+bool predictions_refused(const struct predictions *p, const struct kernel *k);         /* is k in p->no? */
 /* Add the prediction of a kernel, or replace it; it has no lower bound then. */
 void predictions_put(struct predictions *p, const struct modeled *k);
 void predictions_put_slow(struct predictions *p, const struct kernel *k, double least_us);

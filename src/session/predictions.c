@@ -143,7 +143,7 @@ static int list(const struct predicting *v, const struct format *f, struct waiti
     for (int i = 0; kernels[i]; i++) {
         const struct kernel *k = kernels[i];
         if (k->host || k->vendor || prediction_can_be_kept(k) == v->users || (f && k->format != f)) continue;
-        if (predictions_find(v->p, k) || predictions_refuse(v->p, k)) continue;
+        if (predictions_find(v->p, k) || predictions_refused(v->p, k)) continue;
         bool can = modeled_can(k, &v->m->csr, NULL) && kernel_takes(k, v->real, NULL);
         bool known = planned && planned->format == k->format && planned->param == k->param;
         if (can && !known && !plan_of_format(v, planned = k, &p)) p = (struct plan){0};
@@ -176,7 +176,7 @@ static bool predict_all(struct predicting *v, const struct format *f, struct err
         if (ok && !is_slow(v, &c[i], f)) ok = predict_one(v, c[i].kernel, NULL, e);
     }
     for (int i = 0; ok && i < n; i++)
-        if (!predictions_find(v->p, c[i].kernel) && !predictions_refuse(v->p, c[i].kernel))
+        if (!predictions_find(v->p, c[i].kernel) && !predictions_refused(v->p, c[i].kernel))
             predictions_put_slow(v->p, c[i].kernel, c[i].least_us);
     packed_free(&v->last);
     mem_free(c);
