@@ -118,10 +118,3 @@ void facts_of(const struct scope *s, const struct request *r, struct request_fac
     if (accesses_global(p->kind)) global_facts(s, p, r, f);
     if (accesses_shared(p->kind)) shared_facts(s, p, r, f);
 }
-
-void tally_add(struct tally *to, const struct tally *t, double scale)
-{
-    int64_t *a = (int64_t *)to;
-    const int64_t *b = (const int64_t *)t;
-    for (size_t k = 0; k < sizeof *t / sizeof *b; k++) a[k] += (int64_t)((double)b[k] * scale + 0.5);
-}
