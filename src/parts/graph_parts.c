@@ -31,6 +31,40 @@ static bool divide_plainly(const struct partition *P, const struct csr *A, int *
     return loop_end(&l, e);
 }
 
+/* The part with the most rows. */
+static int largest_part(const int *rows, int parts)
+{
+    int largest = 0;
+    for (int p = 1; p < parts; p++)
+        if (rows[p] > rows[largest]) largest = p;
+    return largest;
+}
+
+/* The last of the rows that part p owns. */
+static int64_t last_row(const int *owner, int64_t n, int p)
+{
+    while (owner[n - 1] != p) n--;
+    return n - 1;
+}
+
+/* Libraries may leave parts empty if there are few rows for each: each empty part gets a row of the largest part. */
+static bool fill_empty_parts(const struct graph_parts *q, int *owner, struct err *e)
+{
+    struct loop l = loop_of("partition", q->g.n + q->parts);
+    int *rows = mem_zero(q->parts, sizeof *rows, "the rows of parts", e);
+    for (int i = 0; rows && i < q->g.n && loop_goes(&l, i); i++) rows[owner[i]]++;
+    for (int p = 0; rows && p < q->parts && loop_goes(&l, q->g.n + p); p++) {
+        if (rows[p]) continue;
+        int from = largest_part(rows, q->parts);
+        owner[last_row(owner, q->g.n, from)] = p;
+        rows[from]--;
+        rows[p]++;
+    }
+    bool ok = rows && loop_end(&l, e);
+    mem_free(rows);
+    return ok;
+}
+
 static bool divide_by_library(struct graph_parts *q, int *owner, const char *name, bool (*work)(void *),
                               struct watch *w, struct err *e)
 {
@@ -38,7 +72,8 @@ static bool divide_by_library(struct graph_parts *q, int *owner, const char *nam
     int64_t bytes = q->g.n * (int64_t)sizeof *owner;
     snprintf(what, sizeof what, "partition by %s", name);
     q->owner = child_memory(bytes, "the owners of rows", e);
-    bool ok = q->owner && child_run(work, q, what, w, e) && loop_copy(owner, q->owner, bytes, what, e);
+    bool ok = q->owner && child_run(work, q, what, w, e) && loop_copy(owner, q->owner, bytes, what, e) &&
+              fill_empty_parts(q, owner, e);
     child_memory_free(q->owner, bytes);
     return ok;
 }

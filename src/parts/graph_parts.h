@@ -22,7 +22,8 @@ struct graph_parts {
 #define PARTS_IMBALANCE 0.03
 
 /* Make the graph of A and run `work` on it in a child process; fill owner[rows]. `name` is the way's name. One part,
-   and a graph without edges, need no library: the parts are then contiguous. */
+   and a graph without edges, need no library: the parts are then contiguous. No part is empty: one that the library
+   leaves empty gets a row of the largest part. */
 bool graph_divide(const struct partition *P, const struct csr *A, int *owner, const char *name,
                   bool (*work)(void *graph_parts), struct watch *w, struct err *e);
 

@@ -24,6 +24,7 @@ static struct {
     scotch_context *(*context_new)(void);
     int (*context_init)(scotch_context *);
     int (*context_option)(scotch_context *, int option, int value);
+    int (*context_threads)(scotch_context *, int threads, const int *cores);
     int (*context_graph)(scotch_context *, const scotch_graph *, scotch_graph *bound);
 } scotch;
 
@@ -38,6 +39,7 @@ static const struct shared_function functions[] = {{"SCOTCH_numSizeof", &scotch.
                                                    {"SCOTCH_contextAlloc", &scotch.context_new},
                                                    {"SCOTCH_contextInit", &scotch.context_init},
                                                    {"SCOTCH_contextOptionSetNum", &scotch.context_option},
+                                                   {"SCOTCH_contextThreadSpawn", &scotch.context_threads},
                                                    {"SCOTCH_contextBindGraph", &scotch.context_graph},
                                                    {0}};
 
@@ -49,8 +51,8 @@ static bool is_32_bit(void)
 struct shared_library partition_scotch = {
     .file = "libscotch-7.0.so", .package = "libscotch-7.0", .functions = functions, .is_compatible = is_32_bit};
 
-/* A context makes the result the same in every run, for any number of threads. The child process ends after this
-   function, and its memory with it. */
+/* A context makes the result the same in every run. It has one thread: in its deterministic mode, Scotch 7.0.3 returns
+   another partition for each number of threads. The child process ends after this function, and its memory with it. */
 static bool work(void *p)
 {
     struct graph_parts *q = p;
@@ -60,7 +62,7 @@ static bool work(void *p)
     if (!g || !bound || !strategy || !context) return false;
     return !scotch.graph_init(g) && !scotch.graph_init(bound) && !scotch.strategy_init(strategy) &&
            !scotch.context_init(context) && !scotch.context_option(context, OPTION_DETERMINISTIC, 1) &&
-           !scotch.context_option(context, OPTION_FIXED_SEED, 1) &&
+           !scotch.context_option(context, OPTION_FIXED_SEED, 1) && !scotch.context_threads(context, 1, NULL) &&
            !scotch.graph_build(g, 0, q->g.n, q->g.ptr, q->g.ptr + 1, q->weight, NULL, q->g.ptr[q->g.n], q->g.adj,
                                NULL) &&
            !scotch.strategy_build(strategy, STRATEGY_DEFAULT, q->parts, PARTS_IMBALANCE) &&

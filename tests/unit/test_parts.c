@@ -610,6 +610,60 @@ TEST(test_objective)
     dlclose(library);
 }
 
+static bool is_installed(const struct way *way, const struct csr *A)
+{
+    struct partition P;
+    struct err e = {0};
+    if (!partition_new(&P, way, A, 2, NULL, &e)) return false;
+    partition_free(&P);
+    return true;
+}
+
+/* No part is empty, not even with one row for each. */
+TEST(test_no_part_is_empty)
+{
+    static const struct {
+        int64_t a, b;
+        int parts;
+    } few[] = {{3, 1, 2}, {3, 1, 3}, {10, 6, 60}, {10, 6, 41}, {7, 1, 6}};
+    static const char *const names[] = {"metis", "scotch"};
+    for (int k = 0; k < COUNT(few); k++) {
+        struct csr A = made("poisson2d", few[k].a, few[k].b);
+        for (int i = 0; i < COUNT(names); i++) {
+            struct partition P;
+            if (!is_installed(way_find(names[i]), &A)) continue;
+            assert_true(partition_new(&P, way_find(names[i]), &A, few[k].parts, NULL, NULL));
+            for (int p = 0; p < P.parts; p++)
+                if (P.first[p] == P.first[p + 1])
+                    fail_msg("%s: part %d of %d of %ld rows is empty", names[i], p, P.parts, (long)A.rows);
+            check_order(names[i], &P);
+            partition_free(&P);
+        }
+        csr_free(&A);
+    }
+}
+
+/* Scotch's parts do not depend on the number of threads that its environment asks for. */
+TEST(test_threads_of_scotch)
+{
+    struct csr A = made("rmat", 12, 8);
+    struct partition P, Q;
+    if (!is_installed(way_find("scotch"), &A)) skip();
+    setenv("SCOTCH_PTHREAD_NUMBER", "1", 1);
+    assert_true(partition_new(&P, way_find("scotch"), &A, 8, NULL, NULL));
+    for (int threads = 2; threads <= 4; threads++) {
+        char number[12];
+        snprintf(number, sizeof number, "%d", threads);
+        setenv("SCOTCH_PTHREAD_NUMBER", number, 1);
+        assert_true(partition_new(&Q, way_find("scotch"), &A, 8, NULL, NULL));
+        for (int64_t row = 0; row < A.rows; row++) assert_int_equal(partition_owner(&P, row), partition_owner(&Q, row));
+        partition_free(&Q);
+    }
+    unsetenv("SCOTCH_PTHREAD_NUMBER");
+    partition_free(&P);
+    csr_free(&A);
+}
+
 TEST(test_missing_library)
 {
     struct shared_library *library[] = {&partition_metis, &partition_scotch};
