@@ -114,6 +114,11 @@ static void explain(const struct solve *v, char *out, size_t size)
                  "the preconditioner %s is not positive definite: r'z = %.2e at iteration %lld; use precond jacobi, "
                  "which takes |a_ii|, or no preconditioner",
                  v->pre.method->name, v->host_scalars[S_PQ], next);
+    else if (v->matrix.symmetry == SYMMETRY_NO)
+        snprintf(out, size,
+                 "minres needs a symmetric matrix, but A is not symmetric, and it broke down at iteration %lld: use "
+                 "bicgstab or gmres",
+                 next);
     else
         snprintf(out, size,
                  "A is singular up to rounding errors, and b is not in its range, at iteration %lld (see `check only "

@@ -162,6 +162,28 @@ TEST(an_inconsistent_system_ends_at_least_squares)
     talk_close(&t);
 }
 
+/* b = (v, 0) is in the range of (0 v; 0 0): minres breaks down because the matrix is not symmetric. */
+TEST(a_matrix_that_is_not_symmetric_is_named)
+{
+    static const int row[] = {0}, col[] = {1};
+    static const double values[] = {1, -3, 1e-5};
+    struct load_info info = {.file = "case"};
+    struct talk t;
+    talk_open(&t, OUT_JSON);
+    for (int i = 0; i < COUNT(values); i++) {
+        struct csr A;
+        struct err e = {0};
+        assert_true(csr_from_triplets(&A, 2, 2, 1, row, col, &values[i], NULL, NULL, &e));
+        assert_true(session_add(&t.s, "S", &A, &info, &e));
+        talk_says(&t, "solve minres S on cpu", "\"converged\":false");
+        const struct solve *v = t.s.solve;
+        if (v->reason != BROKE_DOWN || !strstr(v->why, "A is not symmetric") || strstr(v->why, "range"))
+            fail_msg("%g: %s", values[i], v->why);
+        assert_true(talk_line(&t, "drop S"));
+    }
+    talk_close(&t);
+}
+
 TEST(negative_diagonal_entries_are_named)
 {
     struct talk t;
