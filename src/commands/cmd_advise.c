@@ -207,8 +207,8 @@ static void say(struct advising *v, const struct choices *all)
         out_text(v->s->out, "Predictions are corrected by the times that were measured for %s, a similar matrix.",
                  v->corrected.from);
     if (v->bounded)
-        out_text(v->s->out,
-                 ">=: a lower bound, from the bytes that the kernel must move; it is too slow to be watched.");
+        out_text(v->s->out, ">=: a lower bound, from the bytes that the kernel must move and its longest row; such a "
+                            "kernel is not watched.");
     say_fitted(v, all);
     say_measured(v);
     say_conversions(v);
@@ -292,8 +292,8 @@ const struct command command_advise = {
     .about = "rank all kernels by their time on a GPU, or all solvers by a short trial of each",
     .help =
         "The emulator runs a sample of each kernel whose format fits, and the model predicts its time; the fastest\n"
-        "is first. A kernel that must move so many bytes that three others are faster for certain is not run: `>=`\n"
-        "is a lower bound of its time. Predictions are kept with the matrix until it is dropped.\n"
+        "is first. A kernel is not run if the bytes that it must move and its longest row show that three others are\n"
+        "faster: `>=` is a lower bound of its time. Predictions are kept with the matrix until it is dropped.\n"
         "The times of cuSPARSE's kernels, which cannot be emulated, are fits to measured times. On a GPU, the\n"
         "first three predictions and cuSPARSE's kernels are then measured and ranked by the measured times;\n"
         "`predicted` measures nothing. Times that `bench` or `spmv` measured before count as measured, too, and\n"
