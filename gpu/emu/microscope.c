@@ -11,7 +11,6 @@
 #include "machine/remote.h"
 #include "base/mem.h"
 
-#include <math.h>
 #include <string.h>
 
 static void run_free(struct scope_run *run)
