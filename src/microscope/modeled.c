@@ -114,14 +114,21 @@ static bool queues(const struct modeled *k)
     return k->work.sampled && atomics > 0;
 }
 
+/* Is the longest row much longer than the others? Then a sample of few rows may not contain its like. */
+static bool is_uneven(const struct csr *A)
+{
+    enum { UNEVEN = 16 };
+    return csr_longest_row(A) > UNEVEN * A->nnz / A->rows;
+}
+
 /* Is the first look at k as good as a closer one? It leaves out the partial sums of a separable kernel. There are none
    in rows of up to FEW entries, and they take a small part of the time of a matrix with more than LARGE accesses. */
 static bool is_close(const struct modeled *k, const struct csr *A, const struct mat *M)
 {
-    enum { FEW = 64, UNEVEN = 16 };
+    enum { FEW = 64 };
     bool complete = !k->kernel->separable || csr_longest_row(A) <= FEW || !k->work.sampled;
     if (!complete && least_accesses(M->of) <= LARGE) return false;
-    if (queues(k) && csr_longest_row(A) > UNEVEN * A->nnz / A->rows) return false;
+    if (queues(k) && is_uneven(A)) return false;
     return !by_rows(k->kernel, M, &first_look) && counts_error(&k->counts) <= CLOSE_ENOUGH; /* false if it is NaN */
 }
 
@@ -132,6 +139,7 @@ static bool watch_mat(const struct csr *A, const struct mat *M, struct packed *l
     if (k->fits && !k->fits(M->of, e)) return false;
     out->plan = plan_of(M->of);
     out->bytes = kernel_bytes(k, M->of, 0);
+    if (by_rows(k, M, &first_look) && is_uneven(A)) return look_at(A, M, &close_look, &last->x, w, out, e);
     if (!look_at(A, M, &first_look, &last->x, w, out, e)) return false;
     if (is_close(out, A, M)) return true;
     out->first_look_only = last->slower_than > 0 && out->time.us > last->slower_than;

@@ -4,7 +4,9 @@
 #include "kits/test.h"
 #include "base/base.h"
 #include "base/mem.h"
+#include "files/load_info.h"
 #include "machine/kernel.h"
+#include "matrix/csr.h"
 #include "microscope/gpu_profile.h"
 #include "microscope/modeled.h"
 #include "formats/format.h"
@@ -120,6 +122,54 @@ TEST(test_predictions_are_kept)
     assert_int_equal(second.nslow, first.nslow);
     predictions_free(&first);
     predictions_free(&second);
+}
+
+/* A diagonal of n entries above `full` rows, the k-th of which has an entry in every k-th column. */
+static struct matrix *few_long_rows(int n, int full)
+{
+    int64_t most = (int64_t)n * (full + 1);
+    int *row = mem_new(most, sizeof *row, "rows", NULL), *col = mem_new(most, sizeof *col, "columns", NULL), nnz = 0;
+    double *val = mem_new(most, sizeof *val, "values", NULL);
+    struct load_info info = {.file = "case"};
+    struct csr A;
+    assert_true(row && col && val);
+    for (int k = 0; k <= full; k++)
+        for (int i = 0; i < n; i += k ? k : 1, nnz++) {
+            row[nnz] = k ? n + k - 1 : i;
+            col[nnz] = i;
+            val[nnz] = 1 + i % 7;
+        }
+    assert_true(csr_from_triplets(&A, n + full, n, nnz, row, col, val, NULL, NULL, NULL));
+    assert_true(session_add(&t.s, NULL, &A, &info, NULL));
+    mem_free(row);
+    mem_free(col);
+    mem_free(val);
+    return session_matrix(&t.s, NULL, NULL);
+}
+
+/* Kernels that hand out rows are watched as closely where a few rows are much longer than the others, since a sample of
+   the rows has none of these. */
+TEST(test_uneven_rows)
+{
+    static const int rows[] = {30000, 47000}, full[] = {9, 12};
+    struct machine g = machine_reference();
+    for (int i = 0; i < COUNT(rows); i++) {
+        struct matrix *m = few_long_rows(rows[i], full[i]), *again = few_long_rows(rows[i], full[i]);
+        int handed_out = 0;
+        struct predictions p = predict(m, NULL, T_F64);
+        for (int k = 0; k < p.n; k++) {
+            struct modeled close;
+            struct err e = {0};
+            if (!p.k[k].kernel->shares) continue;
+            handed_out++;
+            if (!modeled_kernel(&t.s, again, p.k[k].kernel, NULL, T_F64, &g, &close, &e)) fail_msg("%s", e.text);
+            if (fabs(p.k[k].time.us / close.time.us - 1) > 0.1)
+                fail_msg("%s, %d rows: %g us in place of %g us", p.k[k].kernel->name, rows[i], p.k[k].time.us,
+                         close.time.us);
+        }
+        assert_int_not_equal(handed_out, 0);
+        predictions_free(&p);
+    }
 }
 
 /* The fastest kernel of a format is predicted, if it was slower than those of other formats, too. */
