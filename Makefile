@@ -177,7 +177,7 @@ JOBS := -j$(shell nproc)
 # Without a GPU, `make run` leaves out the CUDA kernels, which take as long as all else; `make` shares its other objects.
 WITHOUT := $(if $(filter 1,$(CUDA)),$(if $(CUDA_ARCH),,CUDA=0 BUILD=$(BUILD)/nocuda OBJ=$(BUILD)))
 run: deps
-	$(if $(WITHOUT),@echo 'No GPU here: building without the CUDA kernels. `make` builds them, too.')
+	$(if $(WITHOUT),@echo 'No GPU here: building without the CUDA kernels; `make` also builds these.')
 	@$(MAKE) $(JOBS) --no-print-directory all $(WITHOUT)
 	@tests/first_run.sh $(if $(WITHOUT),$(BUILD)/nocuda,$(BUILD))/warpspy
 test: deps-test
