@@ -119,9 +119,9 @@ void modeled_remarks(struct session *s, const struct machine *g, bool sampled)
     if (known) out_text(s->out, "[model: %s%s]", g->name, mark ? ", sampled" : "");
     if (sampled && !mark)
         out_text(s->out,
-                 "Only a sample of the blocks (of the rows, where blocks take rows dynamically) was watched: %d to %d "
-                 "lane accesses, with the longest row.",
-                 +MODELED_FIRST, +MODELED_ACCESSES);
+                 "Only a sample of the blocks (of the rows, where blocks take rows dynamically) was watched: about %d "
+                 "lane accesses or more of each kernel, with the longest row.",
+                 +MODELED_FIRST);
     snprintf(before->machine, sizeof before->machine, "%s", g->name);
     before->sampling |= sampled;
 }
