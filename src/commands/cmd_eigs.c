@@ -110,11 +110,11 @@ static void out_title(struct out *o, const struct eigen *v)
     bool one = v->o.pairs == 1;
     if (!one) snprintf(all, sizeof all, "%lld eigenvalues", (long long)v->o.pairs);
     if (v->o.part == EIGEN_NEAR && !v->factored_by)
-        say(o, "%s: the %s nearest to %.15g, by Lanczos with a basis of the whole space on %s", v->name, all,
-            v->o.shift, v->dev->name);
+        say(o, "%s: the %s nearest to %.15g, by Lanczos with a basis of the whole space on %s", v->name, all, v->asked,
+            v->dev->name);
     else if (v->o.part == EIGEN_NEAR)
         say(o, "%s: the %s nearest to %.15g, by shift and invert with the factors of %s, vectors on %s", v->name, all,
-            v->o.shift, v->factored_by, v->dev->name);
+            v->asked, v->factored_by, v->dev->name);
     else if (one)
         say(o, "%s: the %s eigenvalue, by thick-restart Lanczos with %s on %s", v->name, part_name(v->o.part),
             v->kernel->name, v->dev->name);
@@ -174,7 +174,7 @@ static void out_search(struct out *o, const struct eigen *v)
     bool near = v->o.part == EIGEN_NEAR, timed = v->dev->kind != DEV_EMU;
     out_str(o, "matrix", NULL, v->name);
     out_str(o, "part", NULL, part_name(v->o.part));
-    out_num(o, "near", NULL, near ? v->o.shift : NAN, NULL);
+    out_num(o, "near", NULL, near ? v->asked : NAN, NULL);
     out_num(o, "shift", NULL, near ? v->shift : NAN, NULL);
     out_str(o, "method", NULL, v->factored_by ? "shift-invert" : "lanczos");
     out_str(o, "factored_by", NULL, v->factored_by);
@@ -232,6 +232,9 @@ static void out_costs(struct out *o, const struct eigen *v)
 static void out_shift(struct out *o, const struct eigen *v)
 {
     if (v->o.part != EIGEN_NEAR) return;
+    if (v->asked != v->o.shift)
+        say(o, "All eigenvalues are at most ||A||_1 = %.6g in size: those nearest to %.15g are those nearest to %.15g.",
+            v->norm, v->asked, v->o.shift);
     if (v->shift != v->o.shift)
         say(o, "A - S I is singular or nearly so at S = %.15g: the factors are those at S = %.15g.", v->o.shift,
             v->shift);

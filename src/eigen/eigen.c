@@ -378,7 +378,7 @@ static struct eigen *eigen_new(const struct eigen_matrix *A, const struct eigen_
     if (!v) return NULL;
     *v = (struct eigen){.name = A->name, .A = A->csr, .dev = A->dev, .kernel = A->kernel, .o = *o};
     v->columns = columns_of(o, A->csr->rows);
-    v->shift = o->shift;
+    v->shift = v->asked = o->shift;
     v->below = v->verified = v->counted = -1;
     v->from = v->to = NAN;
     v->factor_us = v->orthogonality = NAN;
@@ -562,12 +562,22 @@ static void keep_wanted(struct search *s)
     for (int64_t i = v->sure; i < v->found; i++) v->pair[i].status = EIGEN_OPEN;
 }
 
+/* All shifts beyond the eigenvalues have the same nearest ones. From a distant shift, rounding hides the differences
+   between the eigenvalues, so the search starts from one that is as near as the norm allows. */
+static void move_near(struct eigen *v)
+{
+    double beyond = 2 * v->norm;
+    v->o.shift = fmin(fmax(v->o.shift, -beyond), beyond);
+    v->shift = v->o.shift;
+}
+
 static bool find(struct search *s, struct err *e)
 {
     struct eigen *v = s->out;
     struct err why = {0};
     s->before = mem_zero(v->o.pairs + FURTHER, sizeof *s->before, "the eigenvalues", e);
     if (!s->before || !eigen_norm(v, e)) return false;
+    move_near(v);
     bool ok = search_nearest(s, &why);
     if (ok) keep_wanted(s);
     if (ok && (!v->o.verify || eigen_verify(v, &why))) return true;

@@ -65,6 +65,7 @@ struct eigen {
     double orthogonality; /* largest |v_i' v_j| for i != j; NaN: not measured */
 
     double norm;      /* ||A||_1, an upper bound on the size of every eigenvalue */
+    double asked;     /* the shift of the options that were given; o.shift lies at most at 2 norm */
     int64_t products; /* with A, or with the inverse of A - shift I */
     int64_t restarts;
     bool complete; /* the basis spans the whole space, so the list of all eigenvalues is complete */

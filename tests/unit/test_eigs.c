@@ -105,6 +105,37 @@ static void load_diagonal(struct talk *t, const char *name, int n, double (*valu
     assert_true(session_add(&t->s, name, &A, &info, &e));
 }
 
+static double from_one(int i)
+{
+    return i + 1;
+}
+
+/* From far away, the outermost eigenvalues are the nearest. */
+TEST(distant_shifts_find_the_ends)
+{
+    static const struct {
+        const char *line;
+        double value[2];
+    } cases[] = {{"eigs 2 near 1e17 A on cpu verify", {3, 2}},
+                 {"eigs 2 near -1e17 A on cpu verify", {1, 2}},
+                 {"eigs 2 near 1e300 B on cpu verify", {90, 89}},
+                 {"eigs 2 near -4e14 B on emu verify", {1, 2}},
+                 {"eigs 2 near 1e5 B on cpu verify", {90, 89}}};
+    struct talk t;
+    talk_open(&t, OUT_TEXT);
+    load_diagonal(&t, "A", 3, from_one);
+    load_diagonal(&t, "B", 90, from_one);
+    for (int i = 0; i < COUNT(cases); i++) {
+        talk_says(&t, cases[i].line, "nearest to");
+        const struct eigen *v = t.s.eigen;
+        for (int k = 0; k < 2; k++)
+            if (fabs(v->pair[k].value - cases[i].value[k]) > 1e-9)
+                fail_msg("%s: %g, not %g", cases[i].line, v->pair[k].value, cases[i].value[k]);
+        assert_true(v->complete || v->verified == 2);
+    }
+    talk_close(&t);
+}
+
 /* 1 twenty times, then 2, 3, ... */
 static double twenty_ones(int i)
 {
