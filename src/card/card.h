@@ -90,10 +90,10 @@ struct card_symmetry {
     int64_t mirrored;  /* entries off the diagonal for which (j, i) is stored too */
     int64_t equal;     /* entries off the diagonal with a_ij == a_ji, bit by bit */
     int64_t conjugate; /* entries off the diagonal with a_ij == conj(a_ji) */
-    double skew;       /* ||A - A'||_F / ||A||_F, without conjugation; NaN if A has NaN or inf */
+    double skew;       /* ||A - A'||_F / ||A||_F, A' conjugated; NaN if A has NaN or inf */
     bool pattern;      /* the pattern is symmetric */
-    bool values;       /* A = A' */
-    bool hermitian;    /* A = conj(A'); for a real matrix, the same as `values` */
+    bool values;       /* A equals its transpose */
+    bool hermitian;    /* A = A'; for a real matrix, the same as `values` */
 };
 /* CARD_INDEFINITE: not positive definite, and not known to be negative definite. */
 enum card_sign { CARD_UNKNOWN, CARD_POSITIVE, CARD_INDEFINITE, CARD_NEGATIVE };

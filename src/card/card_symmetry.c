@@ -7,7 +7,7 @@
 
 struct mirror {
     int64_t off, mirrored, equal, conjugate, real_diagonal, diagonal;
-    double skew, all; /* sums of |a / unit|^2 over the entries of A - A' and of A */
+    double skew, all; /* sums of |a / unit|^2 over the entries of A - A' and of A; A' is the conjugate transpose */
     double unit;      /* scale that prevents overflow and underflow */
 };
 
@@ -36,7 +36,7 @@ static void visit_entry(const struct csr *A, int64_t k, int64_t at, struct mirro
     m->mirrored++;
     m->equal += re == re2 && im == im2;
     m->conjugate += re == re2 && im == -im2;
-    m->skew += square(re - re2, im - im2, m->unit);
+    m->skew += square(re - re2, im + im2, m->unit);
 }
 
 static void visit(const struct csr *A, int64_t row, void *part)
@@ -46,6 +46,7 @@ static void visit(const struct csr *A, int64_t row, void *part)
         m->all += square(A->val[k], imag_at(A, k), m->unit);
         if (A->col[k] == row) {
             m->diagonal++;
+            m->skew += square(0, 2 * imag_at(A, k), m->unit);
             m->real_diagonal += imag_at(A, k) == 0;
             continue;
         }
@@ -181,8 +182,8 @@ const struct card_line card_line_pattern = {
 const struct card_line card_line_values = {
     .name = "values",
     .real = true,
-    .about = "does A equal its transpose? Also shows ||A - A'|| / ||A|| in the Frobenius norm, which is twice ||skew "
-             "part|| / ||A||",
+    .about = "does A equal its transpose, and its conjugate transpose A'? Also shows ||A - A'|| / ||A|| in the "
+             "Frobenius norm, which is twice ||skew part|| / ||A||",
     .keys = {{"value_symmetric", CARD_BOOL}, {"hermitian", CARD_BOOL}, {"equal", CARD_NUM}, {"skew", CARD_NUM}},
     .square = true,
     .for_solvers = true,
