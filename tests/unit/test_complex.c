@@ -3,6 +3,10 @@
 #include "kits/complex_kit.h"
 #include "kits/talk.h"
 #include "kits/test.h"
+#include "base/base.h"
+#include "files/load_info.h"
+#include "matrix/csr.h"
+#include "session/session.h"
 
 #include <ctype.h>
 
@@ -10,6 +14,56 @@ static void load(struct talk *t, enum out_mode mode)
 {
     talk_open(t, mode);
     assert_true(talk_line(t, "load tests/files/hermitian.mtx as H; load tests/files/complex.rb as Z"));
+}
+
+/* ---- the conjugate transpose ---- */
+
+static void add_complex(struct talk *t, int n, int nnz, const int *row, const int *col, const double *re,
+                        const double *im)
+{
+    struct csr A;
+    struct load_info info = {.file = "case"};
+    assert_true(csr_from_triplets(&A, n, n, nnz, row, col, re, im, NULL, NULL));
+    assert_true(session_add(&t->s, "C", &A, &info, NULL));
+}
+
+/* ||A - A'||_F / ||A||_F: A' is the conjugate transpose. */
+TEST(test_distance_from_hermitian)
+{
+    static const int row[] = {0, 0, 1, 1, 1, 2, 2}, col[] = {0, 1, 0, 1, 2, 1, 2};
+    static const double re[] = {2, 1, 1, 3, 1, 1, 4}, symmetric[] = {1, 0, 0, 1, 0, 0, 1},
+                        hermitian[] = {0, 3, -3, 0, -5, 5, 0}, off[] = {0, 3, 3, 0, 0, 0, 0};
+    static const struct {
+        const double *im;
+        const char *says;
+    } cases[] = {{symmetric, "\"skew\":0.57735026918962"},
+                 {hermitian, "\"skew\":0,"},
+                 {off, "\"skew\":1.1881770515720"}}; /* 2 sqrt(3) / 6, 0 and sqrt(72 / 51) */
+    struct talk t;
+    talk_open(&t, OUT_JSON);
+    for (int i = 0; i < COUNT(cases); i++) {
+        add_complex(&t, 3, 7, row, col, re, cases[i].im);
+        talk_says(&t, "check only values", cases[i].says);
+        assert_true(talk_line(&t, "drop C"));
+    }
+    talk_close(&t);
+}
+
+/* The determinant of i I is -1, i or 1: a complex determinant has no sign. */
+TEST(test_sign_of_a_determinant)
+{
+    static const int at[] = {0, 1, 2, 3};
+    static const double re[4] = {0}, im[] = {1, 1, 1, 1};
+    struct talk t;
+    talk_open(&t, OUT_JSON);
+    for (int n = 2; n <= 4; n++) {
+        add_complex(&t, n, n, at, at, re, im);
+        talk_says(&t, "lu lu-serial", "\"det_sign\":null");
+        assert_true(talk_line(&t, "drop C"));
+    }
+    add_complex(&t, 3, 2, at, at, re, im);
+    talk_says(&t, "lu lu-serial", "\"det_sign\":0");
+    talk_close(&t);
 }
 
 /* ---- precisions ---- */
