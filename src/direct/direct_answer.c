@@ -90,7 +90,7 @@ static void leave(struct direct_answer *a, const char *fmt, ...)
 static double largest_of(int64_t n, const double *x, bool pairs)
 {
     double most = 0;
-    for (int64_t i = 0; i < n; i += 1 + pairs) most = fmax(most, pairs ? hypot(x[i], x[i + 1]) : fabs(x[i]));
+    for (int64_t i = 0; i < n; i += 1 + pairs) most = max_or_nan(most, pairs ? hypot(x[i], x[i + 1]) : fabs(x[i]));
     return most;
 }
 
@@ -101,7 +101,7 @@ static bool norm_inf(const struct csr *A, double *out, struct err *e)
     for (int64_t i = 0; i < A->rows && loop_runs(&l); i++) {
         double sum = 0;
         for (int64_t k = A->rowptr[i]; k < A->rowptr[i + 1] && loop_goes(&l, k); k++) sum += csr_abs(A, k);
-        *out = fmax(*out, sum);
+        *out = max_or_nan(*out, sum);
     }
     return loop_end(&l, e);
 }

@@ -485,8 +485,10 @@ bool solve_shows_x(const struct solve *v);
 /* Copy the x of the paused solve to x[n] on the host. Waits for the device. */
 bool solve_read_x(struct solve *v, double *x, struct err *e);
 
-/* ||x||_2 without overflow. */
+/* ||x||_2 without overflow or underflow; NaN if an element is NaN. */
 double norm2(int64_t n, const double *x);
+/* The larger one; NaN if one is NaN, which fmax and comparisons drop. */
+double max_or_nan(double a, double b);
 /* The number of bytes of a matrix in CSR form. */
 double csr_bytes(const struct csr *A, size_t real);
 

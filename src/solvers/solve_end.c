@@ -267,9 +267,12 @@ static bool measure(struct solve *v, struct err *e)
     return true;
 }
 
-/* If tol was the stop rule, check convergence by the true residual. A tol of 0 is not a stop rule if eps is set. */
+/* If tol was the stop rule, check convergence by the true residual. A tol of 0 is not a stop rule if eps is set. No
+   infinite x, and no x of an infinite b, is a solution. */
 static void judge(struct solve *v)
 {
+    bool finite = isfinite(v->b_norm) && first_not_finite(v->n, v->result.x) == v->n;
+    if (v->reason == CONVERGED && !finite) v->reason = NOT_A_NUMBER;
     bool by_tol = v->b_norm > 0 && v->residual <= v->set.tol && (v->set.tol > 0 || v->set.eps == 0);
     if (v->reason == CONVERGED && by_tol && !(v->result.residual_true <= drift * v->set.tol)) v->reason = DRIFTED;
 }
