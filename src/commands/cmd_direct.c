@@ -88,8 +88,8 @@ static const char *status_of(const struct direct_answer *a)
     if (a->planned) return "planned";
     if (*a->factors.unusable) return "singular";
     if (!a->accurate) return "inaccurate";
-    if (!a->met) return "rounding";
-    return isnan(a->normal) ? "solved" : "least-squares";
+    if (!isnan(a->normal)) return "least-squares";
+    return a->met ? "solved" : "rounding";
 }
 
 /* ", 3 times those of A", or nothing if A has no nonzeros. */

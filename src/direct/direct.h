@@ -91,7 +91,7 @@ struct direct_answer {
     double *columns_b, *columns_x;
     bool accurate; /* x solves the system, or the least-squares problem, up to rounding */
     double tol;    /* on residual_true; a residual of at most twice tol meets it */
-    bool met;      /* accurate, and the residual meets tol or is that of a least-squares solution */
+    bool met;      /* accurate, and the residual meets tol or is the least one of a rectangular system */
     double analyse_us, factor_us, solve_us, condition_us; /* of the library calls; NaN: not done */
     double us;                                            /* all of it, with the methods tried before */
     char why[400];                                        /* the result as a sentence */

@@ -168,7 +168,8 @@ static bool measure(struct direct_answer *a, const double *r, struct err *e)
     bool solved = a->residual_true <= relative_most || a->correction <= relative_most;
     a->accurate = a->backward <= backward_most && solved;
     if (a->method->rectangular && !a->accurate && !is_least(a, r, &a->accurate, e)) return false;
-    a->met = a->accurate && (!isnan(a->normal) || a->residual_true <= 2 * a->tol);
+    bool least = !isnan(a->normal) && a->A->rows != a->A->cols;
+    a->met = a->accurate && (least || a->residual_true <= 2 * a->tol);
     return true;
 }
 
@@ -308,7 +309,7 @@ static void explain(struct direct_answer *a)
         snprintf(a->why, sizeof a->why, "%s; %s", a->factors.unusable,
                  a->method->hermitian ? "`solve direct umfpack` exchanges rows"
                                       : "`solve direct spqr` finds the rank and a least-squares solution");
-    else if (a->accurate && !a->met)
+    else if (a->accurate && !a->met && isnan(a->normal))
         explain_missed(a);
     else if (a->unique)
         explain_unique(a);

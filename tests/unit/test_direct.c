@@ -239,6 +239,7 @@ TEST(singular_matrices_get_honest_words)
     talk_open(&t, OUT_TEXT);
     assert_true(talk_line(&t, "load tests/golden/singular.mtx"));
     talk_says(&t, "solve direct spqr b random", "least squares: rank 3 of 4");
+    assert_true(!t.s.direct->met && t.s.direct->residual_true > 1e-3);
     talk_says(&t, "solve direct b random", "rank 3 of 4");
     assert_string_equal(t.s.direct->method->name, "spqr");
     talk_says(&t, "solve direct klu", "the condition exceeds 1/eps");
@@ -246,6 +247,7 @@ TEST(singular_matrices_get_honest_words)
     talk_says(&t, "solve direct Z klu b ones", "singular");
     talk_says(&t, "solve direct Z umfpack b ones", "singular");
     talk_says(&t, "solve direct Z b ones", "rank 0 of 9");
+    assert_true(!t.s.direct->met && t.s.direct->residual_true == 1);
     talk_says(&t, "prune Z as E; solve direct E", "at most 0 nonzeros; 0 operations"); /* not "-nan times those of A" */
     talk_close(&t);
 }
