@@ -129,12 +129,21 @@ static bool open_target(struct redirect *r, struct session *s, struct err *e)
     return r->to == REDIRECT_NEW ? open_new(r, e) : open_directly(r, e);
 }
 
-static bool close_file(struct redirect *r, bool keep, struct err *e)
+/* A flush that fails discards what it could not write, so that only its own errno tells the reason. */
+static void flush_stream(struct redirect *r)
 {
     errno = 0;
-    bool failed = ferror(r->stream) | fclose(r->stream);
+    if (fflush(r->stream) && !r->cause) r->cause = errno;
+}
+
+static bool close_file(struct redirect *r, bool keep, struct err *e)
+{
+    flush_stream(r);
+    bool failed = ferror(r->stream);
+    if (fclose(r->stream)) failed = true, r->cause = r->cause ? r->cause : errno;
+    errno = r->cause ? r->cause : EIO;
     if (r->to == REDIRECT_APPEND) return !failed || cannot(r->target, "write the file", e);
-    if (failed) newfile_fail(&r->file, "write the file", errno ? errno : EIO, e);
+    if (failed) newfile_fail(&r->file, "write the file", errno, e);
     return newfile_close(&r->file, keep && !failed, e) || !keep;
 }
 
@@ -205,7 +214,8 @@ bool redirect_end(struct redirect *r, struct session *s, bool ok, struct err *e)
     if (r->to == REDIRECT_NONE) return ok;
     out_redirect(s->out, r->before);
     out_set_mode(s->out, r->mode_before);
-    fflush(r->array ? r->text.file : r->stream);
+    if (r->array) fflush(r->text.file);
+    flush_stream(r);
     bool shell = r->to == REDIRECT_SHELL, keep = ok || (shell || r->array ? r->text.n > 0 : ftello(r->stream) > 0);
     struct err late = {0};
     bool written = !r->array || write_array(r, keep, &late);

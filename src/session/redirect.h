@@ -23,6 +23,7 @@ struct redirect {
     bool array;          /* the file is one JSON array; `text` collects its lines */
     struct newfile file; /* REDIRECT_NEW */
     FILE *stream;        /* writes the file */
+    int cause;           /* errno of the first write that failed; 0: none has failed, or its reason is not known */
     struct memfile text; /* REDIRECT_SHELL: the input of the shell command; `array`: lines of JSON */
 };
 /* Take a redirection from the end of the words; *r must be empty. `compares`: the command itself compares with >, so a
