@@ -397,7 +397,8 @@ static int patience(bool *full)
     return stops || *full ? AGAIN_MS : -1;
 }
 
-/* The bytes of the line that is being read. If it is too long, `n` goes on counting and the bytes are dropped. */
+/* The bytes of the line that is being read. If it is too long, `n` ends at REQUEST_LIMIT + 1, and the bytes are
+   dropped. */
 struct incoming {
     char text[REQUEST_LIMIT + 1];
     size_t n;
@@ -408,7 +409,7 @@ static void take_bytes(struct incoming *l, const char *bytes, size_t n)
     for (size_t i = 0; i < n; i++) {
         if (bytes[i] != '\n') {
             if (l->n < REQUEST_LIMIT) l->text[l->n] = bytes[i];
-            l->n++;
+            if (l->n <= REQUEST_LIMIT) l->n++;
             continue;
         }
         l->text[l->n < REQUEST_LIMIT ? l->n : REQUEST_LIMIT] = 0;

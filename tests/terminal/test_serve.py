@@ -182,6 +182,18 @@ def test_bad_lines_are_answered():
         assert server.run("version")[-1]["end"]["ok"]
 
 
+def test_lines_of_any_length_are_answered():
+    limit = 6 * 16384 + 1024
+    with Server() as server:
+        for n in (limit - 1, limit, limit + 1, limit + 2, 1500000, 20000000):
+            for newline in (b"\n", b"\r\n"):
+                server.send_bytes(b"x" * n + newline)
+                end = server.answer()[-1]["end"]
+                assert not end["ok"], (n, end)
+                assert n <= limit or "the request is too long" in end["error"], (n, end)
+        assert server.run("version")[-1]["end"]["ok"]
+
+
 def test_random_bytes():
     choose = random.Random(1)
     noise = b"".join(bytes(choose.randrange(256) for _ in range(choose.randrange(200))) + b"\n" for _ in range(500))
