@@ -238,7 +238,8 @@ static bool sides_of(struct reader *r, const struct wsb *h, int64_t file_bytes, 
     *t = (struct sides){.b_each = parts * h->rows, .x_each = parts * h->cols};
     t->n = n;
     if (!n && !h->solutions) return true;
-    return (n > 0 && (h->solutions == 0 || h->solutions == n) && t->b_each <= most / n && t->x_each <= most) ||
+    bool x_fits = h->solutions == 0 || (h->solutions == n && n > 0 && t->x_each <= most / n);
+    return (n > 0 && t->b_each <= most / n && x_fits) ||
            file_bad(r->s, e, "the %lld right sides and %lld solutions of the header do not fit in the file",
                     (long long)n, (long long)h->solutions);
 }

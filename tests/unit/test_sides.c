@@ -218,6 +218,32 @@ TEST(every_kind_that_saves_them_returns_them)
         }
 }
 
+/* Right sides without solutions, of matrices of any shape with few entries. */
+TEST(wsb_returns_right_sides_of_wide_matrices)
+{
+    static const struct {
+        int rows, cols, n;
+    } cases[] = {{1, 1000, 1}, {1, 600, 3}, {3, 100000, 2}, {700, 2, 4}, {5, 5, 1}};
+    static const int zero[] = {0};
+    static const double one[] = {1};
+    for (int i = 0; i < COUNT(cases); i++) {
+        struct loaded f = {.t = {.n = cases[i].n, .b_each = cases[i].rows, .x_each = cases[i].cols}}, g;
+        struct err e = {0};
+        int64_t numbers = f.t.n * f.t.b_each;
+        assert_true(csr_from_triplets(&f.A, cases[i].rows, cases[i].cols, 1, zero, zero, one, NULL, NULL, &e));
+        assert_non_null(f.t.b = mem_new(numbers, sizeof *f.t.b, "right sides", &e));
+        for (int64_t k = 0; k < numbers; k++) f.t.b[k] = (double)k + 0.5;
+        if (!file_save_system(scratch_path("w.wsb"), &f.A, &f.t, &f.info, "", NULL, &e)) fail_msg("%s", e.text);
+        load(scratch_path("w.wsb"), &g);
+        assert_true(csr_equal(&f.A, &g.A));
+        assert_int_equal(g.t.n, f.t.n);
+        assert_memory_equal(g.t.b, f.t.b, (size_t)numbers * sizeof *f.t.b);
+        assert_null(g.t.x);
+        unload(&f);
+        unload(&g);
+    }
+}
+
 static bool load_and_save(const char *from, const char *to, struct err *e)
 {
     struct loaded f;
