@@ -193,14 +193,14 @@ template <typename T> static int64_t unequal_row(const struct stored *S, int64_t
     return first;
 }
 
-/* The first row with a value other than 0 on diagonal d; the diagonal's first row if there is no such row. */
+/* The first row with a value other than 0 on diagonal d; `rows` if there is no such row. */
 template <typename T> static int64_t first_row(const struct stored *S, int64_t d)
 {
     int64_t k = ((const int *)S->a[DIA_OFFSETS].data)[d], first = k < 0 ? -k : 0;
     const T *data = (const T *)S->a[DIA_DATA].data + d * S->rows;
     for (int64_t i = first; i < S->rows && i + k < S->cols; i++)
         if (!(data[i] == T(0))) return i;
-    return first;
+    return S->rows;
 }
 
 /* The number of a diagonal that has no mirror image among the n offsets k, which ascend; -1: there is none. */
@@ -219,6 +219,16 @@ static bool refused_at(const struct stored *S, int64_t row, int64_t d, struct er
                 (long long)row, (long long)col);
 }
 
+/* Diagonal d has no mirror image, and its first value other than 0 is in `row`; the rows of S if all are 0. */
+static bool refuse_alone(const struct stored *S, int64_t row, int64_t d, struct err *e)
+{
+    if (row < S->rows) return refused_at(S, row, d, e);
+    return fail(e, E_UNSUPPORTED,
+                "the diagonal at offset %d stores only zeros, and its mirror image is not stored; `prune` the matrix, "
+                "or use the kernel dia",
+                ((const int *)S->a[DIA_OFFSETS].data)[d]);
+}
+
 static bool fits(const struct stored *S, struct err *e)
 {
     static int64_t (*const first[])(const struct stored *, int64_t) = {first_row<float>, first_row<double>,
@@ -230,7 +240,7 @@ static bool fits(const struct stored *S, struct err *e)
     if (S->rows != S->cols) return fail(e, E_UNSUPPORTED, "the matrix is not square; use the kernel dia");
     if (!k || !S->a[DIA_DATA].data) return true; /* not packed yet: there are no values to compare */
     int64_t alone = unpaired(k, offsets->n);
-    if (alone >= 0) return refused_at(S, first[S->real - T_F32](S, alone), alone, e);
+    if (alone >= 0) return refuse_alone(S, first[S->real - T_F32](S, alone), alone, e);
     for (int64_t d = offsets->n / 2; d < offsets->n; d++) {
         int64_t row = unequal[S->real - T_F32](S, d);
         if (row < S->rows) return refused_at(S, row, d, e);

@@ -8,6 +8,7 @@
 #include <stdint.h>
 
 #include "base/base.h"
+#include "matrix/symmetry.h"
 
 struct csr;
 struct err;
@@ -86,14 +87,14 @@ struct card_columns {
     double *sum; /* sum of |a| per column */
 };
 struct card_symmetry {
-    int64_t off;       /* entries (i, j) off the diagonal */
-    int64_t mirrored;  /* entries off the diagonal for which (j, i) is stored too */
-    int64_t equal;     /* entries off the diagonal with a_ij == a_ji, bit by bit */
-    int64_t conjugate; /* entries off the diagonal with a_ij == conj(a_ji) */
-    double skew;       /* ||A - A'||_F / ||A||_F, A' conjugated; NaN if A has NaN or inf */
-    bool pattern;      /* the pattern is symmetric */
-    bool values;       /* A equals its transpose */
-    bool hermitian;    /* A = A'; for a real matrix, the same as `values` */
+    int64_t off;      /* entries (i, j) off the diagonal */
+    int64_t mirrored; /* entries off the diagonal for which (j, i) is stored too */
+    int64_t equal;    /* entries off the diagonal with a_ij == a_ji, where 0 is what is not stored */
+    double skew;      /* ||A - A'||_F / ||A||_F, A' conjugated; NaN if A has NaN or inf */
+    bool pattern;     /* the pattern is symmetric */
+    bool values;      /* A equals its transpose; a real A: up to rounding */
+    bool hermitian;   /* A = A' up to rounding; for a real matrix, the same as `values` */
+    struct symmetry found;
 };
 /* CARD_INDEFINITE: not positive definite, and not known to be negative definite. */
 enum card_sign { CARD_UNKNOWN, CARD_POSITIVE, CARD_INDEFINITE, CARD_NEGATIVE };

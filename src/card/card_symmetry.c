@@ -6,7 +6,7 @@
 #include <string.h>
 
 struct mirror {
-    int64_t off, mirrored, equal, conjugate, real_diagonal, diagonal;
+    int64_t off, mirrored, equal;
     double skew, all; /* sums of |a / unit|^2 over the entries of A - A' and of A; A' is the conjugate transpose */
     double unit;      /* scale that prevents overflow and underflow */
 };
@@ -29,13 +29,13 @@ static void visit_entry(const struct csr *A, int64_t k, int64_t at, struct mirro
     double re = A->val[k], im = imag_at(A, k);
     m->off++;
     if (at < 0) {
+        m->equal += re == 0 && im == 0;
         m->skew += 2 * square(re, im, m->unit);
         return;
     }
     double re2 = A->val[at], im2 = imag_at(A, at);
     m->mirrored++;
     m->equal += re == re2 && im == im2;
-    m->conjugate += re == re2 && im == -im2;
     m->skew += square(re - re2, im + im2, m->unit);
 }
 
@@ -45,9 +45,7 @@ static void visit(const struct csr *A, int64_t row, void *part)
     for (int k = A->rowptr[row]; k < A->rowptr[row + 1]; k++) {
         m->all += square(A->val[k], imag_at(A, k), m->unit);
         if (A->col[k] == row) {
-            m->diagonal++;
             m->skew += square(0, 2 * imag_at(A, k), m->unit);
-            m->real_diagonal += imag_at(A, k) == 0;
             continue;
         }
         visit_entry(A, k, csr_find(A, A->col[k], row), m);
@@ -61,9 +59,6 @@ static void merge(void *sum, const void *part)
     a->off += b->off;
     a->mirrored += b->mirrored;
     a->equal += b->equal;
-    a->conjugate += b->conjugate;
-    a->real_diagonal += b->real_diagonal;
-    a->diagonal += b->diagonal;
     a->skew += b->skew;
     a->all += b->all;
 }
@@ -98,15 +93,17 @@ const struct card_symmetry *card_symmetry(struct card *c, struct err *e)
     if (c->has_symmetry) return out;
     if (!card_scan(c, "largest value", sizeof most, &most, visit_largest, merge_largest, e)) return NULL;
     struct mirror m = {.unit = unit_of(most)};
+    struct symmetry is;
+    if (!symmetry_of(c->A, c->watch, &is, e)) return NULL;
     if (!card_scan(c, "symmetry", sizeof m, &m, visit, merge, e)) return NULL;
     out->off = m.off;
     out->mirrored = m.mirrored;
     out->equal = m.equal;
-    out->conjugate = m.conjugate;
     out->skew = m.all > 0 ? sqrt(m.skew / m.all) : m.all == 0 ? 0 : NAN;
-    out->pattern = m.mirrored == m.off;
-    out->values = m.equal == m.off;
-    out->hermitian = m.conjugate == m.off && m.real_diagonal == m.diagonal;
+    out->found = is;
+    out->pattern = is.pattern;
+    out->values = c->A->imag ? is.values : is.rounding;
+    out->hermitian = is.rounding;
     c->has_symmetry = true;
     return out;
 }
@@ -153,15 +150,20 @@ static bool run_values(struct card *c, struct card_row *r, struct err *e)
 {
     const struct card_symmetry *s = card_symmetry(c, e);
     if (!s) return false;
-    card_set(r, "value_symmetric", s->values);
-    card_set(r, "hermitian", s->hermitian);
+    card_set(r, "value_symmetric", s->found.values);
+    card_set(r, "hermitian", s->found.hermitian);
+    card_set(r, "to_rounding", s->found.rounding);
     card_set(r, "equal", s->off ? (double)s->equal / (double)s->off : 1);
     card_set(r, "skew", s->skew);
     if (isnan(s->skew)) {
         card_say(r, "not known: the matrix has NaN or inf");
     } else if (s->hermitian) {
-        card_say(r, "%s", c->A->imag ? "hermitian" : "symmetric");
-        card_advise(r, "storing one half is enough");
+        const char *word = c->A->imag ? "hermitian" : "symmetric";
+        if (s->found.hermitian)
+            card_say(r, "%s", word);
+        else
+            card_say(r, "%s to rounding, ||A - A'|| = %.2g ||A||", word, s->skew);
+        if (s->found.hermitian) card_advise(r, "storing one half is enough");
         card_advise_unless(r, CARD_IF_SINGULAR | CARD_IF_SIGN_KNOWN, "cg if also definite");
     } else if (s->values) {
         card_say(r, "symmetric, not hermitian");
@@ -184,7 +186,11 @@ const struct card_line card_line_values = {
     .real = true,
     .about = "does A equal its transpose, and its conjugate transpose A'? Also shows ||A - A'|| / ||A|| in the "
              "Frobenius norm, which is twice ||skew part|| / ||A||",
-    .keys = {{"value_symmetric", CARD_BOOL}, {"hermitian", CARD_BOOL}, {"equal", CARD_NUM}, {"skew", CARD_NUM}},
+    .keys = {{"value_symmetric", CARD_BOOL},
+             {"hermitian", CARD_BOOL},
+             {"to_rounding", CARD_BOOL},
+             {"equal", CARD_NUM},
+             {"skew", CARD_NUM}},
     .square = true,
     .for_solvers = true,
     .run = run_values,

@@ -3,6 +3,7 @@
 #include "base/screen_lock.h"
 #include "base/text.h"
 #include "matrix/csr.h"
+#include "matrix/symmetry.h"
 #include "session/args.h"
 #include "session/command.h"
 #include "session/derived.h"
@@ -96,7 +97,7 @@ static bool make(struct amg *g, const struct csr *A, double *us, struct err *e)
 {
     bool gave = screen_lock_give();
     double begin = now_us();
-    bool ok = symmetric_of(A, "coarsen", "`symmetrize` first", e) && amg_make(g, A, e);
+    bool ok = symmetry_needed(A, "coarsen", "use `symmetrize` first", e) && amg_make(g, A, e);
     *us = now_us() - begin;
     screen_lock_back(gave);
     return ok;

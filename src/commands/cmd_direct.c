@@ -444,6 +444,7 @@ static bool solve_one(struct session *s, const struct args *a, struct direct_opt
     if (!direct_solve(&answer, &m->csr, o, e)) return false;
     name_right(answer, r, i);
     answer->name = m->name;
+    if (answer->method->hermitian) note_rounding(s, m, "one triangle is factored");
     out_direct(s->out, answer, s->solve);
     bool ok = save(s, answer, arg(a, "save"), e);
     keep(s, answer);

@@ -427,6 +427,7 @@ static bool run_eigs(struct session *s, const struct args *a, struct err *e)
     struct eigen_matrix A = {.name = m->name, .csr = &m->csr, .dev = session_device(s, arg(a, "on"), e)};
     if (!A.dev || !matrix_is_hermitian(s, m, &symmetric, e) || !eigen_check(&A, &o, symmetric, e)) return false;
     if (arg(a, "save") && !newfile_allowed(arg(a, "save"), o.force, e)) return false;
+    note_rounding(s, m, "eigs multiplies by it as it is");
     if (!put_matrix(s, m, a, &o, &A, e) || !find(s, &A, &o, e)) return false;
     return !arg(a, "save") || save_vectors(s, s->eigen, arg(a, "save"), e);
 }

@@ -95,7 +95,7 @@ static bool read_options(struct race *r, const struct args *a, struct err *e)
 static bool warn(struct session *s, const struct race *r, struct err *e)
 {
     for (int i = 0; i < r->n; i++)
-        if (!solve_warn(s, r->matrix, r->racer[i].solver, e)) return false;
+        if (!solve_warn(s, r->matrix, r->racer[i].solver, NULL, e)) return false;
     return true;
 }
 

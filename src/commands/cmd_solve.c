@@ -565,25 +565,19 @@ static bool begin(struct session *s, struct matrix *m, const struct args *a, str
     return ok;
 }
 
-static bool hermitian(const struct csr *A)
+void note_rounding(struct session *s, const struct matrix *m, const char *uses)
 {
-    struct loop l = loop_of("symmetry", A->nnz);
-    for (int64_t i = 0; i < A->rows && loop_runs(&l); i++)
-        for (int64_t k = A->rowptr[i]; k < A->rowptr[i + 1] && loop_goes(&l, k); k++) {
-            int64_t at = csr_find(A, A->col[k], i);
-            if (at < 0 || A->val[at] != A->val[k] || A->imag[at] != -A->imag[k]) return false;
-        }
-    return true;
+    const struct symmetry *of = &m->stats.symmetry;
+    if (m->has_stats && of->rounding && !of->hermitian)
+        out_note(s->out, "%s is %s to rounding, |a_ij - %s| at most %.1e max |a|: %s", m->name,
+                 m->csr.imag ? "hermitian" : "symmetric", m->csr.imag ? "conj(a_ji)" : "a_ji", of->gap, uses);
 }
 
-bool solve_warn(struct session *s, struct matrix *m, const struct solver *solver, struct err *e)
+bool solve_warn(struct session *s, struct matrix *m, const struct solver *solver, const struct precond *pre,
+                struct err *e)
 {
+    char uses[96];
     if (!solver->symmetric || m->csr.rows != m->csr.cols) return true;
-    if (m->csr.imag) {
-        if (!hermitian(&m->csr))
-            out_note(s->out, "warning: %s is not hermitian, and %s needs %s", m->name, solver->name, solver->needs);
-        return true;
-    }
     if (matrix_in_parts(m)) {
         if (!m->csr.source->symmetric)
             out_note(s->out, "warning: %s may not be symmetric, and %s needs %s", m->name, solver->name, solver->needs);
@@ -591,8 +585,12 @@ bool solve_warn(struct session *s, struct matrix *m, const struct solver *solver
     }
     const struct stats *stats = session_stats(s, m, e);
     if (!stats) return false;
-    if (!stats->value_symmetric)
-        out_note(s->out, "warning: %s is not symmetric, and %s needs %s", m->name, solver->name, solver->needs);
+    if (!stats->symmetry.rounding)
+        out_note(s->out, "warning: %s is not %s, and %s needs %s", m->name, m->csr.imag ? "hermitian" : "symmetric",
+                 solver->name, solver->needs);
+    snprintf(uses, sizeof uses, "%s applies%s%s%s%s", solver->name, pre && pre->uses ? "; " : "",
+             pre && pre->uses ? pre->name : "", pre && pre->uses ? " " : "", pre && pre->uses ? pre->uses : "");
+    note_rounding(s, m, uses);
     return true;
 }
 
@@ -601,12 +599,8 @@ bool matrix_is_hermitian(struct session *s, struct matrix *m, bool *is, struct e
     const struct stats *stats;
     *is = false;
     if (m->csr.rows != m->csr.cols) return true;
-    if (m->csr.imag) {
-        *is = hermitian(&m->csr);
-        return loop_unbroken("symmetry", e);
-    }
     if (!(stats = session_stats(s, m, e))) return false;
-    *is = stats->value_symmetric;
+    *is = stats->symmetry.rounding;
     return true;
 }
 
@@ -813,7 +807,7 @@ static bool solve_with(struct session *s, struct matrix *m, const struct args *a
     if (!solve_column_of(a, r, &i, e)) return false;
     if (!o->solver && !choose_solver(s, m, a, o, &direct, e)) return false;
     if (!o->solver) return run_solve_direct(s, m, a, e);
-    if (!solve_warn(s, m, o->solver, e)) return false;
+    if (!solve_warn(s, m, o->solver, o->pre, e)) return false;
     if (arg(a, "save") && !newfile_allowed(arg(a, "save"), o->force, e)) return false;
     drop_solve(s);
     return several ? solve_columns(s, m, a, o, r, e) : solve_one(s, m, a, o, r, i, e);

@@ -12,13 +12,17 @@ struct args;
 struct err;
 struct matrix;
 struct out;
+struct precond;
 struct session;
 struct solver;
 struct watch;
 
-/* Warn if the solver needs a symmetric matrix and m is not symmetric. Returns false if the statistics of m could not be
-   computed. */
-bool solve_warn(struct session *s, struct matrix *m, const struct solver *solver, struct err *e);
+/* Warn if the solver needs a symmetric matrix and m is not symmetric; if m is symmetric only up to rounding, print what
+   the solver and the preconditioner (NULL: none) do. Returns false if the statistics of m could not be computed. */
+bool solve_warn(struct session *s, struct matrix *m, const struct solver *solver, const struct precond *pre,
+                struct err *e);
+/* If m is known to be symmetric only up to rounding, print by how much, and what `uses` says about it. */
+void note_rounding(struct session *s, const struct matrix *m, const char *uses);
 /* Run the session's solve until it ends or is paused. */
 bool solve_drive(struct session *s, struct err *e);
 /* The solve that is paused. If no solve is paused, the result is NULL, and the error states what to do. */
@@ -31,7 +35,7 @@ bool solve_finish(struct session *s, struct err *e);
 void out_solve(struct out *o, const struct solve *v);
 /* Print one row of a table: iteration and residual. */
 void out_step(struct out *o, const struct solve *v);
-/* Is the matrix of m symmetric or, if it is complex, hermitian? */
+/* Is the matrix of m symmetric or, if it is complex, hermitian, up to rounding? */
 bool matrix_is_hermitian(struct session *s, struct matrix *m, bool *is, struct err *e);
 /* Write x, n numbers or n pairs, to a Matrix Market file. */
 bool solve_save_x(const char *file, int64_t n, bool pairs, const double *x, struct watch *w, struct err *e);

@@ -93,7 +93,7 @@ static bool choose(struct session *s, struct matrix *m, const struct args *a, st
     else if (!q->options) {
         const struct stats *stats = session_stats(s, m, e);
         if (!stats) return false;
-        q->solver = solver_find(stats->value_symmetric ? "cg" : "gmres");
+        q->solver = solver_find(stats->symmetry.rounding ? "cg" : "gmres");
     }
     if (q->solver && !q->solver->peers.petsc) return fail(e, E_UNSUPPORTED, "PETSc has no %s", q->solver->name);
     return choose_precond(a, q, e);

@@ -39,13 +39,22 @@ static void out_of_square(struct out *o, const char *key, const char *label, boo
         out_num(o, key, label, NAN, NULL);
 }
 
+static void out_symmetry(struct out *o, const struct csr *A, const struct symmetry *s)
+{
+    bool inexact = s->rounding && !s->hermitian;
+    out_bool(o, "value_symmetric", NULL, s->values);
+    out_bool(o, "hermitian", NULL, s->hermitian);
+    out_num(o, "asymmetry", NULL, inexact ? s->gap : s->hermitian ? 0 : NAN, NULL);
+    if (out_mode(o) == OUT_TEXT) out_str(o, NULL, "symmetric values", symmetry_text(s, A->imag != NULL).text);
+}
+
 static void out_pattern(struct out *o, const struct csr *A, const struct stats *t)
 {
     bool square = A->rows == A->cols, moduli = A->imag != NULL;
     out_int(o, "bandwidth", "bandwidth", t->bandwidth);
     out_int(o, "diagonals", "occupied diagonals", t->diagonals);
-    out_bool(o, "pattern_symmetric", "symmetric pattern", t->pattern_symmetric);
-    out_bool(o, "value_symmetric", "symmetric values", t->value_symmetric);
+    out_bool(o, "pattern_symmetric", "symmetric pattern", t->symmetry.pattern);
+    out_symmetry(o, A, &t->symmetry);
     out_of_square(o, "zero_diagonal", "zeros on the diagonal", square, t->zero_diagonal);
     out_of_square(o, "dominant_rows", "diagonally dominant rows", square, t->dominant_rows);
     out_num(o, "value_min", moduli ? "smallest modulus" : "smallest value", t->value_min, "%.6g");

@@ -76,7 +76,7 @@ static void out_steps(struct out *o, const struct sym *v, bool emu)
     }
 }
 
-static const char *symmetry_text(const struct sym *v)
+static const char *text_of_symmetry(const struct sym *v)
 {
     if (v->value_symmetric) return "yes, pattern and values";
     return v->pattern_symmetric ? "the pattern is symmetric, but the values are not" : "no";
@@ -113,7 +113,7 @@ static void report(struct session *s, const struct matrix *m, const char *from, 
     out_int(o, "added", "added", m->csr.nnz - before);
     out_bool(o, "pattern_symmetric", NULL, v->pattern_symmetric);
     out_bool(o, "value_symmetric", NULL, v->value_symmetric);
-    if (out_mode(o) == OUT_TEXT) out_str(o, NULL, "symmetric before", symmetry_text(v));
+    if (out_mode(o) == OUT_TEXT) out_str(o, NULL, "symmetric before", text_of_symmetry(v));
     out_bool(o, "copied", NULL, v->copied);
     out_times(o, v, t);
 }

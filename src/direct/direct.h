@@ -44,7 +44,7 @@ struct direct_method {
     const char *title; /* of the library: "UMFPACK" */
     struct shared_library *library;
     struct shared_library *also; /* a second library that the method calls; NULL: none */
-    bool hermitian;              /* needs a symmetric or, if A is complex, a hermitian matrix */
+    bool hermitian;              /* needs a symmetric or, if A is complex, a hermitian matrix, and uses one triangle */
     bool rectangular;            /* takes matrices of any shape, and finds a least-squares or least-norm solution */
     /* The functions below run on a worker thread and use only v->A and v->state. They fail with E_MEMORY, or with
        E_LIMIT if the factors have more nonzeros than the library can count. */

@@ -14,6 +14,7 @@
 #include "machine/kernel.h"
 #include "matrix/csr.h"
 #include "matrix/reference.h"
+#include "matrix/symmetry.h"
 #include "small.h"
 
 #include <float.h>
@@ -41,22 +42,6 @@ const char *eigen_status_name(enum eigen_status status)
 
 /* ---- checks ---- */
 
-/* The first entry that differs from its mirror image. */
-static bool refuse_unsymmetric(const struct csr *A, const char *name, struct err *e)
-{
-    for (int64_t i = 0; i < A->rows; i++)
-        for (int64_t k = csr_start(A, i); k < csr_start(A, i + 1); k++) {
-            int64_t at = csr_find(A, A->col[k], i);
-            double mirror = at < 0 ? 0 : A->val[at];
-            if (mirror == A->val[k]) continue;
-            return fail(e, E_UNSUPPORTED,
-                        "eigs needs a symmetric matrix, but %s(%lld, %d) = %.6g and %s(%d, %lld) = %.6g; `symmetrize` "
-                        "makes A + A'",
-                        name, (long long)i, A->col[k], A->val[k], name, A->col[k], (long long)i, mirror);
-        }
-    return fail(e, E_UNSUPPORTED, "eigs needs a symmetric matrix, and %s is not; `symmetrize` makes A + A'", name);
-}
-
 /* The basis needs more columns than pairs, unless it spans the whole space. */
 static int64_t pairs_most(int64_t n)
 {
@@ -79,7 +64,7 @@ bool eigen_check(const struct eigen_matrix *A, const struct eigen_options *o, bo
                     A->name);
     if (first_not_finite(M->nnz, M->val) < M->nnz)
         return fail(e, E_NUMERIC, "%s has NaN or inf, so it has no eigenvalues; `check` names the row", A->name);
-    if (!symmetric) return refuse_unsymmetric(M, A->name, e);
+    if (!symmetric) return symmetry_needed(M, "eigs", "`symmetrize` makes A + A'", e);
     if (o->pairs < 1) return fail(e, E_USAGE, "cannot find %lld eigenvalues: give 1 or more", (long long)o->pairs);
     if (o->pairs > n)
         return fail(e, E_USAGE, "%s has %s, so it has no %lld eigenvalues", A->name, how_many(n, "row").text,

@@ -176,7 +176,7 @@ bool stats_of(const struct csr *A, struct watch *w, struct stats *out, struct er
 {
     struct stats s = {0};
     if (!stats_rows(A, &s, e) || !entries(A, w, &s, e)) return false;
-    if (!symmetry_of(A, w, &s.pattern_symmetric, &s.value_symmetric, e)) return false;
+    if (!symmetry_of(A, w, &s.symmetry, e)) return false;
     *out = s;
     return true;
 }

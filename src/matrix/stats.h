@@ -5,6 +5,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "symmetry.h"
+
 struct csr;
 struct err;
 struct watch;
@@ -13,7 +15,7 @@ struct stats {
     int64_t row_min, row_max, empty_rows, bandwidth, diagonals, explicit_zeros, longest[8];
     int nlongest; /* number of rows in longest[], which is sorted by descending length, then by row number */
     double row_mean, row_median, row_std;
-    bool pattern_symmetric, value_symmetric;
+    struct symmetry symmetry;
     int64_t zero_diagonal; /* rows of a square matrix whose diagonal entry is missing or 0 */
     int64_t dominant_rows; /* rows with a_ii != 0 and |a_ii| >= the sum of the other |a_ij| */
     double value_min;      /* smallest value, or smallest |a| if A is complex; 0 if there are no values */
@@ -36,10 +38,5 @@ int64_t stats_row_at(const struct csr *A, int64_t row, int64_t end, int64_t entr
 /* The end of a slice of rows that begins at `row`. A slice is the work between two calls of watch_tick. The result is
    greater than row and at most `end`. */
 int64_t stats_slice(const struct csr *A, int64_t row, int64_t end);
-
-/* Does A have the same pattern as its transpose, and are the values bit-identical? (A NaN counts as different.) See
-   symmetry.c. A complex matrix is compared with its transpose without conjugation. O(nnz) time, O(rows) memory per
-   thread. */
-bool symmetry_of(const struct csr *A, struct watch *w, bool *pattern, bool *values, struct err *e);
 
 #endif

@@ -93,9 +93,8 @@ bool session_put_matrix(struct session *s, struct matrix *m, const struct solve_
 
 static enum known_symmetry known_symmetry_of(const struct matrix *m)
 {
-    if (!m->has_stats || m->csr.imag)
-        return SYMMETRY_UNKNOWN; /* of a complex matrix, the statistics compare A and A^T */
-    return m->stats.value_symmetric ? SYMMETRY_YES : SYMMETRY_NO;
+    if (!m->has_stats) return SYMMETRY_UNKNOWN;
+    return m->stats.symmetry.rounding ? SYMMETRY_YES : SYMMETRY_NO;
 }
 
 bool session_solve_matrix(struct session *s, struct matrix *m, const struct solve_options *o, struct solve_matrix *A,

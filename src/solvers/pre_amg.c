@@ -12,6 +12,7 @@
 #include "machine/amg_ops.h"
 #include "machine/device.h"
 #include "machine/kernel.h"
+#include "matrix/symmetry.h"
 #include "precond.h"
 #include "solve.h"
 #include "solve_state.h"
@@ -218,7 +219,7 @@ static bool make_levels(struct solve *v, struct cycle *c, struct err *e)
     c->A.mat = v->matrix.mat;
     c->A.kernel = v->matrix.kernel;
     if (v->matrix.symmetry != SYMMETRY_YES &&
-        !symmetric_of(v->matrix.csr, "the preconditioner amg", "bicgstab with precond ilu0", e))
+        !symmetry_needed(v->matrix.csr, "the preconditioner amg", "use bicgstab with precond ilu0", e))
         return false;
     if (!make_on_device(v, c, &made, e) || (!made && !make_on_host(v, c, e))) return false;
     c->scale = v->solver->symmetric ? c->sign : 1;

@@ -1,7 +1,9 @@
 /* Incomplete Cholesky factorisation without fill: L L' = A wherever A has an entry, or L L' = -A if the diagonal of A
    is negative: solvers for symmetric matrices need a positive definite M. If a pivot is not positive, the diagonal of A
    is increased (Manteuffel 1980). */
+#include "matrix/arithmetic.h"
 #include "matrix/csr.h"
+#include "matrix/symmetry.h"
 #include "base/loop.h"
 #include "base/mem.h"
 #include "base/threads.h"
@@ -13,15 +15,12 @@
 
 #include <complex.h>
 #include <math.h>
-#include <stdio.h>
 
 static const char who[] = "the preconditioner ic0";
 
 /* Nine matrices fail without an increase: 0.01 or less helps none of them, 0.03 helps one, 0.1 helps five, and 0.3
    helps all nine. */
 const double ic0_shifts[IC0_SHIFTS] = {0, 0.03, 0.1, 0.3};
-
-static const double rounding = 1e-10; /* entries whose relative difference is smaller than this count as equal */
 
 struct cholesky {
     const struct csr *A;
@@ -38,93 +37,6 @@ struct cholesky {
 static int64_t row_of_a(const struct cholesky *c, int64_t i)
 {
     return c->names ? c->names[i] : i;
-}
-
-static double complex value_of(const struct csr *A, int64_t k)
-{
-    return k < 0 ? 0 : A->imag ? CMPLX(A->val[k], A->imag[k]) : A->val[k];
-}
-
-/* Is entry l not the conjugate of entry k? */
-static bool differ(const struct csr *A, int64_t k, int64_t l)
-{
-    double most = fmax(csr_abs(A, k), csr_abs(A, l));
-    double gap = A->imag ? cabs(value_of(A, k) - conj(value_of(A, l))) : fabs(A->val[k] - A->val[l]);
-    return isfinite(most) && gap > rounding * most;
-}
-
-static bool refuse(const struct csr *A, int64_t i, int64_t j, struct err *e)
-{
-    double complex a = value_of(A, csr_find(A, i, j)), b = value_of(A, csr_find(A, j, i));
-    char of_a[64], of_b[64];
-    const char *fmt = A->imag ? "%g%+gi" : "%g";
-    snprintf(of_a, sizeof of_a, fmt, creal(a), cimag(a));
-    snprintf(of_b, sizeof of_b, fmt, creal(b), cimag(b));
-    if (i == j)
-        return fail(e, E_NUMERIC,
-                    "%s needs a hermitian matrix, but the diagonal entry (%lld, %lld), counted from 0, is %s, which is "
-                    "not real; use ilu0",
-                    who, (long long)i, (long long)i, of_a);
-    return fail(e, E_NUMERIC,
-                "%s needs a %s matrix: entry (%lld, %lld), counted from 0, is %s and (%lld, %lld) is %s; use ilu0", who,
-                A->imag ? "hermitian" : "symmetric", (long long)i, (long long)j, of_a, (long long)j, (long long)i,
-                of_b);
-}
-
-/* Does row i have a mirror image for every entry to the left of the diagonal, and a real diagonal? Adds the entries to
-   the right of the diagonal, less those to the left, to *right. */
-static bool mirrored(const struct cholesky *c, int64_t i, int64_t *right)
-{
-    const struct csr *A = c->A;
-    int diag = c->diag[i];
-    *right += A->rowptr[i + 1] - diag - 1 - (diag - A->rowptr[i]);
-    for (int k = A->rowptr[i]; k < diag; k++) {
-        int j = A->col[k], end = A->rowptr[j + 1];
-        int64_t l = column_lower(A->col, c->diag[j] + 1, end, i);
-        if (l == end || A->col[l] != i) return false;
-        if ((A->imag || A->val[k] != A->val[l]) && differ(A, k, l)) return false;
-    }
-    return !differ(A, diag, diag);
-}
-
-/* Name the first entry that has no mirror image. Visit the entries to the left of the diagonal row by row. Their mirror
-   images in any row j then come in storage order, so next[j] is the position of the next mirror image in row j. */
-static bool name_asymmetry(const struct cholesky *c, struct err *e)
-{
-    const struct csr *A = c->A;
-    int *next = mem_new(A->rows, sizeof *next, "the columns of a row", e);
-    struct loop loop = loop_of("the mirror images of entries", A->rows);
-    bool ok = next != NULL;
-    for (int64_t i = 0; ok && i < A->rows && loop_goes(&loop, i); i++) next[i] = c->diag[i] + 1;
-    for (int64_t i = 0; ok && i < A->rows && loop_goes(&loop, i); i++)
-        for (int k = A->rowptr[i]; k < c->diag[i] && ok; k++) {
-            int j = A->col[k], l = next[j]++;
-            if (l >= A->rowptr[j + 1] || A->col[l] > i)
-                ok = refuse(A, i, j, e);
-            else if (A->col[l] < i)
-                ok = refuse(A, j, A->col[l], e);
-            else if (differ(A, k, l))
-                ok = refuse(A, i, j, e);
-        }
-    for (int64_t i = 0; ok && i < A->rows && loop_goes(&loop, i); i++) {
-        if (next[i] < A->rowptr[i + 1])
-            ok = refuse(A, i, A->col[next[i]], e);
-        else if (differ(A, c->diag[i], c->diag[i]))
-            ok = refuse(A, i, i, e);
-    }
-    mem_free(next);
-    return ok && loop_end(&loop, e);
-}
-
-static bool check_symmetry(const struct cholesky *c, struct err *e)
-{
-    int64_t rows = c->A->rows, right = 0, bad = 0;
-    struct loop l = loop_of("the mirror images of entries", rows);
-#pragma omp parallel for schedule(dynamic, LOOP_SHARES) reduction(+ : right, bad) if (c->A->nnz > THREADS_FROM)
-    for (int64_t from = 0; from < rows; from += LOOP_EVERY)
-        for (int64_t i = from, end = loop_share(&l, from, rows); i < end; i++) bad += !mirrored(c, i, &right);
-    if (!loop_end(&l, e)) return false;
-    return (!bad && !right) || name_asymmetry(c, e);
 }
 
 /* The sum of l_ik l_jk, where row i has the entries a .. a_end-1 and row j has b .. b_end-1, in ascending order. */
@@ -263,8 +175,7 @@ static bool make_factors(struct solve *v, struct cholesky *c, struct err *e)
 {
     const struct csr *A = c->A;
     c->diag = mem_new(A->rows, sizeof *c->diag, "the positions of the diagonal", e);
-    if (!c->diag || !diagonal_places(A, who, c->diag, e) || !check_symmetry(c, e) ||
-        !triangles_order(v, c->diag, true, &c->names, e))
+    if (!c->diag || !diagonal_places(A, who, c->diag, e) || !triangles_order(v, A, c->diag, true, &c->names, e))
         return false;
     c->sign = diagonal_is_negative(A) ? -1 : 1;
     c->inverse = mem_new(v->n, sizeof *c->inverse, "the inverted diagonal", e);
@@ -274,16 +185,37 @@ static bool make_factors(struct solve *v, struct cholesky *c, struct err *e)
            put_factors(v, c, e);
 }
 
+/* (A + A') / 2, where A' is the conjugate transpose. */
+static bool hermitian_part(struct csr *out, const struct csr *A, struct err *e)
+{
+    struct csr T = {0};
+    bool ok = csr_transpose(&T, A, e) && (!A->imag || csr_conjugate(&T, e)) && csr_sum(out, 0.5, A, 0.5, &T, e);
+    csr_free(&T);
+    return ok;
+}
+
+/* A itself if it is hermitian, otherwise its hermitian part in *part, if A is hermitian up to rounding. */
+static const struct csr *exactly_hermitian(const struct csr *A, struct csr *part, struct err *e)
+{
+    struct symmetry s;
+    if (!symmetry_of(A, NULL, &s, e)) return NULL;
+    if (s.hermitian && s.pattern) return A;
+    if (!s.rounding) return symmetry_needed(A, who, "use ilu0", e) ? A : NULL;
+    return hermitian_part(part, A, e) ? part : NULL;
+}
+
 static bool make(struct solve *v, struct err *e)
 {
-    struct cholesky c = {.A = v->matrix.csr};
-    bool ok = make_factors(v, &c, e);
+    struct csr part = {0};
+    struct cholesky c = {.A = exactly_hermitian(v->matrix.csr, &part, e)};
+    bool ok = c.A && make_factors(v, &c, e);
     mem_free(c.diag);
     mem_free(c.names);
     half_free(&c.L);
     half_free(&c.U);
     mem_free(c.inverse);
     order_free(&c.order);
+    csr_free(&part);
     return ok;
 }
 
@@ -293,6 +225,7 @@ const struct precond precond_ic0 = {
     .about = "incomplete Cholesky factors in A's own pattern, with a larger diagonal if necessary",
     .source = "Meijerink and van der Vorst 1977; Manteuffel 1980",
     .needs = "a symmetric or hermitian positive definite matrix",
+    .uses = "factors the mean of A and A'",
     .symmetric = true,
     .long_apply = true,
     .triangles = true,

@@ -127,7 +127,7 @@ static bool make(struct solve *v, struct err *e)
     const struct csr *A = v->matrix.csr;
     int *names = NULL, *diag = mem_new(A->rows, sizeof *diag, "the positions of the diagonal", e);
     struct elimination t = {.v = v, .A = A, .diag = diag};
-    bool ok = diag && diagonal_places(A, who, diag, e) && triangles_order(v, diag, false, &names, e);
+    bool ok = diag && diagonal_places(A, who, diag, e) && triangles_order(v, A, diag, false, &names, e);
     t.names = names;
     ok = ok && reorder(&t, diag, e) && make_factors(v, &t, e);
     csr_free(&t.reordered);

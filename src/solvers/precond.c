@@ -157,40 +157,6 @@ bool diagonal_is_full(const struct csr *A)
     return csr_visit_all(A, visit_diagonal, &wanted, NULL);
 }
 
-/* Does entry k of row i, left of the diagonal or right of it, differ from its mirror image, or have none? */
-static bool differs(const struct csr *A, int64_t i, int64_t k)
-{
-    const double rounding = 1e-10;
-    int64_t at = csr_find(A, A->col[k], i);
-    double mirror = at < 0 ? 0 : A->val[at];
-    return at < 0 || fabs(A->val[k] - mirror) > rounding * fmax(fabs(A->val[k]), fabs(mirror));
-}
-
-/* The first entry of the first row that has such an entry; nnz if A is symmetric. */
-static int64_t first_difference(const struct csr *A, struct loop *l)
-{
-    int64_t first = A->nnz;
-#pragma omp parallel for schedule(dynamic, LOOP_SHARES) reduction(min : first) if (A->nnz > THREADS_FROM)
-    for (int64_t from = 0; from < A->rows; from += LOOP_EVERY)
-        for (int64_t i = from, end = loop_share(l, from, A->rows); i < end; i++)
-            for (int64_t k = A->rowptr[i]; k < A->rowptr[i + 1]; k++)
-                if (k < first && A->col[k] != i && differs(A, i, k)) first = k;
-    return first;
-}
-
-bool symmetric_of(const struct csr *A, const char *who, const char *instead, struct err *e)
-{
-    struct loop l = loop_of("symmetry", A->rows);
-    int64_t k = first_difference(A, &l);
-    if (!loop_end(&l, e)) return false;
-    if (k == A->nnz) return true;
-    int64_t i = csr_row_of(A, k), j = A->col[k], at = csr_find(A, j, i);
-    return fail(e, E_NUMERIC,
-                "%s needs a symmetric matrix: entry (%lld, %lld), counted from 0, is %g and (%lld, %lld) is %g; use %s",
-                who, (long long)i, (long long)j, A->val[k], (long long)j, (long long)i, at < 0 ? 0 : A->val[at],
-                instead);
-}
-
 int64_t precond_held(const struct solve *v)
 {
     const struct precond *p = v->pre.method;

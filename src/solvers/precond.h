@@ -17,6 +17,8 @@ struct solve;
 
 struct precond {
     const char *name, *about, *source, *needs;
+    const char
+        *uses; /* "factors the mean of A and A'": what M is made of if A is symmetric only up to rounding; NULL: A */
     const char *aliases; /* other names, separated by blanks; NULL: none */
     bool symmetric;      /* M is symmetric if A is symmetric, so cg accepts M */
     bool blocks;         /* M has blocks, whose size the user can choose */
@@ -70,9 +72,6 @@ bool values_of(const struct csr *A, double *val, struct err *e);
 /* -1 if M must approximate -A: a solver for symmetric matrices needs a positive definite M, even if A may be negative
    definite. Otherwise 1. */
 double precond_sign(const struct solve *v);
-/* Fails unless a real A is symmetric up to rounding; the error names two entries that differ, and advises to use
-   `instead`. */
-bool symmetric_of(const struct csr *A, const char *who, const char *instead, struct err *e);
 /* Bytes that the parts of the preconditioner of v take on the device; 0: none has been made. */
 int64_t precond_held(const struct solve *v);
 

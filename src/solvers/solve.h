@@ -40,7 +40,7 @@ enum solve_vector {
     VEC_X0                         /* x0, if VEC_X holds u */
 };
 
-/* Are the values of A symmetric? Unknown until the statistics have been computed. */
+/* Is A symmetric (if complex: hermitian) up to rounding? Unknown until the statistics have been computed. */
 enum known_symmetry { SYMMETRY_UNKNOWN, SYMMETRY_YES, SYMMETRY_NO };
 
 /* The matrix as its owner passes it to the solve; all members must outlive the solve. */

@@ -3,6 +3,7 @@
 #include "base/base.h"
 #include "base/mem.h"
 #include "matrix/csr.h"
+#include "matrix/symmetry.h"
 #include "matrix/reorder.h"
 #include "precond.h"
 #include "triangles.h"
@@ -23,7 +24,8 @@ static bool found(enum fact *f, bool (*find)(const struct csr *A), const struct 
 
 static bool find_symmetric(const struct csr *A)
 {
-    return !A->source && !A->imag && A->rows == A->cols && A->nnz <= SYMMETRY_NNZ && symmetric_of(A, "", "", NULL);
+    struct symmetry s;
+    return !A->source && !A->imag && A->rows == A->cols && A->nnz <= SYMMETRY_NNZ && symmetry_of(A, NULL, &s, NULL) && s.rounding;
 }
 
 bool suits_symmetric(struct suits *s, const struct csr *A)

@@ -267,25 +267,25 @@ static bool nearly_complete(const struct csr *A, const int *diag)
     return back <= 3 * entries;
 }
 
-static bool find_names(struct solve *v, const struct ordering *o, bool symmetric, int **names, struct err *e)
+static bool find_names(struct solve *v, const struct csr *A, const struct ordering *o, bool symmetric, int **names,
+                       struct err *e)
 {
-    const struct csr *A = v->matrix.csr;
     *names = mem_new(A->rows, sizeof **names, "the order of the rows", e);
     return *names && (symmetric ? reorder_find_symmetric : reorder_find)(o, A, *names, v->matrix.watch, e);
 }
 
 /* Order the rows by colours if fewer levels are predicted to gain more than the iterations that colours cost. The rest
    of an iteration moves about as many bytes as an application. */
-static bool colour_if_faster(struct solve *v, const int *diag, bool symmetric, int **names, struct err *e)
+static bool colour_if_faster(struct solve *v, const struct csr *A, const int *diag, bool symmetric, int **names,
+                             struct err *e)
 {
-    const struct csr *A = v->matrix.csr;
     const struct ordering *o = ordering_find("colours");
     double rest = fmax(us_of_bytes(12.0 * (double)A->nnz + 130.0 * (double)A->rows), REST_US);
     double enough = COLOURS_COST * 2 * rest - rest, natural = 0, coloured = 0;
     if (!symmetric && A->rows < COLOURS_FROM) return true;
     if (!natural_us(A, diag, enough, &natural, e)) return false;
     if (natural <= enough || nearly_complete(A, diag)) return true;
-    if (!find_names(v, o, symmetric, names, e) || !ordered_us(A, *names, &coloured, e)) return false;
+    if (!find_names(v, A, o, symmetric, names, e) || !ordered_us(A, *names, &coloured, e)) return false;
     if (COLOURS_COST * (coloured + rest) < natural + rest) {
         v->pre.order = o;
         v->pre.note[TRI_NATURAL_US] = llround(natural);
@@ -296,15 +296,15 @@ static bool colour_if_faster(struct solve *v, const int *diag, bool symmetric, i
     return true;
 }
 
-bool triangles_order(struct solve *v, const int *diag, bool symmetric, int **names, struct err *e)
+bool triangles_order(struct solve *v, const struct csr *A, const int *diag, bool symmetric, int **names, struct err *e)
 {
     const struct triangle_settings *t = &v->pre.triangles;
     bool free_choice = !t->natural && t->way == TRIANGLES_AUTO && v->dev->kind != DEV_CPU;
     *names = NULL;
     v->pre.order = t->order;
     v->pre.note[TRI_NATURAL_US] = 0;
-    if (t->order) return find_names(v, t->order, symmetric, names, e);
-    return !free_choice || colour_if_faster(v, diag, symmetric, names, e);
+    if (t->order) return find_names(v, A, t->order, symmetric, names, e);
+    return !free_choice || colour_if_faster(v, A, diag, symmetric, names, e);
 }
 
 /* ---- the chosen order ---- */

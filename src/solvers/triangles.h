@@ -28,9 +28,10 @@ enum {
 /* Write the index of the diagonal entry of each row of A to diag[A->rows]. Fails if a row has no diagonal entry; `who`
    is the name of the method in the error. */
 bool diagonal_places(const struct csr *A, const char *who, int *diag, struct err *e);
-/* Choose v->pre.order, the order of the rows of the factors. *names receives, for each of these rows, the row of A that
-   it is, or NULL if the rows keep their order; the caller frees it. `symmetric`: the pattern of A is known to be. */
-bool triangles_order(struct solve *v, const int *diag, bool symmetric, int **names, struct err *e);
+/* Choose v->pre.order, the order of the rows of the factors of A. *names receives, for each of these rows, the row of A
+   that it is, or NULL if the rows keep their order; the caller frees it. `symmetric`: the pattern of A is known to be.
+ */
+bool triangles_order(struct solve *v, const struct csr *A, const int *diag, bool symmetric, int **names, struct err *e);
 
 /* The factors L and U without their diagonals. lower_inverse and upper_inverse hold the inverses of the diagonals of L
    and U; NULL: all ones. If A is complex, all values are pairs. If upper.val is NULL, U is the conjugate transpose

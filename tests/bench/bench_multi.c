@@ -170,7 +170,7 @@ static bool system_vectors(struct system *y, struct err *e)
 static bool system_new(struct system *y, const char *spec, bool vectors, struct err *e)
 {
     int64_t param[PARAMS_MAX];
-    bool pattern = false, values = false;
+    struct symmetry symmetry = {0};
     double from = now_us();
     *y = (struct system){0};
     const struct generator *g = read_spec(spec, param, e);
@@ -182,8 +182,8 @@ static bool system_new(struct system *y, const char *spec, bool vectors, struct 
     if (weak && !put_diagonal(&y->A, e)) return false;
     stage(y->name, from);
     if (!vectors) return true;
-    if (!symmetry_of(&y->A, NULL, &pattern, &values, e) || !system_vectors(y, e)) return false;
-    y->judged = values;
+    if (!symmetry_of(&y->A, NULL, &symmetry, e) || !system_vectors(y, e)) return false;
+    y->judged = symmetry.values;
     stage("the reference", from);
     return true;
 }

@@ -386,7 +386,7 @@ TEST(refusals_are_one_line)
         const char *line, *says;
     } cases[] = {
         {"eigs wide", "needs a square matrix, but wide is 4 x 9"},
-        {"eigs upper", "needs a symmetric matrix, but upper("},
+        {"eigs upper", "needs a symmetric matrix: entry (0, 1), counted from 0, is"},
         {"eigs nan", "nan has NaN or inf"},
         {"eigs complex", "complex is complex; hermitian matrices are not supported"},
         {"eigs empty", "empty is empty"},

@@ -87,10 +87,10 @@ TEST(sizes_symmetry_and_dominance)
         if (A.rows != cases[i].rows || A.cols != cases[i].cols || (cases[i].nnz >= 0 && A.nnz != cases[i].nnz))
             fail_msg("case %d, %s: %lld x %lld, %lld", i, cases[i].name, (long long)A.rows, (long long)A.cols,
                      (long long)A.nnz);
-        if (s.pattern_symmetric != cases[i].pattern || s.value_symmetric != cases[i].values ||
+        if (s.symmetry.pattern != cases[i].pattern || s.symmetry.values != cases[i].values ||
             dominant != cases[i].dominant)
-            fail_msg("case %d, %s: pattern %d, values %d, dominant %d", i, cases[i].name, s.pattern_symmetric,
-                     s.value_symmetric, dominant);
+            fail_msg("case %d, %s: pattern %d, values %d, dominant %d", i, cases[i].name, s.symmetry.pattern,
+                     s.symmetry.values, dominant);
         csr_free(&A);
     }
 }

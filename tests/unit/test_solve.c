@@ -528,7 +528,8 @@ TEST(test_complex)
     talk_says(&t, "print x 0", "0:");
     talk_line(&t, "solve cg Z on cpu maxit 3");
     assert_non_null(strstr(t.err, "is not hermitian"));
-    talk_refuses(&t, "solve bicgstab Z precond ic0", "ic0 needs a hermitian matrix: entry (1, 0), counted from 0, is");
+    talk_refuses(&t, "solve bicgstab Z precond ic0",
+                 "ic0 needs a hermitian matrix, but the diagonal entry (0, 0), counted from 0, is");
     /* The factors of a tridiagonal matrix have no fill, so ilu0 and ic0 are exact. */
     solve_complex(&t, "solve bicgstab Z on cpu precond ilu0", 1e-14);
     assert_true(t.s.solve->iterations <= 1);

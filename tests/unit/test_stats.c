@@ -86,8 +86,8 @@ static void assert_symmetry(const struct csr *A, const struct stats *s)
     assert_true(csr_transpose(&T, A, NULL));
     bool pattern = A->rows == A->cols && !memcmp(A->rowptr, T.rowptr, (size_t)(A->rows + 1) * sizeof *A->rowptr) &&
                    !memcmp(A->col, T.col, (size_t)A->nnz * sizeof *A->col);
-    assert_int_equal(s->pattern_symmetric, pattern);
-    assert_int_equal(s->value_symmetric, pattern && csr_equal(A, &T));
+    assert_int_equal(s->symmetry.pattern, pattern);
+    assert_int_equal(s->symmetry.values, pattern && csr_equal(A, &T));
     csr_free(&T);
 }
 
@@ -116,24 +116,68 @@ static struct csr two_by_two(const double v[4])
     return A;
 }
 
-TEST(values_are_compared_bit_by_bit)
+TEST(symmetry_is_exact_or_up_to_rounding)
 {
     static const struct {
         double v[4];
-        bool values;
+        bool values, rounding;
     } cases[] = {
-        {{1, 2, 2, 3}, true},       {{1, 2, 2.0000000000000004, 3}, false},
-        {{1, 0.0, -0.0, 3}, false}, {{1, 0, 0, 1}, true},
-        {{1, NAN, NAN, 1}, false},  {{NAN, 1, 1, 1}, false},
-        {{1, 2, -2, 1}, false},     {{1, INFINITY, INFINITY, 1}, true},
+        {{1, 2, 2, 3}, true, true},
+        {{1, 2, 2.0000000000000004, 3}, false, true},
+        {{1, 0.0, -0.0, 3}, true, true},
+        {{1, 0, 0, 1}, true, true},
+        {{1, NAN, NAN, 1}, false, false},
+        {{NAN, 1, 1, 1}, false, false},
+        {{1, 2, -2, 1}, false, false},
+        {{1, INFINITY, INFINITY, 1}, true, true},
+        {{2, 1e-17, 0, 3}, false, true},
+        {{2, 1e-9, 0, 3}, false, false},
+        {{1e9, 1e-9, 0, 1}, false, false}, /* small beside row 0, but not beside row 1 */
+        {{INFINITY, 1, 2, INFINITY}, false, false},
     };
     for (int i = 0; i < COUNT(cases); i++) {
         struct csr A = two_by_two(cases[i].v);
         struct stats s;
         assert_true(stats_of(&A, NULL, &s, NULL));
-        assert_true(s.pattern_symmetric && s.value_symmetric == cases[i].values);
+        if (!s.symmetry.pattern || s.symmetry.values != cases[i].values || s.symmetry.rounding != cases[i].rounding)
+            fail_msg("case %d: values %d, rounding %d", i, s.symmetry.values, s.symmetry.rounding);
         csr_free(&A);
     }
+}
+
+static struct symmetry symmetry_of_triplets(int n, const int *row, const int *col, const double *re, const double *im)
+{
+    struct csr A;
+    struct symmetry s;
+    assert_true(csr_from_triplets(&A, 3, 3, n, row, col, re, im, NULL, NULL));
+    assert_true(symmetry_of(&A, NULL, &s, NULL));
+    csr_free(&A);
+    return s;
+}
+
+TEST(an_entry_that_is_not_stored_is_0)
+{
+    static const int row[] = {0, 0, 1, 1, 2, 2}, col[] = {0, 1, 1, 2, 1, 2};
+    static const double zero[] = {4, 0, 3, 1, 1, 5}, tiny[] = {4, 3e-16, 3, 1, 1, 5}, one[] = {4, 1, 3, 1, 1, 5};
+    struct symmetry s = symmetry_of_triplets(6, row, col, zero, NULL);
+    assert_true(!s.pattern && s.values && s.hermitian && s.rounding && s.gap == 0);
+    s = symmetry_of_triplets(6, row, col, tiny, NULL);
+    assert_true(!s.pattern && !s.values && s.rounding && fabs(s.gap - 6e-17) < 1e-30);
+    s = symmetry_of_triplets(6, row, col, one, NULL);
+    assert_true(!s.pattern && !s.values && !s.rounding);
+}
+
+TEST(complex_symmetry_is_that_of_the_conjugate_transpose)
+{
+    static const int row[] = {0, 0, 1, 1}, col[] = {0, 1, 0, 1};
+    static const double re[] = {2, 1, 1, 2}, conjugates[] = {0, 1, -1, 0}, equal[] = {0, 1, 1, 0},
+                        almost[] = {1e-16, 1, -1.0000000000000002, 0};
+    struct symmetry s = symmetry_of_triplets(4, row, col, re, conjugates);
+    assert_true(s.hermitian && s.rounding && !s.values && s.gap == 0);
+    s = symmetry_of_triplets(4, row, col, re, equal);
+    assert_true(!s.hermitian && !s.rounding && s.values);
+    s = symmetry_of_triplets(4, row, col, re, almost);
+    assert_true(!s.hermitian && s.rounding && !s.values && s.gap > 0 && s.gap < 2e-16);
 }
 
 /* A matrix large enough for several threads; a missing entry must be noticed on either side of the diagonal, wherever
@@ -148,16 +192,16 @@ TEST(one_missing_entry_breaks_symmetry)
     assert_true(generator_find("poisson2d")->make(p, 0, NULL, &A, NULL));
     for (int i = 0; i < 40; i++) {
         omp_set_num_threads(i % 5 + 1);
-        assert_true(stats_of(&A, NULL, &s, NULL) && s.pattern_symmetric && s.value_symmetric);
+        assert_true(stats_of(&A, NULL, &s, NULL) && s.symmetry.pattern && s.symmetry.values);
         assert_true(csr_copy(&B, &A, NULL));
         int64_t k = (int64_t)(random_next(&random) % (uint64_t)A.nnz), row = 0;
         while (A.rowptr[row + 1] <= k) row++;
         B.val[k] *= A.col[k] == row ? 1 : 2;
-        assert_true(stats_of(&B, NULL, &s, NULL) && s.pattern_symmetric && s.value_symmetric == (A.col[k] == row));
+        assert_true(stats_of(&B, NULL, &s, NULL) && s.symmetry.pattern && s.symmetry.values == (A.col[k] == row));
         memmove(B.col + k, B.col + k + 1, (size_t)(B.nnz - k - 1) * sizeof *B.col);
         B.nnz--;
         for (int64_t r = row; r < B.rows; r++) B.rowptr[r + 1]--;
-        assert_true(stats_of(&B, NULL, &s, NULL) && s.pattern_symmetric == (A.col[k] == row));
+        assert_true(stats_of(&B, NULL, &s, NULL) && s.symmetry.pattern == (A.col[k] == row));
         csr_free(&B);
     }
     omp_set_num_threads(threads);
@@ -379,7 +423,7 @@ TEST(real_matrices_agree_with_their_index)
         snprintf(path, sizeof path, "%s/%.*s.mtx.gz", folder, (int)strcspn(line, "\t"), line);
         if (!mtx_load(path, NULL, &A, &info, &e) || !stats_of(&A, NULL, &s, &e)) fail_msg("%s: %s", path, e.text);
         if (!agrees_with_line(line, &A, &s)) fail_msg("%s: %s", path, line);
-        if (!strcmp(info.symmetry, "symmetric") && !s.value_symmetric) fail_msg("%s is not symmetric", path);
+        if (!strcmp(info.symmetry, "symmetric") && !s.symmetry.values) fail_msg("%s is not symmetric", path);
         csr_free(&A);
         agreed++;
     }
@@ -422,7 +466,7 @@ TEST(work_stops_when_asked)
         struct err e = {0};
         struct stats s;
         if (stats_of(&A, &w, &s, &e)) {
-            assert_true(n >= 3 && s.value_symmetric);
+            assert_true(n >= 3 && s.symmetry.values);
             break;
         }
         assert_int_equal(e.code, E_CANCELLED);
