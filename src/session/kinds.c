@@ -69,7 +69,7 @@ static const char *value_name(const struct session *s, const char *text)
     char safe[sizeof((struct matrix *)0)->name * 4];
     (void)s;
     size_t n = strlen(text);
-    bool ok = n && n < sizeof((struct matrix *)0)->name && !text[strcspn(text, " \"'\\;#!/")] &&
+    bool ok = n && n < sizeof((struct matrix *)0)->name && name_is_plain(text) &&
               !strcmp(print_safe(text, n, n, safe, sizeof safe), text) && !name_refuses(text);
     return ok ? text : NULL;
 }
@@ -577,7 +577,7 @@ const struct kind kinds[] = {
      KIND_PLAIN, NULL, NULL},
     {"MEASURE", "measure", "a measure of rows", NULL, &row_measure_registry, NULL, NULL, KIND_PLAIN, NULL, NULL},
     {"FORMULA", "formula", "NAME = EXPRESSION", NULL, NULL, value_any, list_operands, KIND_PLAIN, NULL, NULL},
-    {"NAME", "name", "a name of at most 63 bytes without blanks, quotes or slashes", NULL, NULL, value_name, NULL,
+    {"NAME", "name", "a name of at most 63 bytes, of letters, digits and _ . + -", NULL, NULL, value_name, NULL,
      KIND_PLAIN, NULL, name_refuses},
     {"N", "n", "an integer", NULL, NULL, value_integer, NULL, KIND_PLAIN, NULL, NULL},
     {"RANGE", "range", "an index or a range, such as 5 or 3:7", NULL, NULL, value_interval, NULL, KIND_PLAIN, NULL,

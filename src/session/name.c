@@ -22,10 +22,23 @@ size_t name_number(const char *at)
     return name_character(at[n]) ? 0 : n;
 }
 
+bool name_may_hold(char c)
+{
+    static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.+-";
+    return (unsigned char)c >= 0x80 || (c && strchr(plain, c));
+}
+
+bool name_is_plain(const char *name)
+{
+    while (name_may_hold(*name)) name++;
+    return !*name;
+}
+
 const char *name_refuses(const char *name)
 {
-    name += strspn(name, "+-");
-    size_t n = name_number(name);
-    if (n && !name[n]) return "is a number in expressions; choose another name";
-    return strcmp(name, "I") ? NULL : "is the identity in expressions; choose another name";
+    const char *unsigned_name = name + strspn(name, "+-");
+    size_t n = name_number(unsigned_name);
+    if (n && !unsigned_name[n]) return "is a number in expressions; choose another name";
+    if (!strcmp(unsigned_name, "I")) return "is the identity in expressions; choose another name";
+    return unsigned_name > name ? "begins with a sign; choose another name" : NULL;
 }

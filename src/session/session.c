@@ -256,16 +256,15 @@ static size_t without(const char *name, size_t n, const char *ending)
     return n > k && !strncasecmp(name + n - k, ending, k) ? n - k : n;
 }
 
-/* Copy one character of a file name to a name: characters of ASCII other than letters, digits and _+-. become _, and so
-   do characters that are not safe to print. Returns the length of the character in the file name. */
+/* Copy one character of a file name to a name: characters that a name may not hold become _, and so do characters
+   that are not safe to print. Returns the length of the character in the file name. */
 static size_t copy_character(const char *from, size_t n, char *out, size_t *at)
 {
-    static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_+-.";
     char safe[32];
     uint32_t point;
     int length = utf8_decode(from, n, &point);
     size_t used = length > 0 ? (size_t)length : 1;
-    bool kept = used == 1 ? strchr(plain, *from) != NULL
+    bool kept = used == 1 ? !(*from & 0x80) && name_may_hold(*from)
                           : !strncmp(print_safe(from, used, used, safe, sizeof safe), from, used);
     memcpy(out + *at, kept ? from : "_", kept ? used : 1);
     *at += kept ? used : 1;
@@ -307,6 +306,8 @@ static void unique_name(const struct session *s, const char *file, char out[64])
 bool session_add(struct session *s, const char *name, struct csr *A, const struct load_info *info, struct err *e)
 {
     const char *why = name ? name_refuses(name) : NULL;
+    if (name && !name_is_plain(name))
+        return fail(e, E_USAGE, "%s is not a name: names have only letters, digits and _ . + -", name);
     if (why) return fail(e, E_USAGE, "%s %s", name, why);
     if (name && find(s, name))
         return fail(e, E_USAGE, "a matrix is called %s already; `drop %s` first or choose another name", name, name);

@@ -211,7 +211,7 @@ static const struct {
     {"use", "use: a matrix is missing after `use`; one of A, Bus\n"},
     {"use Bsu", "use: `Bsu` after `use` is not a matrix (did you mean `Bus`?); one of A, Bus\n"},
     {"load", "load: a file is missing after `load`\n"},
-    {"load a as 'x y'", "load: `x y` after `as` is not a name of at most 63 bytes without blanks, quotes or slashes\n"},
+    {"load a as 'x y'", "load: `x y` after `as` is not a name of at most 63 bytes, of letters, digits and _ . + -\n"},
     {"load a b as C", "load: 2 files cannot share the name `C`: give one file before `as`\n"},
     {"spmv on", "spmv: a device is missing after `on`; one of cpu, emu, emu*2\n"},
     {"spmv on gpuu", "spmv: `gpuu` after `on` is not a device; one of cpu, emu, emu*2\n"},

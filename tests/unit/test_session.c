@@ -60,6 +60,32 @@ TEST(names_come_from_files)
     talk_close(&t);
 }
 
+/* A recording or a list of names runs nothing if a shell reads it. */
+TEST(names_hold_no_shell_characters)
+{
+    static const char special[] = "$`!\"'\\;&|<>(){}[]*?~#%^=,:@/ \t";
+    struct talk t;
+    talk_open(&t, OUT_TEXT);
+    for (const char *c = special; *c; c++) {
+        struct csr A = {0};
+        struct err e = {0};
+        struct load_info info = {0};
+        char name[] = {'a', *c, 'b', 0}, as_file[] = {'c', *c, 'd', '.', 'm', 't', 'x', 0};
+        assert_true(csr_new(&A, 2, 2, 0, false, &e));
+        assert_false(session_add(&t.s, name, &A, &info, &e));
+        assert_non_null(strstr(e.text, "is not a name: names have only letters, digits and _ . + -"));
+        snprintf(info.file, sizeof info.file, "%s", as_file);
+        assert_true(session_add(&t.s, NULL, &A, &info, &e));
+        assert_string_equal(t.s.current->name, *c == '/' ? "d" : "c_d");
+        assert_true(session_drop(&t.s, t.s.current));
+    }
+    talk_refuses(&t, "gen poisson2d 3 as $(touch${IFS}x)", "is not a name of at most 63 bytes, of letters, digits");
+    talk_refuses(&t, "gen poisson2d 3 as -rf", "begins with a sign; choose another name");
+    talk_says(&t, "gen poisson2d 3 as a.b_c-d+4", "");
+    talk_says(&t, "gen poisson2d 3 as \xc3\xa4", "");
+    talk_close(&t);
+}
+
 TEST(a_taken_name_is_refused)
 {
     struct talk t;
