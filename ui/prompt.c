@@ -10,6 +10,7 @@
 #include "machine/device.h"
 #include "session/matrix.h"
 #include "base/mem.h"
+#include "base/newfile.h"
 #include "session/session.h"
 #include "base/text.h"
 #include "base/words.h"
@@ -28,7 +29,7 @@
 #include <readline/history.h>
 #include <readline/readline.h>
 
-enum { HISTORY_MOST = 5000 };
+enum { HISTORY_MOST = 5000, HISTORY_BYTES = 4 << 20 };
 
 /* Static, because readline passes no user argument to callbacks. */
 static struct session *session;
@@ -38,21 +39,84 @@ static bool done;
 
 /* ---- history ---- */
 
+/* Add the lines from `at` to `end`, which may be overwritten, to the history. A longer line, and a line with a NUL, is
+   not a command. */
+static void add_lines(char *at, char *end)
+{
+    for (char *next; at < end; at = next + 1) {
+        next = memchr(at, '\n', (size_t)(end - at));
+        if (!next) next = end;
+        *next = 0;
+        size_t n = strlen(at);
+        if (n && n <= LINE_LIMIT && at + n == next) add_history(at);
+    }
+}
+
+/* The end of the file, of at most HISTORY_BYTES, without the line that begins before it: from *at to *end. The caller
+   releases the result, which is NULL if nothing can be read. */
+static char *end_of(int fd, off_t size, char **at, char **end)
+{
+    off_t from = size > HISTORY_BYTES ? size - HISTORY_BYTES : 0;
+    char *text = mem_new(HISTORY_BYTES + 1, 1, "the history of commands", NULL);
+    ssize_t n = text ? pread(fd, text, HISTORY_BYTES, from) : 0;
+    if (n <= 0) return mem_free(text), NULL;
+    char *first = from ? memchr(text, '\n', (size_t)n) : NULL;
+    *end = text + n;
+    *at = first ? first + 1 : from ? *end : text;
+    return text;
+}
+
+static void read_end(int fd, off_t size)
+{
+    char *at, *end, *text = end_of(fd, size, &at, &end);
+    if (text) add_lines(at, end);
+    mem_free(text);
+}
+
+/* Read the history. Returns why it cannot be used, or NULL. A pipe or device in its place does not delay the prompt. */
+static const char *history_read(void)
+{
+    struct stat st;
+    int fd = open(history_file, O_RDWR | O_CREAT | O_CLOEXEC | O_NONBLOCK | O_NOCTTY, 0600);
+    if (fd < 0) return strerror(errno);
+    bool regular = !fstat(fd, &st) && S_ISREG(st.st_mode);
+    if (regular) read_end(fd, st.st_size);
+    close(fd);
+    return regular ? NULL : "it is not a regular file";
+}
+
 static void history_load(void)
 {
-    int fd = -1;
-    bool known = xdg_path("XDG_STATE_HOME", ".local/state", "warpspy/history", history_file, sizeof history_file);
-    errno = ENOENT;
-    if (known && xdg_make_folders(history_file)) fd = open(history_file, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
-    if (fd >= 0) {
-        close(fd);
-        read_history(history_file);
-        return;
-    }
     char name[256];
+    bool known = xdg_path("XDG_STATE_HOME", ".local/state", "warpspy/history", history_file, sizeof history_file);
+    const char *why = !known ? strerror(ENOENT) : !xdg_make_folders(history_file) ? strerror(errno) : history_read();
+    if (!why) return;
     out_note(session->out, "the history of commands is not saved: cannot write %s: %s",
-             show_safe(history_file, name, sizeof name), strerror(errno));
+             show_safe(history_file, name, sizeof name), why);
     history_file[0] = 0;
+}
+
+/* Replace a file that is too large to be read at once by its end. */
+static void cut_file(off_t size)
+{
+    char *at, *end, *text;
+    struct newfile f;
+    int fd = open(history_file, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    if (fd < 0) return;
+    if ((text = end_of(fd, size, &at, &end)))
+        newfile_close(&f, newfile_open_own(&f, history_file, true, NULL) && newfile_write(&f, at, end - at, NULL),
+                      NULL);
+    mem_free(text);
+    close(fd);
+}
+
+/* Keep the last lines only. */
+static void history_shorten(void)
+{
+    struct stat st;
+    if (!history_file[0] || stat(history_file, &st) || !S_ISREG(st.st_mode)) return;
+    if (st.st_size > HISTORY_BYTES) cut_file(st.st_size);
+    history_truncate_file(history_file, HISTORY_MOST);
 }
 
 static void history_keep(const char *line)
@@ -185,7 +249,7 @@ void prompt_open(struct session *s)
 void prompt_close(struct session *s)
 {
     if (!session || s != session) return;
-    if (history_file[0]) history_truncate_file(history_file, HISTORY_MOST);
+    history_shorten();
     rl_clear_history(); /* also frees the undo lists of changed history lines */
     session = NULL;
 }

@@ -60,6 +60,35 @@ def test_unwritable_history_is_one_warning():
     quits(s)
 
 
+def test_other_things_in_place_of_the_history_are_one_warning():
+    for make in (os.mkfifo, lambda path: os.symlink("/dev/zero", path), os.mkdir):
+        home = tempfile.mkdtemp(dir=os.environ.get("HOME", "/tmp"))
+        os.mkdir(os.path.join(home, "warpspy"))
+        make(os.path.join(home, "warpspy", "history"))
+        s = at_prompt(home=home)
+        assert s.words().count("the history of commands is not saved") == 1, s.text()
+        s.line("gen poisson2d 5 as still")
+        s.wait("still [")
+        quits(s)
+
+
+def test_only_the_end_of_a_huge_history_is_read():
+    home = tempfile.mkdtemp(dir=os.environ.get("HOME", "/tmp"))
+    file = os.path.join(home, "warpspy", "history")
+    os.mkdir(os.path.dirname(file))
+    with open(file, "wb") as history:
+        history.truncate(1 << 34)  # 16 GiB without any block
+        history.seek(0, os.SEEK_END)
+        history.write(b"\ngen poisson2d 7 as seventh\nversion\n")
+    s = at_prompt(home=home)
+    s.keys(UP, UP)
+    s.wait("gen poisson2d 7 as seventh")
+    s.keys("\x03")
+    quits(s)
+    kept = open(file).read().splitlines()
+    assert kept == ["gen poisson2d 7 as seventh", "version", "quit"], kept
+
+
 def test_completion():
     s = at_prompt()
     s.keys("gen pois", "\t", "\t", "\t")
