@@ -60,10 +60,10 @@ static bool size_of(const struct args *a, struct export *x, struct err *e)
     return size_read(arg(a, "size"), EXPORT_WIDTH_LEAST, EXPORT_HEIGHT_LEAST, EXPORT_MOST, &x->w, &x->h, e);
 }
 
-bool export_write(const char *path, const char *data, size_t n, struct err *e)
+bool export_write(const char *path, bool force, const char *data, size_t n, struct err *e)
 {
     struct newfile f;
-    bool ok = newfile_open(&f, path, e) && newfile_write(&f, data, (int64_t)n, e);
+    bool ok = newfile_open(&f, path, force, e) && newfile_write(&f, data, (int64_t)n, e);
     return newfile_close(&f, ok, e);
 }
 
@@ -231,11 +231,11 @@ bool export_view(struct session *s, const struct export *x, FILE *f, struct err 
     return write_picture(s, x, f, e);
 }
 
-static bool export_file(struct session *s, const struct export *x, const char *path, struct err *e)
+static bool export_file(struct session *s, const struct export *x, const char *path, bool force, struct err *e)
 {
     struct memfile m;
     bool ok = memfile_open(&m, e) && export_view(s, x, m.file, e);
-    ok = memfile_close(&m, ok, e) && export_write(path, m.text, m.n, e);
+    ok = memfile_close(&m, ok, e) && export_write(path, force, m.text, m.n, e);
     memfile_free(&m);
     return ok;
 }
@@ -250,7 +250,7 @@ static bool run_export(struct session *s, const struct args *a, struct err *e)
     if (arg(a, "matrix") && !m) return false;
     if (!kind_of(a, &x.kind, e) || !size_of(a, &x, e) || !newfile_allowed(file, arg_flag(a, "force"), e)) return false;
     s->current = m;
-    bool ok = export_file(s, &x, file, e);
+    bool ok = export_file(s, &x, file, arg_flag(a, "force"), e);
     s->current = current;
     if (!ok) return false;
     out_record(s->out);

@@ -67,7 +67,8 @@ const struct command command_keys = {
         "WheelUp:X,Y WheelDown:X,Y (a cell, counted from 0), Size:120x40 (resizes the window), or Wait, which\n"
         "delays the next key until no solve or race runs. Any other word is typed letter by letter; put the word\n"
         "in '...' if it contains blanks. Each key waits for background work to end. Lines that these keys type\n"
-        "are not saved in the history, and :!COMMAND is refused without `allow shell` (see `help allow`).\n"
+        "are not saved in the history, :!COMMAND is refused without `allow shell`, and they may write new files in\n"
+        "the working folder only, without `allow files` (see `help allow`).\n"
         "    keys \"Down Right + + ':solve cg step' Enter\"; screendump\n"
         "    keys t t size 120x40 view rows; screendump rows.svg",
     .run = run_keys,

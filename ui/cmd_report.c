@@ -182,7 +182,7 @@ static bool run_report(struct session *s, const struct args *a, struct err *e)
     s->current = m;
     bool ok = memfile_open(&page, e) && put_page(s, page.file, m, e);
     s->current = current;
-    ok = memfile_close(&page, ok, e) && export_write(file, page.text, page.n, e);
+    ok = memfile_close(&page, ok, e) && export_write(file, arg_flag(a, "force"), page.text, page.n, e);
     int64_t bytes = (int64_t)page.n;
     memfile_free(&page);
     if (!ok) return false;

@@ -73,7 +73,7 @@ static bool dump_file(const struct canvas *c, const struct dump *d, const struct
 {
     struct memfile m;
     bool ok = memfile_open(&m, e) && d->write(c, a, m.file, e);
-    ok = memfile_close(&m, ok, e) && export_write(arg(a, "file"), m.text, m.n, e);
+    ok = memfile_close(&m, ok, e) && export_write(arg(a, "file"), arg_flag(a, "force"), m.text, m.n, e);
     memfile_free(&m);
     return ok;
 }

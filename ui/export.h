@@ -35,6 +35,6 @@ bool export_state(struct session *s, const struct export *x, struct view_state *
 bool export_command(struct session *s, struct out *o, const struct command *c, int n, const char *const *word,
                     struct err *e);
 /* Write the whole file, or leave the existing file unchanged. */
-bool export_write(const char *path, const char *data, size_t n, struct err *e);
+bool export_write(const char *path, bool force, const char *data, size_t n, struct err *e);
 
 #endif

@@ -3,15 +3,16 @@
 #include "base.h"
 #include "detached.h"
 #include "err.h"
-#include "text.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdatomic.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -87,35 +88,72 @@ static void pending_remove(const char *path)
     pthread_mutex_unlock(&pending_lock);
 }
 
+/* ---- the temporary file ---- */
+
+/* A session locks its temporary file as long as it is open. A temporary file that can be locked was therefore left by a
+   session that was killed. NAME_PART: bytes that the end of the name may add. SLOTS_SWEPT: more sessions are seldom
+   killed while they write one file. */
+enum { SLOTS = 100, SLOTS_SWEPT = 10, NAME_PART = 20 };
+
+static void slot_name(const struct newfile *f, int slot, char out[NAME_MAX + 1])
+{
+    snprintf(out, NAME_MAX + 1, "%.*s.warpspy-%d", NAME_MAX - NAME_PART, f->target.name, slot);
+}
+
+static bool is_same(int fd, int folder, const char *name)
+{
+    struct stat a, b;
+    return !fstat(fd, &a) && !fstatat(folder, name, &b, AT_SYMLINK_NOFOLLOW) && a.st_dev == b.st_dev &&
+           a.st_ino == b.st_ino;
+}
+
+/* Remove the temporary file of this slot if a session that no longer runs left it. */
+static bool sweep(const struct newfile *f, int slot)
+{
+    char name[NAME_MAX + 1];
+    struct stat st;
+    slot_name(f, slot, name);
+    int fd = openat(f->target.folder, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC | O_NOCTTY);
+    if (fd < 0) return false;
+    bool left = !fstat(fd, &st) && S_ISREG(st.st_mode) && st.st_uid == geteuid() && !flock(fd, LOCK_EX | LOCK_NB) &&
+                is_same(fd, f->target.folder, name) && !unlinkat(f->target.folder, name, 0);
+    close(fd);
+    return left;
+}
+
+/* Create the file of this slot. Returns false if it exists. */
+static bool create(struct newfile *f, int slot)
+{
+    slot_name(f, slot, f->name);
+    do {
+        if (f->fd >= 0) close(f->fd); /* another session took the file for one that was left, before it was locked */
+        f->fd = openat(f->target.folder, f->name, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+    } while (f->fd >= 0 && !flock(f->fd, LOCK_EX) && !is_same(f->fd, f->target.folder, f->name));
+    return f->fd >= 0;
+}
+
+/* Create the temporary file in the first slot that is free, and remove what killed sessions left. */
+static bool open_temporary(struct newfile *f, struct err *e)
+{
+    int slot = 1, folder = (int)(strrchr(f->target.path, '/') - f->target.path) + 1;
+    while (slot <= SLOTS && !create(f, slot) && errno == EEXIST)
+        if (!sweep(f, slot)) slot++;
+    if (f->fd < 0) return target_fail(f->where, "create the file", errno, e);
+    for (int i = slot + 1; i <= SLOTS_SWEPT; i++) sweep(f, i);
+    if (snprintf(f->temp, sizeof f->temp, "%.*s%s", folder, f->target.path, f->name) >= (int)sizeof f->temp) {
+        unlinkat(f->target.folder, f->name, 0);
+        f->temp[0] = 0;
+        return target_fail(f->where, "create the file", ENAMETOOLONG, e);
+    }
+    pending_add(f->temp);
+    return true;
+}
+
 /* ---- the file ---- */
 
 bool newfile_fail(const struct newfile *f, const char *doing, int why, struct err *e)
 {
-    return fail_at(e, E_IO, f->where, "cannot %s: %s", doing, why == ENOENT ? "no such directory" : strerror(why));
-}
-
-/* Replace the path of a symbolic link with the path that the link points to. */
-static bool follow(char path[PATH_MAX])
-{
-    char held[PATH_MAX], next[2 * PATH_MAX];
-    ssize_t n = readlink(path, held, sizeof held - 1);
-    const char *slash = strrchr(path, '/');
-    if (n <= 0) return false;
-    held[n] = 0;
-    int directory = held[0] != '/' && slash ? (int)(slash - path) + 1 : 0;
-    if (snprintf(next, sizeof next, "%.*s%s", directory, path, held) >= PATH_MAX) return false;
-    strcpy(path, next);
-    return true;
-}
-
-/* Find the file that will be written. Links are followed, even to a file that does not exist yet. */
-static bool find_target(struct newfile *f, const char *path)
-{
-    enum { LINKS_MOST = 40 };
-    if (realpath(path, f->target)) return true;
-    if (snprintf(f->target, sizeof f->target, "%s", path) >= (int)sizeof f->target) return false;
-    for (int i = 0; i < LINKS_MOST && follow(f->target); i++) continue;
-    return true;
+    return target_fail(f->where, doing, why, e);
 }
 
 /* Give the temporary file the permissions and, if allowed, the owner of the file that it will replace. */
@@ -130,28 +168,42 @@ static bool set_mode(const struct newfile *f, const struct stat *old)
     return fchmod(f->fd, old->st_mode & (ours ? 07777 : 0777)) == 0;
 }
 
-bool newfile_open(struct newfile *f, const char *path, struct err *e)
+static bool exists(const struct newfile *f, struct err *e)
 {
-    struct stat st;
-    f->fd = -1;
-    f->temp[0] = 0;
-    print_safe(path, strlen(path), 200, f->where, sizeof f->where);
-    bool there = stat(path, &st) == 0;
-    if (there && !S_ISREG(st.st_mode))
+    return fail_at(e, E_IO, f->where, "file exists; add `force` to the command to overwrite it");
+}
+
+/* Find the target, and check that it may be written. */
+static bool find_target(struct newfile *f, const char *path, bool force, enum target_by by, struct err *e)
+{
+    *f = (struct newfile){.fd = -1, .fresh = !force};
+    bool found = target_open(&f->target, path, by, e);
+    memcpy(f->where, f->target.where, sizeof f->where);
+    if (!found) return false;
+    const struct stat *st = &f->target.st;
+    if (f->target.there && !S_ISREG(st->st_mode))
         return fail_at(e, E_IO, f->where, "cannot write this file: it is %s",
-                       S_ISDIR(st.st_mode) ? "a directory" : "not a regular file");
-    f->shared = there && st.st_nlink > 1;
-    if (!find_target(f, path) || snprintf(f->temp, sizeof f->temp, "%s.XXXXXX", f->target) >= (int)sizeof f->temp) {
-        f->temp[0] = 0;
-        return newfile_fail(f, "create the file", ENAMETOOLONG, e);
-    }
-    f->fd = mkstemp(f->temp);
-    if (f->fd < 0) {
-        f->temp[0] = 0;
-        return newfile_fail(f, "create the file", errno, e);
-    }
-    pending_add(f->temp);
-    return set_mode(f, there ? &st : NULL) || newfile_fail(f, "set the file's permissions", errno, e);
+                       S_ISDIR(st->st_mode) ? "a directory" : "not a regular file");
+    f->shared = f->target.there && st->st_nlink > 1;
+    return force || !f->target.there || exists(f, e);
+}
+
+static bool open_by(struct newfile *f, const char *path, bool force, enum target_by by, struct err *e)
+{
+    bool ok = find_target(f, path, force, by, e) && open_temporary(f, e);
+    if (ok && !set_mode(f, f->target.there ? &f->target.st : NULL))
+        ok = newfile_fail(f, "set the file's permissions", errno, e);
+    return ok || newfile_close(f, false, NULL);
+}
+
+bool newfile_open(struct newfile *f, const char *path, bool force, struct err *e)
+{
+    return open_by(f, path, force, BY_LINE, e);
+}
+
+bool newfile_open_own(struct newfile *f, const char *path, bool force, struct err *e)
+{
+    return open_by(f, path, force, BY_USER, e);
 }
 
 static bool write_all(int fd, const char *from, int64_t n)
@@ -188,7 +240,7 @@ static bool pour(const struct newfile *f, int to)
 
 static bool replace_content(const struct newfile *f, struct err *e)
 {
-    int to = open(f->target, O_WRONLY | O_CLOEXEC);
+    int to = openat(f->target.folder, f->target.name, O_WRONLY | O_NOFOLLOW | O_CLOEXEC);
     bool ok = to >= 0 && pour(f, to);
     int why = errno;
     if (to >= 0 && close(to) && ok) ok = false, why = errno;
@@ -207,7 +259,7 @@ static bool give_up(struct newfile *f)
 {
     struct stat st;
     if (f->fd < 0 || !f->temp[0] || fstat(f->fd, &st) || st.st_size < LATER_FROM) return false;
-    unlink(f->temp);
+    unlinkat(f->target.folder, f->name, 0);
     pending_remove(f->temp);
     f->temp[0] = 0;
     if (!detached_start(close_file, (void *)(intptr_t)f->fd)) close(f->fd);
@@ -215,33 +267,61 @@ static bool give_up(struct newfile *f)
     return true;
 }
 
-bool newfile_close(struct newfile *f, bool ok, struct err *e)
+/* Give the complete file its name, without replacing a file that another program made meanwhile. A file system that
+   cannot rename so gives the file a second name first; the last way is for file systems without hard links. */
+static bool rename_fresh(const struct newfile *f)
+{
+    int in = f->target.folder;
+    const char *to = f->target.name;
+    if (!renameat2(in, f->name, in, to, RENAME_NOREPLACE)) return true;
+    if (errno == EEXIST) return false;
+    if (!linkat(in, f->name, in, to, 0)) return !unlinkat(in, f->name, 0);
+    if (errno == EEXIST) return false;
+    if (!faccessat(in, to, F_OK, AT_SYMLINK_NOFOLLOW)) return errno = EEXIST, false;
+    return !renameat(in, f->name, in, to);
+}
+
+static bool rename_over(const struct newfile *f)
+{
+    return !renameat(f->target.folder, f->name, f->target.folder, f->target.name);
+}
+
+/* Put the complete file in its place. */
+static bool finish(const struct newfile *f, struct err *e)
+{
+    if (f->shared) return true;
+    if (f->fresh ? rename_fresh(f) : rename_over(f)) return true;
+    return f->fresh && errno == EEXIST ? exists(f, e) : newfile_fail(f, "rename the temporary file", errno, e);
+}
+
+/* The temporary file stays locked until it has its name, by a second descriptor. */
+static bool close_temporary(struct newfile *f, bool ok, struct err *e)
 {
     if (ok && f->shared) ok = replace_content(f, e);
     if (!ok && give_up(f)) return false;
+    int lock = ok ? fcntl(f->fd, F_DUPFD_CLOEXEC, 3) : -1;
     if (f->fd >= 0 && close(f->fd) && ok) ok = newfile_fail(f, "write the file", errno, e);
     f->fd = -1;
-    if (ok && !f->shared && rename(f->temp, f->target)) ok = newfile_fail(f, "rename the temporary file", errno, e);
-    if (!f->temp[0]) return ok;
-    if (!ok || f->shared) unlink(f->temp);
-    pending_remove(f->temp);
+    ok = ok && finish(f, e);
+    if (f->temp[0] && (!ok || f->shared)) unlinkat(f->target.folder, f->name, 0);
+    if (ok && !f->shared) target_written(&f->target, lock);
+    if (lock >= 0) close(lock);
+    if (f->temp[0]) pending_remove(f->temp);
     f->temp[0] = 0;
     return ok;
 }
 
-bool newfile_possible(const char *path, struct err *e)
+bool newfile_close(struct newfile *f, bool ok, struct err *e)
 {
-    struct newfile f;
-    bool ok = newfile_open(&f, path, e);
-    newfile_close(&f, false, NULL);
+    ok = close_temporary(f, ok, e);
+    target_close(&f->target);
     return ok;
 }
 
 bool newfile_allowed(const char *path, bool force, struct err *e)
 {
-    struct stat st;
-    char safe[256];
-    if (force || stat(path, &st) || !S_ISREG(st.st_mode)) return newfile_possible(path, e);
-    return fail_at(e, E_IO, print_safe(path, strlen(path), 200, safe, sizeof safe),
-                   "file exists; add `force` to the command to overwrite it");
+    struct newfile f;
+    bool ok = newfile_open(&f, path, force, e);
+    newfile_close(&f, false, NULL);
+    return ok;
 }

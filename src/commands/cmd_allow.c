@@ -5,18 +5,17 @@
 #include "base/err.h"
 #include "session/session.h"
 
-/* The only permission is to run shell commands. */
 static bool run_allow(struct session *s, const struct args *a, struct err *e)
 {
-    bool off = arg_flag(a, "off"), named = arg(a, "permission") != NULL;
-    if (off && !named) return fail(e, E_USAGE, "name the permission before `off`: type `allow shell off`");
-    if (named && !off && !shell_allow(s, e)) return false;
-    if (off) s->shell_allowed = false;
+    bool off = arg_flag(a, "off");
+    const char *name = arg(a, "permission");
+    if (off && !name) return fail(e, E_USAGE, "name the permission before `off`: type `allow shell off`");
+    if (name && !(off ? disallow : allow)(s, permission_find(name), e)) return false;
     const struct named *each;
     for (int i = 0; (each = registry_at(&permission_registry, i)); i++) {
         out_row(s->out);
         out_str(s->out, "name", "allow", each->name);
-        out_bool(s->out, "allowed", "in this session", s->shell_allowed);
+        out_bool(s->out, "allowed", "in this session", s->allowed[i] || (i == ALLOW_FILES && s->allowed[ALLOW_SHELL]));
         out_str(s->out, "about", "which is", each->about);
     }
     return true;
@@ -25,17 +24,22 @@ static bool run_allow(struct session *s, const struct args *a, struct err *e)
 const struct command command_allow = {
     .name = "allow",
     .grammar = "[PERMISSION] [off]",
-    .about = "whether scripts, lessons and recordings may run shell commands",
-    .help = "Lines that you type at the prompt, after `:` or after -c may run shell commands (!COMMAND), and so may\n"
-            "the lines of a pipe or file that is the standard input of warpspy. Lines from other sources are not\n"
-            "allowed to run shell commands: `source` and -f, `replay`, `lesson` and `keys` refuse shell commands\n"
-            "until you allow them. `allow shell` at the end of such a command allows the shell commands of that\n"
-            "command only; the command `allow shell` allows all shell commands in this session. The next session\n"
-            "starts without the permission. A script cannot give itself permission; scripts that an allowed script\n"
-            "runs are allowed too.\n"
-            "`allow shell off` withdraws the permission, and `allow` shows the state.\n"
-            "With -f: warpspy -c 'allow shell' -f build.ws\n"
-            "    source build.ws allow shell; allow",
+    .about = "what scripts, lessons, recordings and clients may do: run shell commands, write any file",
+    .help =
+        "Lines that you type at the prompt, after `:` or after -c may run shell commands (!COMMAND) and write any\n"
+        "file, and so may the lines of a pipe or file that is the standard input of warpspy. Lines from other\n"
+        "sources (`source` and -f, `replay`, `lesson`, `keys`, and clients of --serve) may not run shell commands,\n"
+        "and they may write new files in the working folder only. Links are followed first; no name in the path\n"
+        "may begin with a dot; and `force` does not replace a file, unless such lines wrote the file in this\n"
+        "session and nothing has changed it since.\n"
+        "`allow shell` or `allow files` at the end of such a command lifts this limit for that command only; the\n"
+        "command `allow shell` or `allow files`, or the option --allow of warpspy, lifts it for this session.\n"
+        "shell includes files. The next session starts without permissions.\n"
+        "A script cannot give itself permission; scripts that an allowed script runs are allowed too. What `set`\n"
+        "changes in such lines is saved only if files are allowed, and ends with a lesson in any case.\n"
+        "`allow shell off` withdraws the permission, and `allow` shows the state.\n"
+        "At the start: warpspy --allow shell -f build.ws; warpspy --serve --allow files\n"
+        "    source build.ws allow shell; allow files; allow",
     .run = run_allow,
     .unrecorded = true,
 };

@@ -307,11 +307,13 @@ static void name_right(struct direct_answer *a, const struct right_sides *r, int
     if (r->from_file) solve_right_text(&right, a->b_name, sizeof a->b_name);
 }
 
-static bool save(struct session *s, const struct direct_answer *a, const char *file, struct err *e)
+static bool save(struct session *s, const struct direct_answer *d, const struct args *a, struct err *e)
 {
+    const char *file = arg(a, "save");
     if (!file) return true;
-    if (!a->x) return fail(e, E_USAGE, "there is no x to save: %s", a->why);
-    if (!solve_save_x(file, a->A->cols, a->A->imag != NULL, a->x, &s->watch, e)) return false;
+    if (!d->x) return fail(e, E_USAGE, "there is no x to save: %s", d->why);
+    bool force = arg_flag(a, "force");
+    if (!solve_save_x(file, force, d->A->cols, d->A->imag != NULL, d->x, &s->watch, e)) return false;
     out_text(s->out, "x was written to %s", file);
     return true;
 }
@@ -423,8 +425,8 @@ static bool solve_columns(struct session *s, const struct args *a, const struct 
         ok = (!file || c.x) && solve_others(s, &factors, answer, &o, r, &c, e);
     }
     if (ok && file)
-        ok = answer->x ? solve_save_columns(s, file, m->csr.cols, r->n, m->csr.imag != NULL, c.x, e)
-                       : save(s, answer, file, e);
+        ok = answer->x ? solve_save_columns(s, file, o.force, m->csr.cols, r->n, m->csr.imag != NULL, c.x, e)
+                       : save(s, answer, a, e);
     direct_free(factors);
     mem_free(c.x);
     if (answer->x || ok)
@@ -446,7 +448,7 @@ static bool solve_one(struct session *s, const struct args *a, struct direct_opt
     answer->name = m->name;
     if (answer->method->hermitian) note_rounding(s, m, "one triangle is factored");
     out_direct(s->out, answer, s->solve);
-    bool ok = save(s, answer, arg(a, "save"), e);
+    bool ok = save(s, answer, a, e);
     keep(s, answer);
     return ok;
 }

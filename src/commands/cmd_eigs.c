@@ -378,7 +378,7 @@ static void drop_eigs(struct session *s)
 }
 
 /* The vectors as the columns of a dense matrix. */
-static bool save_vectors(struct session *s, const struct eigen *v, const char *file, struct err *e)
+static bool save_vectors(struct session *s, const struct eigen *v, const char *file, bool force, struct err *e)
 {
     struct csr X = {0};
     int64_t n = v->A->rows, k = v->found;
@@ -391,7 +391,7 @@ static bool save_vectors(struct session *s, const struct eigen *v, const char *f
             X.val[i * k + j] = v->vector[j * n + i];
         }
     }
-    bool ok = mtx_save(file, &X, "eigenvectors, one per column", &s->watch, e);
+    bool ok = mtx_save(file, force, &X, "eigenvectors, one per column", &s->watch, e);
     csr_free(&X);
     if (ok) out_text(s->out, "the vectors were written to %s, one per column", file);
     return ok;
@@ -429,7 +429,7 @@ static bool run_eigs(struct session *s, const struct args *a, struct err *e)
     if (arg(a, "save") && !newfile_allowed(arg(a, "save"), o.force, e)) return false;
     note_rounding(s, m, "eigs multiplies by it as it is");
     if (!put_matrix(s, m, a, &o, &A, e) || !find(s, &A, &o, e)) return false;
-    return !arg(a, "save") || save_vectors(s, s->eigen, arg(a, "save"), e);
+    return !arg(a, "save") || save_vectors(s, s->eigen, arg(a, "save"), o.force, e);
 }
 
 const struct command command_eigs = {

@@ -159,7 +159,8 @@ static bool run_save(struct session *s, const struct args *a, struct err *e)
     if (!word_fits(file, m, a, e)) return false;
     double start = now_us();
     bool gave = screen_lock_give();
-    bool saved = file_save_system(file, &m->csr, sides ? &m->sides : NULL, &m->info, comment, &s->watch, e);
+    bool saved = file_save_system(file, arg_flag(a, "force"), &m->csr, sides ? &m->sides : NULL, &m->info, comment,
+                                  &s->watch, e);
     screen_lock_back(gave);
     if (!saved) return false;
     out_row(s->out);
@@ -205,7 +206,8 @@ const struct command command_save = {
     .about = "write a matrix to a file; the file name extension selects the format",
     .help =
         "All formats preserve the values bit for bit, except the payload of NaN in .mtx. `force` replaces an existing\n"
-        "file, which keeps its mode and its links.\n"
+        "file, which keeps its mode and its links. In a script or lesson, the file must be new, in the working\n"
+        "folder, and not hidden, unless you allow files (see `help allow`).\n"
         "    .mtx .mtx.gz    Matrix Market, coordinate general\n"
         "    .npz            SciPy, csr, for scipy.sparse.load_npz\n"
         "    .wsb            a binary cache with checksums, loaded at memory speed\n"

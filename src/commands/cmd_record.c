@@ -75,7 +75,8 @@ const struct command command_record = {
     .grammar = "[FILE] [cast FILE] [off]",
     .about = "write the commands, or the screen, to a file as they run",
     .help = "Each command is one line of the file, between comments with its time and result. A failed command is\n"
-            "itself a comment, so `replay FILE` repeats only the commands that succeeded. The file must be new.\n"
+            "itself a comment, so `replay FILE` repeats only the commands that succeeded. The file must be new\n"
+            "and, in a script or lesson, in the working folder and not hidden (see `help allow`).\n"
             "`record` alone shows the progress; `record off`, or the end of the session, ends the recording.\n"
             "With `cast`, the file holds the screen, for `asciinema play`: at a terminal, everything that is shown,\n"
             "with its times; in a script, the screens of `keys`, at the pace of a steady typist.\n"

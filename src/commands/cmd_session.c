@@ -94,7 +94,9 @@ const struct command command_source = {
     .grammar = "FILE [allow PERMISSION]",
     .about = "run the commands of a file, up to the first command that fails",
     .help = "Write the lines as you would type them; scripts may source other scripts. Shell commands (!COMMAND) of\n"
-            "the file are refused without `allow shell` (see `help allow`).\n"
+            "the file are refused without `allow shell`. Without `allow files`, the commands of the file may write\n"
+            "new files in the working folder only, none of them hidden, and `force` replaces no file (see `help\n"
+            "allow`).\n"
             "    source session.ws; source build.ws allow shell",
     .run = run_source,
     .runs_script = true,
@@ -105,8 +107,9 @@ const struct command command_replay = {
     .grammar = "FILE [allow PERMISSION]",
     .about = "run a recorded session again, up to the first command that fails",
     .help = "The commands run in the current folder and session, like the commands of a script; an error message\n"
-            "gives the line of the command that failed. Shell commands (!COMMAND) are refused without `allow shell`\n"
-            "(see `help allow`). `help record` describes the file.\n"
+            "gives the line of the command that failed. Shell commands (!COMMAND) are refused without `allow shell`.\n"
+            "Without `allow files`, the commands may write new files in the working folder only, none of them hidden,\n"
+            "and `force` replaces no file (see `help allow`). `help record` describes the file.\n"
             "    replay monday.wsp",
     .run = run_replay,
     .runs_script = true,

@@ -605,8 +605,8 @@ bool matrix_is_hermitian(struct session *s, struct matrix *m, bool *is, struct e
 }
 
 /* `from` holds `columns` columns of n numbers or pairs. */
-static bool save_dense(const char *file, int64_t n, int64_t columns, bool pairs, const double *from, struct watch *w,
-                       struct err *e)
+static bool save_dense(const char *file, bool force, int64_t n, int64_t columns, bool pairs, const double *from,
+                       struct watch *w, struct err *e)
 {
     struct csr x = {0};
     int64_t parts = pairs ? 2 : 1;
@@ -621,20 +621,21 @@ static bool save_dense(const char *file, int64_t n, int64_t columns, bool pairs,
             if (x.imag) x.imag[to] = from[at + 1];
         }
     }
-    bool ok = loop_end(&l, e) && mtx_save(file, &x, "the solution of a linear system", w, e);
+    bool ok = loop_end(&l, e) && mtx_save(file, force, &x, "the solution of a linear system", w, e);
     csr_free(&x);
     return ok;
 }
 
-bool solve_save_x(const char *file, int64_t n, bool pairs, const double *from, struct watch *w, struct err *e)
+bool solve_save_x(const char *file, bool force, int64_t n, bool pairs, const double *from, struct watch *w,
+                  struct err *e)
 {
-    return save_dense(file, n, 1, pairs, from, w, e);
+    return save_dense(file, force, n, 1, pairs, from, w, e);
 }
 
-static bool save_x(const struct solve *v, const char *file, struct watch *w, struct err *e)
+static bool save_x(const struct solve *v, const char *file, bool force, struct watch *w, struct err *e)
 {
     const struct csr *A = v->matrix.csr;
-    return solve_save_x(file, A->rows, A->imag != NULL, v->result.x, w, e);
+    return solve_save_x(file, force, A->rows, A->imag != NULL, v->result.x, w, e);
 }
 
 /* Run the solve that has begun, as far as `step` and the user let it run. */
@@ -653,7 +654,7 @@ static bool run_begun(struct session *s, const struct args *a, struct err *e)
     if (!solve_drive(s, e)) return false;
     if (!arg(a, "save")) return true;
     if (!solve_has_x(v)) return fail(e, E_USAGE, "the solve is paused: there is no x to save yet");
-    if (!solve_fetch_x(v, e) || !save_x(v, arg(a, "save"), &s->watch, e)) return false;
+    if (!solve_fetch_x(v, e) || !save_x(v, arg(a, "save"), arg_flag(a, "force"), &s->watch, e)) return false;
     out_text(s->out, "x was written to %s", arg(a, "save"));
     return true;
 }
@@ -716,18 +717,19 @@ static bool keep_column(struct columns *c, struct solve *v, struct err *e)
 }
 
 /* A dense array is a matrix without empty places. */
-bool solve_save_columns(struct session *s, const char *file, int64_t n, int64_t columns, bool pairs, const double *x,
-                        struct err *e)
+bool solve_save_columns(struct session *s, const char *file, bool force, int64_t n, int64_t columns, bool pairs,
+                        const double *x, struct err *e)
 {
-    if (!save_dense(file, n, columns, pairs, x, &s->watch, e)) return false;
+    if (!save_dense(file, force, n, columns, pairs, x, &s->watch, e)) return false;
     out_text(s->out, "the %lld columns of x were written to %s", (long long)columns, file);
     return true;
 }
 
 static bool save_columns(struct session *s, const struct matrix *m, const struct columns *c, int64_t n,
-                         const char *file, struct err *e)
+                         const struct args *a, struct err *e)
 {
-    return !file || solve_save_columns(s, file, m->csr.rows, n, m->csr.imag != NULL, c->x, e);
+    const char *file = arg(a, "save");
+    return !file || solve_save_columns(s, file, arg_flag(a, "force"), m->csr.rows, n, m->csr.imag != NULL, c->x, e);
 }
 
 static void say_columns(struct session *s, const struct columns *c, int64_t n)
@@ -775,7 +777,7 @@ static bool solve_columns(struct session *s, struct matrix *m, const struct args
     for (int64_t i = 0; ok && i < r->n && turn == TURN_ON; i++) ok = solve_column(s, m, a, o, r, i, &c, &turn, e);
     if (s->front && s->front->calm) s->front->calm(s);
     if (ok) say_columns(s, &c, r->n);
-    ok = ok && counts_as_done(s, turn, e) && (c.done < r->n || save_columns(s, m, &c, r->n, arg(a, "save"), e));
+    ok = ok && counts_as_done(s, turn, e) && (c.done < r->n || save_columns(s, m, &c, r->n, a, e));
     mem_free(c.x);
     return ok;
 }

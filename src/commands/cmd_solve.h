@@ -37,10 +37,10 @@ void out_solve(struct out *o, const struct solve *v);
 void out_step(struct out *o, const struct solve *v);
 /* Is the matrix of m symmetric or, if it is complex, hermitian, up to rounding? */
 bool matrix_is_hermitian(struct session *s, struct matrix *m, bool *is, struct err *e);
-/* Write x, n numbers or n pairs, to a Matrix Market file. */
-bool solve_save_x(const char *file, int64_t n, bool pairs, const double *x, struct watch *w, struct err *e);
+/* Write x, n numbers or n pairs, to a Matrix Market file. `force`: replace a file that exists. */
+bool solve_save_x(const char *file, bool force, int64_t n, bool pairs, const double *x, struct watch *w, struct err *e);
 /* The same for several columns of x, one after another; a line of text names the file. */
-bool solve_save_columns(struct session *s, const char *file, int64_t n, int64_t columns, bool pairs, const double *x,
-                        struct err *e);
+bool solve_save_columns(struct session *s, const char *file, bool force, int64_t n, int64_t columns, bool pairs,
+                        const double *x, struct err *e);
 
 #endif

@@ -207,12 +207,12 @@ const struct file_kind *file_kind_of_path(const char *path)
     return NULL;
 }
 
-bool file_save_system(const char *path, const struct csr *A, const struct sides *sides, const struct load_info *info,
-                      const char *comment, struct watch *w, struct err *e)
+bool file_save_system(const char *path, bool force, const struct csr *A, const struct sides *sides,
+                      const struct load_info *info, const char *comment, struct watch *w, struct err *e)
 {
     char where[256], all[128] = "";
     const struct file_kind *kind = file_kind_of_path(path);
-    if (kind) return takes_size(kind, A, e) && kind->save(path, A, sides, info, comment, w, e);
+    if (kind) return takes_size(kind, A, e) && kind->save(path, force, A, sides, info, comment, w, e);
     for (int i = 0; file_kinds[i]; i++) {
         size_t used = strlen(all);
         if (file_kinds[i]->save)
@@ -222,8 +222,8 @@ bool file_save_system(const char *path, const struct csr *A, const struct sides 
     return fail_at(e, E_USAGE, where, "cannot write a file with this extension; the known extensions are %s", all);
 }
 
-bool file_save(const char *path, const struct csr *A, const struct load_info *info, const char *comment,
+bool file_save(const char *path, bool force, const struct csr *A, const struct load_info *info, const char *comment,
                struct watch *w, struct err *e)
 {
-    return file_save_system(path, A, NULL, info, comment, w, e);
+    return file_save_system(path, force, A, NULL, info, comment, w, e);
 }

@@ -41,10 +41,10 @@ struct file_kind {
     /* Load the matrix. A and *info are empty at first; A stays empty on failure. The caller sets info->file and
        info->ms. */
     bool (*load)(struct source *s, struct watch *w, struct csr *A, struct load_info *info, struct err *e);
-    /* Write the whole file, or nothing on failure. `info` and `sides` may be NULL. If `save` is NULL, the kind is
-       read-only. */
-    bool (*save)(const char *path, const struct csr *A, const struct sides *sides, const struct load_info *info,
-                 const char *comment, struct watch *w, struct err *e);
+    /* Write the whole file, or nothing on failure. `force` replaces a file that exists. `info` and `sides` may be NULL.
+       If `save` is NULL, the kind is read-only. */
+    bool (*save)(const char *path, bool force, const struct csr *A, const struct sides *sides,
+                 const struct load_info *info, const char *comment, struct watch *w, struct err *e);
     bool saves_sides; /* `save` writes the right sides and solutions too */
     const char
         *sides_word; /* but only if the user types this word, because other programs may not read them; or NULL */
@@ -57,13 +57,13 @@ bool file_load(const char *path, const char *part, struct watch *w, struct csr *
 /* file_load, which also stores the right sides of the file in *sides; the caller frees them with sides_free. */
 bool file_load_system(const char *path, const char *part, struct watch *w, struct csr *A, struct sides *sides,
                       struct load_info *info, struct err *e);
-/* Write a matrix; the file name extension selects the kind. */
-bool file_save(const char *path, const struct csr *A, const struct load_info *info, const char *comment,
+/* Write a matrix; the file name extension selects the kind. `force`: replace a file that exists. */
+bool file_save(const char *path, bool force, const struct csr *A, const struct load_info *info, const char *comment,
                struct watch *w, struct err *e);
 /* file_save, which also writes the right sides and solutions; `sides` may be NULL or empty. Kinds without the trait
    saves_sides write only the matrix. */
-bool file_save_system(const char *path, const struct csr *A, const struct sides *sides, const struct load_info *info,
-                      const char *comment, struct watch *w, struct err *e);
+bool file_save_system(const char *path, bool force, const struct csr *A, const struct sides *sides,
+                      const struct load_info *info, const char *comment, struct watch *w, struct err *e);
 /* The kind that file_save selects for a path; NULL: none. */
 const struct file_kind *file_kind_of_path(const char *path);
 /* Is this the path of a readable file, or does it end like the name of a matrix file? */

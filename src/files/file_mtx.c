@@ -15,11 +15,11 @@ static bool load(struct source *s, struct watch *w, struct csr *A, struct load_i
     return true;
 }
 
-static bool save(const char *path, const struct csr *A, const struct sides *sides, const struct load_info *info,
-                 const char *comment, struct watch *w, struct err *e)
+static bool save(const char *path, bool force, const struct csr *A, const struct sides *sides,
+                 const struct load_info *info, const char *comment, struct watch *w, struct err *e)
 {
     (void)info;
-    return mtx_save_system(path, A, sides, comment, w, e);
+    return mtx_save_system(path, force, A, sides, comment, w, e);
 }
 
 const struct file_kind file_mtx = {

@@ -221,11 +221,11 @@ static bool recognises(const char *begin, int64_t n)
     return n >= 4 && (!memcmp(begin, "PK\3\4", 4) || !memcmp(begin, "PK\5\6", 4) || is_array(begin, n));
 }
 
-static bool save(const char *path, const struct csr *A, const struct sides *sides, const struct load_info *info,
-                 const char *comment, struct watch *w, struct err *e)
+static bool save(const char *path, bool force, const struct csr *A, const struct sides *sides,
+                 const struct load_info *info, const char *comment, struct watch *w, struct err *e)
 {
     (void)info, (void)comment;
-    return npz_save(path, A, sides, w, e);
+    return npz_save(path, force, A, sides, w, e);
 }
 
 const struct file_kind file_npz = {

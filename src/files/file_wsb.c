@@ -366,8 +366,8 @@ static bool write_part(struct newfile *f, const struct part *p, struct watch *w,
     return newfile_write(f, zeros, aligned(p->bytes) - p->bytes, e);
 }
 
-static bool save(const char *path, const struct csr *A, const struct sides *sides, const struct load_info *info,
-                 const char *comment, struct watch *w, struct err *e)
+static bool save(const char *path, bool force, const struct csr *A, const struct sides *sides,
+                 const struct load_info *info, const char *comment, struct watch *w, struct err *e)
 {
     struct newfile f;
     const struct sides none = {0}, *t = sides ? sides : &none;
@@ -381,7 +381,7 @@ static bool save(const char *path, const struct csr *A, const struct sides *side
     if (!hash_arrays(&l, w, &page.head.arrays, e)) return false;
     page.head.head = hash_of(&page.head, offsetof(struct wsb, head));
     if (t->n) page.head.more = hash_of(&page.head, offsetof(struct wsb, more));
-    bool ok = newfile_open(&f, path, e) && newfile_write(&f, page.bytes, HEAD, e);
+    bool ok = newfile_open(&f, path, force, e) && newfile_write(&f, page.bytes, HEAD, e);
     for (int i = 0; ok && i < l.n; i++) ok = write_part(&f, &l.part[i], w, l.end, e);
     return newfile_close(&f, ok, e);
 }

@@ -12,10 +12,10 @@ struct sides;
 struct watch;
 
 bool mtx_load(const char *path, struct watch *w, struct csr *A, struct load_info *info, struct err *e);
-bool mtx_save(const char *path, const struct csr *A, const char *comment, struct watch *w, struct err *e);
+bool mtx_save(const char *path, bool force, const struct csr *A, const char *comment, struct watch *w, struct err *e);
 /* mtx_save, with the right side and the solution as AMGX's sections; `sides` may be NULL or empty. Refuses several
    right sides. */
-bool mtx_save_system(const char *path, const struct csr *A, const struct sides *sides, const char *comment,
+bool mtx_save_system(const char *path, bool force, const struct csr *A, const struct sides *sides, const char *comment,
                      struct watch *w, struct err *e);
 /* Read a vector of exactly n values: an n x 1 matrix, or n plain numbers. */
 bool mtx_load_vector(const char *path, int64_t n, double *x, struct err *e);

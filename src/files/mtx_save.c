@@ -339,7 +339,7 @@ static bool write_entries(struct writer *w, struct err *e)
     return fine(w, e);
 }
 
-bool mtx_save_system(const char *path, const struct csr *A, const struct sides *sides, const char *comment,
+bool mtx_save_system(const char *path, bool force, const struct csr *A, const struct sides *sides, const char *comment,
                      struct watch *w, struct err *e)
 {
     struct writer out = {.A = A, .sides = sides && sides->n ? sides : NULL, .watch = w};
@@ -347,13 +347,13 @@ bool mtx_save_system(const char *path, const struct csr *A, const struct sides *
         return fail(e, E_UNSUPPORTED,
                     "AMGX's Matrix Market files hold one right side, but the matrix has %lld; save it as .npz or .wsb",
                     (long long)sides->n);
-    bool ok = newfile_open(&out.file, path, e);
-    out.packs = ok && ends_in_gz(out.file.target);
+    bool ok = newfile_open(&out.file, path, force, e);
+    out.packs = ok && ends_in_gz(out.file.target.path);
     ok = ok && write_head(&out, comment, e) && write_entries(&out, e) && write_sides(&out, e) && write_tail(&out, e);
     return newfile_close(&out.file, ok, e);
 }
 
-bool mtx_save(const char *path, const struct csr *A, const char *comment, struct watch *w, struct err *e)
+bool mtx_save(const char *path, bool force, const struct csr *A, const char *comment, struct watch *w, struct err *e)
 {
-    return mtx_save_system(path, A, NULL, comment, w, e);
+    return mtx_save_system(path, force, A, NULL, comment, w, e);
 }

@@ -35,7 +35,8 @@ struct npz {
 bool npz_read(struct npz *z, struct err *e);
 void npz_free(struct npz *z);
 /* npz_save.c: write A in format csr, uncompressed, and the right sides b and solutions x; `sides` may be NULL. */
-bool npz_save(const char *path, const struct csr *A, const struct sides *sides, struct watch *w, struct err *e);
+bool npz_save(const char *path, bool force, const struct csr *A, const struct sides *sides, struct watch *w,
+              struct err *e);
 
 enum { NPZ_CHUNK = 1 << 18 }; /* bytes read or written at a time */
 

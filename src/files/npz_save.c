@@ -125,11 +125,13 @@ static bool start_zip(struct zip *z, struct err *e)
            newfile_fail(&z->file, "write the file", archive_errno(a), e);
 }
 
-bool npz_save(const char *path, const struct csr *A, const struct sides *sides, struct watch *w, struct err *e)
+bool npz_save(const char *path, bool force, const struct csr *A, const struct sides *sides, struct watch *w,
+              struct err *e)
 {
     struct zip z = {.watch = w, .total = A->nnz * (A->imag ? 20 : 12) + A->rows * (csr_is_large(A) ? 8 : 4)};
     if (sides) z.total += sides_memory(sides);
-    bool ok = newfile_open(&z.file, path, e) && start_zip(&z, e) && put_arrays(&z, A, e) && put_sides(&z, A, sides, e);
+    bool ok =
+        newfile_open(&z.file, path, force, e) && start_zip(&z, e) && put_arrays(&z, A, e) && put_sides(&z, A, sides, e);
     if (z.archive && archive_write_close(z.archive) != ARCHIVE_OK && ok)
         ok = newfile_fail(&z.file, "write the file", archive_errno(z.archive), e);
     archive_write_free(z.archive);

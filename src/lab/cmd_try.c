@@ -44,7 +44,7 @@ static bool write_new(struct session *s, const struct args *a, struct err *e)
     char *text = lab_export(k, e);
     if (!text) return false;
     int64_t bytes = (int64_t)strlen(text);
-    bool ok = newfile_open(&f, path, e) && newfile_write(&f, text, bytes, e);
+    bool ok = newfile_open(&f, path, arg_flag(a, "force"), e) && newfile_write(&f, text, bytes, e);
     ok = newfile_close(&f, ok, e);
     mem_free(text);
     if (!ok) return false;

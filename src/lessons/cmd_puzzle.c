@@ -201,7 +201,7 @@ static bool write_kernel(struct playing *g, const char *file, bool force, bool *
     if (!session_path(g->session, file, path, sizeof path, e)) return false;
     if (!force && !access(path, F_OK)) return true;
     int n = snprintf(head, sizeof head, "%s%s; `puzzle check` checks this file\n", marker, p->name);
-    bool ok = newfile_open(&f, path, e) && newfile_write(&f, head, n, e) &&
+    bool ok = newfile_open(&f, path, force, e) && newfile_write(&f, head, n, e) &&
               newfile_write(&f, p->kernel, (int64_t)strlen(p->kernel), e);
     return *written = newfile_close(&f, ok, e);
 }

@@ -81,7 +81,7 @@ void handin_ask(struct session *s, struct sheet *t)
         struct err e = {0};
         propose_file(t, proposed, sizeof proposed);
         if (!ask_line(s, "File", proposed, path, sizeof path)) return;
-        if (access(path, F_OK) && sheet_write(t, path, &e)) break;
+        if (access(path, F_OK) && sheet_write(t, path, BY_USER, false, &e)) break;
         if (!e.code) fail_at(&e, E_IO, path, "the file exists; give another name");
         out_text(s->out, "%s%s%s", e.where, *e.where ? ": " : "", e.text);
     }
@@ -95,7 +95,7 @@ bool handin_write(struct session *s, const char *lesson, const char *path, bool 
     bool ok = sheet_load(t, lesson) ||
               fail(e, E_INPUT, "no answers to lesson `%.60s` are stored: do the lesson first", lesson);
     if (ok && !*t->who) login_name(t->who, sizeof t->who);
-    ok = ok && newfile_allowed(path, force, e) && sheet_write(t, path, e);
+    ok = ok && sheet_write(t, path, BY_LINE, force, e);
     if (ok && !*t->ended)
         out_note(s->out, "the lesson is not finished: %d of %d questions are answered", t->n, t->questions);
     if (ok) say_written(s, t, path);

@@ -117,14 +117,15 @@ static void put_all(FILE *f, const struct sheet *t)
     put(f, "score", text);
 }
 
-static bool write_text(const char *path, const char *text, size_t n, struct err *e)
+static bool write_text(const char *path, enum target_by by, bool force, const char *text, size_t n, struct err *e)
 {
     struct newfile f;
-    bool ok = newfile_open(&f, path, e) && newfile_write(&f, text, (int64_t)n, e);
+    bool opened = (by == BY_LINE ? newfile_open : newfile_open_own)(&f, path, force, e);
+    bool ok = opened && newfile_write(&f, text, (int64_t)n, e);
     return newfile_close(&f, ok, e);
 }
 
-bool sheet_write(const struct sheet *t, const char *path, struct err *e)
+bool sheet_write(const struct sheet *t, const char *path, enum target_by by, bool force, struct err *e)
 {
     struct memfile m = {0};
     char sum[20];
@@ -138,7 +139,7 @@ bool sheet_write(const struct sheet *t, const char *path, struct err *e)
         fclose(again);
         put(m.file, "checksum", sum);
     }
-    ok = memfile_close(&m, ok, e) && write_text(path, m.text, m.n, e);
+    ok = memfile_close(&m, ok, e) && write_text(path, by, force, m.text, m.n, e);
     memfile_free(&m);
     return ok;
 }
@@ -241,7 +242,7 @@ bool sheet_save(const struct sheet *t, struct err *e)
     if (!progress_path(t->lesson, path, sizeof path))
         return fail(e, E_IO, "the folder for the user's progress is not known: set HOME");
     if (!xdg_make_folders(path)) return fail_at(e, E_IO, path, "cannot create the folder: %s", strerror(errno));
-    return sheet_write(t, path, e);
+    return sheet_write(t, path, BY_USER, true, e);
 }
 
 bool sheet_load(struct sheet *t, const char *lesson)

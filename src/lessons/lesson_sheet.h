@@ -8,6 +8,8 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include "base/target.h"
+
 struct err;
 
 enum outcome { RIGHT, WRONG, SKIPPED, SHOWN, UNKNOWN, THOUGHT };
@@ -35,8 +37,8 @@ void sheet_now(char out[24]); /* the time, in UTC */
 /* The checksum of the rest of f; line ends and blanks at the ends of lines do not count. */
 void sheet_checksum(FILE *f, char out[20]);
 
-/* Write the sheet as lines of text, with a checksum at the end. */
-bool sheet_write(const struct sheet *t, const char *path, struct err *e);
+/* Write the sheet as lines of text, with a checksum at the end. `force`: replace a file that exists. */
+bool sheet_write(const struct sheet *t, const char *path, enum target_by by, bool force, struct err *e);
 /* Read a sheet. Refuses a file whose checksum does not match. */
 bool sheet_read(struct sheet *t, const char *path, struct err *e);
 /* The progress of a lesson is kept in the user's state folder. sheet_load returns false if there is no progress. */

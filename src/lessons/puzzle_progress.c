@@ -66,7 +66,7 @@ bool progress_save(const struct progress_list *l, struct err *e)
     if (ok) put_all(m.file, l);
     ok = memfile_close(&m, ok, e);
     if (ok) {
-        ok = newfile_open(&f, path, e) && newfile_write(&f, m.text, (int64_t)m.n, e);
+        ok = newfile_open_own(&f, path, true, e) && newfile_write(&f, m.text, (int64_t)m.n, e);
         ok = newfile_close(&f, ok, e);
     }
     memfile_free(&m);

@@ -79,7 +79,7 @@ static bool writer_open(struct writer *f, const struct ranks *r, const char *nam
     f->total = indices * r->index_bytes + reals * 8;
     f->buffer = mem_new(CHUNK, sizeof *f->buffer, "a buffer for the ranks", e);
     if (!f->buffer) return false;
-    if (newfile_open(&f->file, path, e)) return true;
+    if (newfile_open_own(&f->file, path, true, e)) return true;
     mem_free(f->buffer);
     return false;
 }

@@ -432,6 +432,6 @@ bool options_keep(const struct setting *o, const char *value, struct err *e)
                        strerror(errno));
     if (!read_all(path, text, e)) return false;
     struct newfile f;
-    bool ok = newfile_open(&f, path, e) && write_lines(&f, text, o, value, e);
+    bool ok = newfile_open_own(&f, path, true, e) && write_lines(&f, text, o, value, e);
     return newfile_close(&f, ok, e);
 }

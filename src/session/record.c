@@ -3,12 +3,12 @@
 #include "command.h"
 #include "base/err.h"
 #include "base/mem.h"
+#include "base/target.h"
 #include "session.h"
 #include "base/text.h"
 #include "base/words.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <time.h>
@@ -81,18 +81,12 @@ bool record_is(const struct session *s, FILE *f)
 
 FILE *record_open(const char *name, struct err *e)
 {
-    struct stat st;
-    int old = !stat(name, &st) && !S_ISREG(st.st_mode) ? 0 : O_EXCL;
-    int fd = open(name, O_WRONLY | O_CREAT | O_CLOEXEC | O_NONBLOCK | old, 0666);
+    struct target t;
+    int fd = target_open(&t, name, BY_LINE, e) ? target_descriptor(&t, name, true, e) : -1;
     FILE *f = fd >= 0 ? fdopen(fd, "w") : NULL;
-    if (f) return f;
-    int why = errno;
-    if (fd >= 0) close(fd);
-    if (why == EEXIST)
-        fail_at(e, E_IO, name, "the file exists already; give another name or remove the file");
-    else
-        fail_at(e, E_IO, name, "cannot write: %s", strerror(why));
-    return NULL;
+    if (fd >= 0 && !f) close(fd), fail_at(e, E_MEMORY, name, "out of memory for a stream");
+    target_close(&t);
+    return f;
 }
 
 bool record_begin(struct session *s, const char *name, struct err *e)

@@ -99,8 +99,8 @@ static bool cannot(const char *path, const char *doing, struct err *e)
    refused. */
 static bool open_directly(struct redirect *r, struct err *e)
 {
-    int fd = open(r->target, O_WRONLY | O_APPEND | O_CREAT | O_NONBLOCK | O_CLOEXEC, 0666);
-    if (fd < 0) return cannot(r->target, "open", e);
+    int fd = target_descriptor(&r->itself, r->target, false, e);
+    if (fd < 0) return false;
     fcntl(fd, F_SETFL, O_APPEND);
     r->stream = fdopen(fd, "a");
     return r->stream || (close(fd), cannot(r->target, "open", e));
@@ -108,8 +108,7 @@ static bool open_directly(struct redirect *r, struct err *e)
 
 static bool open_new(struct redirect *r, struct err *e)
 {
-    if (!newfile_allowed(r->target, r->force, e)) return false;
-    if (!newfile_open(&r->file, r->target, e)) return newfile_close(&r->file, false, NULL);
+    if (!newfile_open(&r->file, r->target, r->force, e)) return false;
     int fd = fcntl(r->file.fd, F_DUPFD_CLOEXEC, 3);
     r->stream = fd < 0 ? NULL : fdopen(fd, "w");
     return r->stream || (newfile_fail(&r->file, "open the file", errno, e), newfile_close(&r->file, false, NULL));
@@ -123,10 +122,12 @@ static bool open_target(struct redirect *r, struct session *s, struct err *e)
         r->stream = r->text.file;
         return ok;
     }
-    if (!file_is_allowed(s, r->target, e)) return false;
     bool special = !stat(r->target, &st) && !S_ISREG(st.st_mode) && !S_ISDIR(st.st_mode);
     if (r->to == REDIRECT_NEW && special) r->to = REDIRECT_APPEND;
-    return r->to == REDIRECT_NEW ? open_new(r, e) : open_directly(r, e);
+    if (r->to == REDIRECT_NEW) return open_new(r, e);
+    bool ok = target_open(&r->itself, r->target, BY_LINE, e) && open_directly(r, e);
+    target_close(&r->itself);
+    return ok;
 }
 
 /* A flush that fails discards what it could not write, so that only its own errno tells the reason. */
@@ -140,6 +141,7 @@ static bool close_file(struct redirect *r, bool keep, struct err *e)
 {
     flush_stream(r);
     bool failed = ferror(r->stream);
+    if (r->to == REDIRECT_APPEND) target_written(&r->itself, fileno(r->stream));
     if (fclose(r->stream)) failed = true, r->cause = r->cause ? r->cause : errno;
     errno = r->cause ? r->cause : EIO;
     if (r->to == REDIRECT_APPEND) return !failed || cannot(r->target, "write the file", e);

@@ -7,6 +7,7 @@
 
 #include "base/memfile.h"
 #include "base/newfile.h"
+#include "base/target.h"
 #include "output.h"
 
 struct err;
@@ -20,11 +21,12 @@ struct redirect {
     bool force;         /* overwrite an existing file */
     struct out_target before;
     enum out_mode mode_before;
-    bool array;          /* the file is one JSON array; `text` collects its lines */
-    struct newfile file; /* REDIRECT_NEW */
-    FILE *stream;        /* writes the file */
-    int cause;           /* errno of the first write that failed; 0: none has failed, or its reason is not known */
-    struct memfile text; /* REDIRECT_SHELL: the input of the shell command; `array`: lines of JSON */
+    bool array;           /* the file is one JSON array; `text` collects its lines */
+    struct newfile file;  /* REDIRECT_NEW */
+    struct target itself; /* REDIRECT_APPEND */
+    FILE *stream;         /* writes the file */
+    int cause;            /* errno of the first write that failed; 0: none has failed, or its reason is not known */
+    struct memfile text;  /* REDIRECT_SHELL: the input of the shell command; `array`: lines of JSON */
 };
 /* Take a redirection from the end of the words; *r must be empty. `compares`: the command itself compares with >, so a
    > before a number is not a redirection, and neither is a > that a condition needs, unless a path follows it. */

@@ -83,11 +83,11 @@ struct session {
     struct device *used; /* device used by the running command; checked for loss if the command fails */
     double began_us;     /* when the running command began */
     struct progress progress;
-    const char *script;     /* the file that commands are read from; NULL at the prompt */
-    int64_t script_line;    /* current line of the script, counted from 1 */
-    struct lines lines;     /* where command lines come from, and what they may do */
-    bool shell_allowed;     /* the command `allow shell` allowed the shell for all lines */
-    struct command_log log; /* commands that succeeded */
+    const char *script;        /* the file that commands are read from; NULL at the prompt */
+    int64_t script_line;       /* current line of the script, counted from 1 */
+    struct lines lines;        /* where command lines come from, and what they may do */
+    bool allowed[PERMISSIONS]; /* what the command `allow` or the option --allow allows to all lines */
+    struct command_log log;    /* commands that succeeded */
     const char *folder; /* folder of the running lesson, to which its file names are relative; NULL outside lessons */
     struct undo undo;
     struct record *record;                 /* the recording; NULL: none */

@@ -167,7 +167,7 @@ static bool make_files(struct files *f, int64_t mb, struct err *e)
     snprintf(f->cols, sizeof f->cols, "%s/columns.mtx", f->dir);
     snprintf(f->cache, sizeof f->cache, "%s/cache.wsb", f->dir);
     bool ok = generator_find("random")->make(p, 1, NULL, &A, e) && csr_transpose(&T, &A, e) &&
-              file_save(f->rows, &A, NULL, "", NULL, e) && file_save(f->cache, &A, NULL, "", NULL, e) &&
+              file_save(f->rows, true, &A, NULL, "", NULL, e) && file_save(f->cache, true, &A, NULL, "", NULL, e) &&
               (write_columns(f->cols, &T) || fail(e, E_IO, "%s cannot be written", f->cols));
     f->nnz = A.nnz;
     csr_free(&A);

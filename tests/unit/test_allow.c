@@ -100,7 +100,7 @@ TEST(one_command_may_be_allowed)
         assert_false(ran());
     }
     assert_false(run_with(&t, "source %s allow everything", "script.ws"));
-    assert_non_null(strstr(t.err, "`everything` after `allow` is not a permission; one of shell\n"));
+    assert_non_null(strstr(t.err, "`everything` after `allow` is not a permission; one of shell, files\n"));
     talk_close_screen(&t);
 }
 

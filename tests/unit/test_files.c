@@ -71,7 +71,7 @@ static void assert_returns(const struct csr *A, const char *name, bool payload)
     struct load_info info;
     struct err e = {0};
     const char *path = scratch_path(name);
-    if (!file_save(path, A, NULL, "a test", NULL, &e)) fail_msg("%s: %s", e.where, e.text);
+    if (!file_save(path, true, A, NULL, "a test", NULL, &e)) fail_msg("%s: %s", e.where, e.text);
     load_well(path, &B, &info);
     if (payload && !csr_equal(A, &B)) fail_msg("%s: another matrix came back", name);
     assert_int_equal(info.nnz_stored, A->nnz);
@@ -137,7 +137,7 @@ TEST(wsb_keeps_what_load_found)
     info.duplicates = 3;
     file_note(&info, "one");
     file_note(&info, "two");
-    assert_true(file_save(scratch_path("k.wsb"), &A, &info, NULL, NULL, &e));
+    assert_true(file_save(scratch_path("k.wsb"), true, &A, &info, NULL, NULL, &e));
     load_well(scratch_path("k.wsb"), &B, &again);
     assert_true(csr_equal(&A, &B));
     assert_string_equal(again.field, "real");
@@ -342,7 +342,7 @@ TEST(damage_of_our_own_files_is_found)
     size_t n;
     load_well(SAMPLES "complex.npz", &A, &info);
     const char *path = scratch_path("own.wsb");
-    assert_true(file_save(path, &A, &info, NULL, NULL, &e));
+    assert_true(file_save(path, true, &A, &info, NULL, NULL, &e));
     char *data = read_whole(path, &n);
     for (size_t k = 0; k < n; k++) assert_refused(write_file("cut.wsb", data, k), E_INPUT, "");
     int passed = 0;
@@ -406,7 +406,7 @@ TEST(false_headers_are_refused)
     struct load_info info;
     size_t n;
     load_well(SAMPLES "csr.npz", &A, &info);
-    assert_true(file_save(scratch_path("true.wsb"), &A, &info, NULL, NULL, NULL));
+    assert_true(file_save(scratch_path("true.wsb"), true, &A, &info, NULL, NULL, NULL));
     char *good = read_whole(scratch_path("true.wsb"), &n), *bad = mem_new((int64_t)n, 1, "a copy", NULL);
     uint64_t sum = described_sum(good, AT_HEAD_SUM);
     assert_memory_equal(good + AT_HEAD_SUM, &sum, sizeof sum);
@@ -620,7 +620,7 @@ static bool go(const void *user, struct err *e)
     struct csr A;
     struct load_info info;
     bool ok = file_load(t->from, NULL, NULL, &A, &info, e);
-    if (ok && t->to) ok = file_save(t->to, &A, &info, "a test", NULL, e);
+    if (ok && t->to) ok = file_save(t->to, true, &A, &info, "a test", NULL, e);
     csr_free(&A);
     return ok;
 }
@@ -664,11 +664,11 @@ TEST(every_load_and_save_can_be_cancelled)
             snprintf(sample, sizeof sample, SAMPLES "%s", names[i]);
             path = copy_of(sample, names[i]);
         } else {
-            assert_false(file_save(path, &A, NULL, NULL, &w, &e));
+            assert_false(file_save(path, true, &A, NULL, NULL, &w, &e));
             assert_int_equal(e.code, E_CANCELLED);
             assert_int_not_equal(access(path, F_OK), 0);
             err_clear(&e);
-            assert_true(file_save(path, &A, NULL, NULL, NULL, &e));
+            assert_true(file_save(path, true, &A, NULL, NULL, NULL, &e));
             calls = 1;
         }
         assert_false(file_load(path, NULL, &w, &B, &info, &e));
@@ -696,7 +696,7 @@ TEST(a_file_may_shrink_while_it_is_read)
         struct err e = {0};
         snprintf(path, sizeof path, "%s", scratch_path(names[i]));
         struct watch w = {.tick = shrink, .user = path};
-        assert_true(file_save(path, &A, NULL, NULL, NULL, &e));
+        assert_true(file_save(path, true, &A, NULL, NULL, NULL, &e));
         assert_false(file_load(path, NULL, &w, &B, &info, &e));
         assert_int_equal(e.code, E_INPUT);
         assert_non_null(strstr(e.text, i ? "truncated" : "shrank"));
@@ -709,13 +709,13 @@ TEST(the_ending_chooses_the_kind)
 {
     struct csr A = shape_csr(&shapes[4], 1);
     struct err e = {0};
-    assert_true(file_save(scratch_path("UPPER.NPZ"), &A, NULL, NULL, NULL, &e));
+    assert_true(file_save(scratch_path("UPPER.NPZ"), true, &A, NULL, NULL, NULL, &e));
     assert_shown(scratch_path("UPPER.NPZ"), NULL, "1x1: 1 1 48.375");
-    assert_false(file_save(scratch_path("a.rb"), &A, NULL, NULL, NULL, &e));
+    assert_false(file_save(scratch_path("a.rb"), true, &A, NULL, NULL, NULL, &e));
     assert_int_equal(e.code, E_USAGE);
     assert_non_null(strstr(e.text, ".wsb .npz .mtx .mtx.gz"));
     err_clear(&e);
-    assert_false(file_save(scratch_path("no/such/place.wsb"), &A, NULL, NULL, NULL, &e));
+    assert_false(file_save(scratch_path("no/such/place.wsb"), true, &A, NULL, NULL, NULL, &e));
     assert_int_equal(e.code, E_IO);
     csr_free(&A);
 }
@@ -728,7 +728,7 @@ TEST(inf_and_nan_are_reported_for_every_kind)
                                   NULL, NULL));
     for (int i = 0; i < COUNT(names); i++) {
         struct load_info info = {0};
-        assert_true(file_save(scratch_path(names[i]), &A, NULL, NULL, NULL, NULL));
+        assert_true(file_save(scratch_path(names[i]), true, &A, NULL, NULL, NULL, NULL));
         assert_true(file_load(scratch_path(names[i]), NULL, NULL, &B, &info, NULL));
         assert_int_equal(info.nwarnings, 1);
         assert_non_null(

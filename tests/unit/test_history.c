@@ -288,7 +288,7 @@ TEST(a_recording_started_in_a_script)
     fprintf(f, "gen poisson2d 3 as early\nrecord %s\ngen poisson2d 3 as A\n", file);
     fclose(f);
     talk_open(&t, OUT_TEXT);
-    assert_true(talk_line(&t, "source /tmp/warpspy-test-outer.wsp"));
+    assert_true(talk_line(&t, "source /tmp/warpspy-test-outer.wsp allow files"));
     assert_true(talk_line(&t, "drop early; record off"));
     read_file(text, sizeof text);
     assert_null(strstr(text, "as early"));

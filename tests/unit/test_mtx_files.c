@@ -692,8 +692,8 @@ TEST(saved_matrices_round_trip)
         const int64_t *s = shapes[i / 4];
         const char *path = scratch_path(names[i % 2]);
         assert_true(random_csr(&A, i / 2 % 2, s[0], s[1], s[2], &e));
-        bool ok =
-            mtx_save(path, &A, "made by a test\nof two \x1b lines", NULL, &e) && mtx_load(path, NULL, &B, &info, &e);
+        bool ok = mtx_save(path, true, &A, "made by a test\nof two \x1b lines", NULL, &e) &&
+                  mtx_load(path, NULL, &B, &info, &e);
         if (!ok) fail_msg("%s", e.text);
         assert_true(csr_equal(&A, &B));
         assert_string_equal(info.field, A.imag ? "complex" : "real");
@@ -708,12 +708,12 @@ TEST(a_packed_save_is_one_stream)
     struct csr A;
     int threads = omp_get_max_threads();
     assert_true(random_csr(&A, false, 400, 300, 100000, NULL));
-    assert_true(mtx_save(scratch_path("plain.mtx"), &A, "two", NULL, NULL));
+    assert_true(mtx_save(scratch_path("plain.mtx"), true, &A, "two", NULL, NULL));
     size_t n, packed;
     char *text = read_whole(scratch_path("plain.mtx"), &n), *got = mem_new((int64_t)n + 1, 1, "text", NULL);
     for (int t = 1; t <= 7; t += 3) {
         omp_set_num_threads(t);
-        assert_true(mtx_save(scratch_path("packed.mtx.gz"), &A, "two", NULL, NULL));
+        assert_true(mtx_save(scratch_path("packed.mtx.gz"), true, &A, "two", NULL, NULL));
         char *z = read_whole(scratch_path("packed.mtx.gz"), &packed);
         z_stream s = {.next_in = (unsigned char *)z,
                       .avail_in = (unsigned)packed,
@@ -747,7 +747,7 @@ TEST(a_packed_save_can_fail_anywhere)
     for (int n = 1; n < 100 && !saved; n++) {
         struct err e = {0};
         mem_fail_at(n);
-        saved = mtx_save(path, &A, NULL, NULL, &e);
+        saved = mtx_save(path, true, &A, NULL, NULL, &e);
         mem_fail_at(0);
         if (!saved) assert_int_equal(e.code, E_MEMORY);
         assert_int_equal(scratch_files(), saved);
@@ -757,7 +757,7 @@ TEST(a_packed_save_can_fail_anywhere)
         int left = calls;
         struct err e = {0};
         struct watch w = {.tick = stop_at, .user = &left};
-        assert_false(mtx_save(scratch_path("b.mtx.gz"), &A, NULL, &w, &e));
+        assert_false(mtx_save(scratch_path("b.mtx.gz"), true, &A, NULL, &w, &e));
         assert_int_equal(e.code, E_CANCELLED);
         assert_int_equal(scratch_files(), 1);
     }
@@ -774,15 +774,15 @@ TEST(a_failed_save_leaves_the_old_file)
     scratch_remove();
     const char *path = write_file("kept.mtx", small, sizeof small - 1);
     assert_true(random_csr(&A, false, 200, 300, 60000, &e));
-    assert_false(mtx_save(path, &A, NULL, &w, &e));
+    assert_false(mtx_save(path, true, &A, NULL, &w, &e));
     assert_int_equal(e.code, E_CANCELLED);
     mem_fail_at(1);
-    assert_false(mtx_save(path, &A, NULL, NULL, NULL));
+    assert_false(mtx_save(path, true, &A, NULL, NULL, NULL));
     mem_fail_at(0);
     err_clear(&e);
-    assert_false(mtx_save(scratch_path("no/such/place.mtx"), &A, NULL, NULL, &e));
+    assert_false(mtx_save(scratch_path("no/such/place.mtx"), true, &A, NULL, NULL, &e));
     assert_int_equal(e.code, E_IO);
-    assert_false(mtx_save("/tmp", &A, NULL, NULL, NULL));
+    assert_false(mtx_save("/tmp", true, &A, NULL, NULL, NULL));
     assert_int_equal(scratch_files(), 1);
     assert_loads(path, small_shown);
     csr_free(&A);

@@ -19,7 +19,7 @@
 static bool put(const char *path, const char *text, struct err *e)
 {
     struct newfile f;
-    bool ok = newfile_open(&f, path, e) && newfile_write(&f, text, (int64_t)strlen(text), e);
+    bool ok = newfile_open(&f, path, true, e) && newfile_write(&f, text, (int64_t)strlen(text), e);
     return newfile_close(&f, ok, e);
 }
 
@@ -107,6 +107,62 @@ TEST(force_is_needed)
     scratch_remove();
 }
 
+TEST(the_first_of_two_new_files_wins)
+{
+    struct newfile first, second;
+    struct err e = {0};
+    const char *path = scratch_path("new");
+    assert_true(newfile_open(&first, path, false, &e) && newfile_open(&second, path, false, &e));
+    assert_int_equal(scratch_files(), 2);
+    assert_true(newfile_write(&first, "first", 5, &e) && newfile_write(&second, "second", 6, &e));
+    assert_true(newfile_close(&second, true, &e));
+    assert_false(newfile_close(&first, true, &e));
+    assert_int_equal(e.code, E_IO);
+    assert_string_equal(e.text, "file exists; add `force` to the command to overwrite it");
+    assert_holds(path, "second");
+    assert_int_equal(scratch_files(), 1);
+    err_clear(&e);
+    assert_false(newfile_open(&first, path, false, &e));
+    assert_non_null(strstr(e.text, "file exists"));
+    /* A file that appears while it is written is replaced only with force. */
+    unlink(path);
+    assert_true(newfile_open(&first, path, true, NULL) && newfile_open(&second, path, true, NULL));
+    assert_true(newfile_write(&first, "first", 5, NULL) && newfile_write(&second, "second", 6, NULL));
+    assert_true(newfile_close(&second, true, NULL) && newfile_close(&first, true, NULL));
+    assert_holds(path, "first");
+    assert_int_equal(scratch_files(), 1);
+    scratch_remove();
+}
+
+/* A link that is made while the file is written is not followed. */
+TEST(a_link_that_appears_is_kept)
+{
+    struct newfile f;
+    struct err e = {0};
+    const char *path = scratch_path("new"), *other = write_file("other", "old", 3);
+    assert_true(newfile_open(&f, path, false, NULL) && newfile_write(&f, "text", 4, NULL));
+    assert_int_equal(symlink("other", path), 0);
+    assert_false(newfile_close(&f, true, &e));
+    assert_non_null(strstr(e.text, "file exists"));
+    assert_holds(other, "old");
+    scratch_remove();
+}
+
+/* The folder is found once: a link in the path that is changed later changes nothing. */
+TEST(a_folder_that_is_exchanged_gets_nothing)
+{
+    struct newfile f;
+    const char *here = scratch_path("here"), *there = scratch_path("there"), *link = scratch_path("link");
+    assert_int_equal(mkdir(here, 0700) + mkdir(there, 0700) + symlink("here", link), 0);
+    assert_true(newfile_open(&f, scratch_path("link/new"), false, NULL) && newfile_write(&f, "text", 4, NULL));
+    assert_int_equal(unlink(link) + symlink("there", link), 0);
+    assert_true(newfile_close(&f, true, NULL));
+    assert_holds(scratch_path("here/new"), "text");
+    assert_int_equal(access(scratch_path("there/new"), F_OK), -1);
+    assert_int_equal(unlink(scratch_path("here/new")) + rmdir(scratch_path("here")) + rmdir(scratch_path("there")), 0);
+    scratch_remove();
+}
+
 /* The status of a child that runs `work`. */
 static int status_of(void (*work)(const char *path), const char *path)
 {
@@ -129,7 +185,8 @@ static void be_ended(const char *path)
 {
     struct newfile f, second;
     signal(sent, SIG_DFL); /* a caller such as nohup may have set this signal to be ignored */
-    if (newfile_open(&f, path, NULL) && newfile_open(&second, path, NULL) && newfile_write(&f, "half", 4, NULL))
+    if (newfile_open(&f, path, true, NULL) && newfile_open(&second, path, true, NULL) &&
+        newfile_write(&f, "half", 4, NULL))
         raise(sent);
 }
 
@@ -147,6 +204,54 @@ TEST(signals_leave_no_temporary_file)
     scratch_remove();
 }
 
+static void be_killed(const char *path)
+{
+    struct newfile f[3];
+    for (int i = 0; i < 3; i++)
+        if (!newfile_open(&f[i], path, true, NULL) || !newfile_write(&f[i], "half", 4, NULL)) return;
+    newfile_close(&f[1], false, NULL); /* a gap in the numbers of the temporary files */
+    raise(SIGKILL);
+}
+
+/* No handler runs for SIGKILL: the next save of the name removes what is left, but only that. */
+TEST(the_next_save_removes_what_a_killed_one_left)
+{
+    struct newfile running;
+    const char *path = write_file("m.mtx", "old", 3);
+    write_file("m.mtx.backup", "mine", 4); /* these names are like those of temporary files */
+    write_file("m.mtx.warpspy", "mine", 4);
+    write_file("m.mtx2.warpspy-1", "mine", 4);
+    int status = status_of(be_killed, path);
+    assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL);
+    assert_int_equal(scratch_files(), 4 + 2);
+    put_well(scratch_path("another"), "new");
+    assert_int_equal(scratch_files(), 4 + 2 + 1);
+    assert_true(newfile_open(&running, path, true, NULL) && newfile_write(&running, "running", 7, NULL));
+    assert_int_equal(scratch_files(), 4 + 1 + 1);
+    put_well(path, "second");
+    assert_holds(path, "second");
+    assert_int_equal(scratch_files(), 4 + 1 + 1);
+    assert_true(newfile_close(&running, true, NULL));
+    assert_holds(path, "running");
+    assert_int_equal(scratch_files(), 4 + 1);
+    assert_holds(scratch_path("m.mtx.backup"), "mine");
+    scratch_remove();
+}
+
+TEST(names_may_be_as_long_as_the_system_allows)
+{
+    char name[NAME_MAX + 1];
+    memset(name, 'n', sizeof name - 1);
+    name[NAME_MAX] = 0;
+    const char *path = scratch_path("x");
+    char longest[PATH_MAX];
+    snprintf(longest, sizeof longest, "%.*s%s", (int)strlen(path) - 1, path, name);
+    put_well(longest, "text");
+    assert_holds(longest, "text");
+    assert_int_equal(unlink(longest), 0);
+    scratch_remove();
+}
+
 static void ignored(int sig)
 {
     (void)sig;
@@ -159,7 +264,7 @@ static void keep_handlers(const char *path)
     struct newfile f;
     signal(SIGTERM, ignored);
     signal(SIGHUP, SIG_IGN);
-    if (!newfile_open(&f, path, NULL)) return;
+    if (!newfile_open(&f, path, true, NULL)) return;
     raise(SIGHUP);
     if (access(f.temp, F_OK)) return;
     raise(SIGTERM);
@@ -192,7 +297,7 @@ static void exceed_limit(const char *path)
     struct newfile f;
     struct err e = {0};
     setrlimit(RLIMIT_FSIZE, &small);
-    bool ok = newfile_open(&f, path, &e) && newfile_write(&f, text, sizeof text, &e);
+    bool ok = newfile_open(&f, path, true, &e) && newfile_write(&f, text, sizeof text, &e);
     ok = newfile_close(&f, ok, &e);
     _exit(!ok && e.code == E_IO && strstr(e.text, "cannot write the file: File too large") ? 3 : 4);
 }
@@ -223,7 +328,7 @@ TEST(a_large_file_is_given_up)
     struct err e = {.code = E_CANCELLED};
     char *zeros = mem_zero(BYTES, 1, "zeros", NULL);
     assert_non_null(zeros);
-    assert_true(newfile_open(&f, path, NULL) && newfile_write(&f, zeros, BYTES, NULL));
+    assert_true(newfile_open(&f, path, true, NULL) && newfile_write(&f, zeros, BYTES, NULL));
     int fd = f.fd;
     assert_false(newfile_close(&f, false, &e));
     assert_int_equal(e.code, E_CANCELLED);

@@ -193,7 +193,7 @@ TEST(a_program_needs_permission)
     assert_false(option_set(&t.s, o, "onn", &e));
     assert_non_null(strstr(e.text, "did you mean `on`?"));
     err_clear(&e);
-    t.s.lines = (struct lines){"a script", false};
+    t.s.lines = (struct lines){.from = "a script"};
     assert_true(option_set(&t.s, o, "off", &e));
     assert_false(option_set(&t.s, o, "cat x", &e));
     assert_non_null(strstr(e.text, "a script may not run shell commands"));

@@ -204,7 +204,7 @@ TEST(every_kind_that_saves_them_returns_them)
             if (!file_kinds[k]->saves_sides) continue;
             snprintf(name, sizeof name, "a%.*s", (int)strcspn(file_kinds[k]->endings, " "), file_kinds[k]->endings);
             load(from[i], &f);
-            bool saved = file_save_system(scratch_path(name), &f.A, &f.t, &f.info, "", NULL, &e);
+            bool saved = file_save_system(scratch_path(name), true, &f.A, &f.t, &f.info, "", NULL, &e);
             assert_true(saved || (file_kinds[k]->sides_word && f.t.n > 1));
             if (saved) {
                 load(scratch_path(name), &g);
@@ -233,7 +233,7 @@ TEST(wsb_returns_right_sides_of_wide_matrices)
         assert_true(csr_from_triplets(&f.A, cases[i].rows, cases[i].cols, 1, zero, zero, one, NULL, NULL, &e));
         assert_non_null(f.t.b = mem_new(numbers, sizeof *f.t.b, "right sides", &e));
         for (int64_t k = 0; k < numbers; k++) f.t.b[k] = (double)k + 0.5;
-        if (!file_save_system(scratch_path("w.wsb"), &f.A, &f.t, &f.info, "", NULL, &e)) fail_msg("%s", e.text);
+        if (!file_save_system(scratch_path("w.wsb"), true, &f.A, &f.t, &f.info, "", NULL, &e)) fail_msg("%s", e.text);
         load(scratch_path("w.wsb"), &g);
         assert_true(csr_equal(&f.A, &g.A));
         assert_int_equal(g.t.n, f.t.n);
@@ -248,7 +248,7 @@ static bool load_and_save(const char *from, const char *to, struct err *e)
 {
     struct loaded f;
     bool ok = file_load_system(from, NULL, NULL, &f.A, &f.t, &f.info, e);
-    ok = ok && (!to || file_save_system(to, &f.A, &f.t, &f.info, "", NULL, e));
+    ok = ok && (!to || file_save_system(to, true, &f.A, &f.t, &f.info, "", NULL, e));
     unload(&f);
     return ok;
 }
@@ -282,7 +282,7 @@ TEST(damage_is_refused)
     struct err e = {0};
     struct loaded f;
     load("tests/files/sides.npz", &f);
-    assert_true(file_save_system(scratch_path("d.wsb"), &f.A, &f.t, &f.info, "", NULL, &e));
+    assert_true(file_save_system(scratch_path("d.wsb"), true, &f.A, &f.t, &f.info, "", NULL, &e));
     unload(&f);
     char *whole = read_whole(scratch_path("d.wsb"), &n);
     for (size_t at = 0; at < n; at += at < 1024 ? 1 : 5) {
