@@ -33,11 +33,25 @@ static void out_option(struct session *s, const struct setting *o, bool explaine
     out_str(s->out, "about", explained ? "which is" : NULL, o->about);
 }
 
+/* May the line change the settings of later sessions? If not, tell how long the value applies. */
+static bool is_kept(struct session *s, const struct setting *o, const char *value)
+{
+    if (s->folder) {
+        out_note(s->out, "%s is %s until the lesson ends", o->name, value);
+        return false;
+    }
+    if (is_allowed(s, ALLOW_FILES)) return true;
+    out_note(s->out, "%s is %s for this session only: %s may not change the saved settings without `allow files`",
+             o->name, value, s->lines.from);
+    return false;
+}
+
 /* The value applies to this session even if it cannot be saved. */
 static bool set(struct session *s, const struct setting *o, const char *value, struct err *e)
 {
     struct err why = {0};
     if (!option_set(s, o, value, e)) return false;
+    if (!is_kept(s, o, value)) return true;
     if (options_keep(o, value, &why)) return true;
     return fail_at(e, E_IO, why.where, "%s; %s is %s for this session only", why.text, o->name, value);
 }
@@ -65,8 +79,9 @@ const struct command command_set = {
         "`set` lists the options with their values, `set OPTION` shows and explains one option, and `set OPTION\n"
         "VALUE` changes it and saves it in $XDG_CONFIG_HOME/warpspy/config (or ~/.config). A line of this file is,\n"
         "for example, `colours 256`; # begins a comment. Options on the command line take precedence, and the\n"
-        "command `device` applies to one session only. --plain sets colours to none and ascii to on, whatever\n"
-        "the file contains.\n"
+        "command `device` applies to one session only. In a lesson, `set` applies until the lesson ends; in a\n"
+        "script, to this session only, unless you allow files (see `help allow`). --plain sets colours to none and\n"
+        "ascii to on, whatever the file contains.\n"
         "`set gpu` chooses the GPU that predict, explain, advise, whatif and why predict times for: the name of a\n"
         "profile or a file. A line of a profile is, for example, `sms 108`. It needs name, sms, clock_ghz,\n"
         "threads_per_sm, blocks_per_sm, shared_kb_per_sm, l1_kb_per_sm, l2_mb, l2_copies (2 if each half of the\n"

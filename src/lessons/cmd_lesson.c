@@ -43,6 +43,7 @@
 #include "session/library.h"
 #include "session/matrix.h"
 #include "base/mem.h"
+#include "session/options.h"
 #include "paper.h"
 #include "session/session.h"
 #include "session/spmv.h"
@@ -664,11 +665,14 @@ static bool run_lesson(struct session *s, const struct args *a, struct err *e)
     FILE *f = fopen(path, "r");
     if (!f) return fail_at(e, E_IO, path, "cannot open: %s", strerror(errno));
     struct lines outer;
+    struct kept_options kept;
+    options_remember(s, &kept);
     bool ok = lines_begin(s, "a lesson", a, &outer, e);
     if (ok) {
         drop_earlier(s);
         ok = teach(s, f, path, a, e);
         lines_end(s, &outer);
+        options_restore(s, &kept);
     }
     fclose(f);
     return ok;
@@ -678,31 +682,33 @@ const struct command command_lesson = {
     .name = "lesson",
     .grammar = "[LESSON] [restart] [handin FILE] [check FILE] [--check FILE] [force] [reps N] [allow PERMISSION]",
     .about = "read a lesson: prose, commands, questions, and tables that compare papers with our own measurements",
-    .help = "`lesson` alone lists the lessons and your progress in each lesson. `lesson looks` begins a lesson, or\n"
-            "continues where you left off; `restart` begins the lesson again. At a terminal, questions are asked: an\n"
-            "empty line shows the answer, you have a second try after a wrong answer, and Ctrl-C leaves the lesson.\n"
-            "Text waits at the end of each page, unless you `set pager off`. In a pipe or script, questions are\n"
-            "printed with their answers, and nothing waits.\n"
-            "At the end, you can write a hand-in file with your answers and tries; `handin FILE` writes it later.\n"
-            "`lesson --check FILE` shows a teacher who answered what and when, and refuses a file that was changed.\n"
-            "The checksum detects damage and changes by hand; it uses no secret key, so a programmer can forge it.\n"
-            "A lesson runs its commands and measures the rows of its tables on the device in use. The matrices of a\n"
-            "lesson are kept until the next lesson. Shell commands (!COMMAND) of a lesson are refused without\n"
-            "`allow shell` (see `help allow`). A lesson is a text file, found by its name in the folders of the\n"
-            "program and in warpspy/lessons of $XDG_DATA_HOME, or by its path; file names in it are relative to its\n"
-            "own folder. The first byte of a line gives its kind:\n"
-            "    %  a comment                     #  a title\n"
-            "    >  a command                     |  a row of a table\n"
-            "    @  a line that it must print, * matches any text; @! an error that it must report\n"
-            "    ?  a question, or with two blanks and a letter a choice: ?  a  the longest row\n"
-            "    =  its answer: = 12   = 5.2 +- 10%   = csr | compressed rows   = nnz / rows of stats A\n"
-            "       computed from the JSON of a command, or of the command below: = iterations[solver=cg] of it\n"
-            "    ~  a hint, shown after a wrong answer\n"
-            "    !  text shown after the answer\n"
-            "    :  a condition on the table above, for the text below: ratio[matrix=A,of=csr-vector] > 2\n"
-            "and all other lines are prose. A missing line, or an answer that is no longer true, is an error.\n"
-            "    lesson looks\n"
-            "    lesson --check looks-ada.txt\n"
-            "    device cuda:0; lesson drm",
+    .help =
+        "`lesson` alone lists the lessons and your progress in each lesson. `lesson looks` begins a lesson, or\n"
+        "continues where you left off; `restart` begins the lesson again. At a terminal, questions are asked: an\n"
+        "empty line shows the answer, you have a second try after a wrong answer, and Ctrl-C leaves the lesson.\n"
+        "Text waits at the end of each page, unless you `set pager off`. In a pipe or script, questions are\n"
+        "printed with their answers, and nothing waits.\n"
+        "At the end, you can write a hand-in file with your answers and tries; `handin FILE` writes it later.\n"
+        "`lesson --check FILE` shows a teacher who answered what and when, and refuses a file that was changed.\n"
+        "The checksum detects damage and changes by hand; it uses no secret key, so a programmer can forge it.\n"
+        "A lesson runs its commands and measures the rows of its tables on the device in use. The matrices of a\n"
+        "lesson are kept until the next lesson, but what it sets by `set` ends with it. Shell commands (!COMMAND)\n"
+        "of a lesson are refused without `allow shell`, and it may write new files in the working folder only,\n"
+        "without `allow files` (see `help allow`). A lesson is a text file, found by its name in the folders of the\n"
+        "program and in warpspy/lessons of $XDG_DATA_HOME, or by its path; file names in it are relative to its\n"
+        "own folder. The first byte of a line gives its kind:\n"
+        "    %  a comment                     #  a title\n"
+        "    >  a command                     |  a row of a table\n"
+        "    @  a line that it must print, * matches any text; @! an error that it must report\n"
+        "    ?  a question, or with two blanks and a letter a choice: ?  a  the longest row\n"
+        "    =  its answer: = 12   = 5.2 +- 10%   = csr | compressed rows   = nnz / rows of stats A\n"
+        "       computed from the JSON of a command, or of the command below: = iterations[solver=cg] of it\n"
+        "    ~  a hint, shown after a wrong answer\n"
+        "    !  text shown after the answer\n"
+        "    :  a condition on the table above, for the text below: ratio[matrix=A,of=csr-vector] > 2\n"
+        "and all other lines are prose. A missing line, or an answer that is no longer true, is an error.\n"
+        "    lesson looks\n"
+        "    lesson --check looks-ada.txt\n"
+        "    device cuda:0; lesson drm",
     .run = run_lesson,
 };

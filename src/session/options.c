@@ -4,6 +4,7 @@
 #include "machine/split.h"
 #include "front.h"
 #include "kinds.h"
+#include "base/folder_lock.h"
 #include "base/mem.h"
 #include "base/newfile.h"
 #include "microscope/gpu_profile.h"
@@ -430,8 +431,36 @@ bool options_keep(const struct setting *o, const char *value, struct err *e)
     if (!xdg_make_folders(path))
         return fail_at(e, E_IO, options_place(where, sizeof where), "cannot create the folder of this file: %s",
                        strerror(errno));
-    if (!read_all(path, text, e)) return false;
     struct newfile f;
-    bool ok = newfile_open_own(&f, path, true, e) && write_lines(&f, text, o, value, e);
-    return newfile_close(&f, ok, e);
+    int lock;
+    if (!folder_lock(path, &lock, e)) return false;
+    bool ok = read_all(path, text, e) && newfile_open_own(&f, path, true, e);
+    if (ok) ok = newfile_close(&f, write_lines(&f, text, o, value, e), e);
+    folder_unlock(lock);
+    return ok;
+}
+
+/* ---- options that end with a lesson ---- */
+
+void options_remember(const struct session *s, struct kept_options *k)
+{
+    memcpy(k->option, s->option, sizeof k->option);
+    k->dev = s->dev;
+}
+
+/* Apply the values as the user's, because a script may not choose all of them. The device is not opened again, and may
+   not be that of the option: the command `device` chooses another. */
+void options_restore(struct session *s, const struct kept_options *k)
+{
+    struct lines outer = lines_of_user(s);
+    for (int i = 0; i < OPTIONS; i++) {
+        struct err e = {0};
+        if (!strcmp(s->option[i], k->option[i])) continue;
+        memcpy(s->option[i], k->option[i], sizeof s->option[i]);
+        if (i == OPTION_DEVICE)
+            s->dev = k->dev;
+        else if (!options[i].apply(s, option_value(s, i), &e))
+            out_note(s->out, "%s cannot be set to %s again: %s", options[i].name, option_value(s, i), e.text);
+    }
+    lines_end(s, &outer);
 }

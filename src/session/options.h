@@ -6,10 +6,11 @@
 #include <stddef.h>
 
 #include "base/registry.h"
+#include "session.h"
 
 struct args;
+struct device;
 struct err;
-struct session;
 
 struct setting {
     const char *name, *about, *default_value;
@@ -48,6 +49,13 @@ const char *option_value(const struct session *s, enum option_id o);
 void options_load(struct session *s, char *warned, size_t size);
 /* Write the value of an option to the file. */
 bool options_keep(const struct setting *o, const char *value, struct err *e);
+/* The options as they are, to restore them when a lesson ends. */
+struct kept_options {
+    char option[OPTIONS_MAX][OPTION_MOST];
+    struct device *dev;
+};
+void options_remember(const struct session *s, struct kept_options *k);
+void options_restore(struct session *s, const struct kept_options *k);
 /* The path of the file, safe to print. */
 const char *options_place(char *out, size_t size);
 

@@ -4,9 +4,11 @@
 #include "session/command.h"
 #include "machine/device.h"
 #include "session/options.h"
+#include "base/base.h"
 
 #include <stdio.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 static char folder[64], file[128];
@@ -178,6 +180,96 @@ TEST(other_lines_are_kept)
     assert_true(talk_line(&t, "set colours 256"));
     assert_string_equal(config(), "# mine\ncolours 256\n\nfuture thing\nascii on\n");
     talk_close(&t);
+}
+
+/* Sessions that save settings at the same time do not undo each other's. */
+TEST(sessions_keep_each_others_options)
+{
+    enum { SESSIONS = 4, TIMES = 25 };
+    static const struct {
+        enum option_id option;
+        const char *values[2];
+    } sets[SESSIONS] = {{OPTION_MOUSE, {"on", "off"}},
+                        {OPTION_PAGER, {"on", "off"}},
+                        {OPTION_ASCII, {"on", "off"}},
+                        {OPTION_COLOURS, {"8", "16"}}};
+    write_config("# mine\n", 7);
+    fflush(NULL);
+    for (int i = 0; i < SESSIONS; i++) {
+        if (fork()) continue;
+        bool ok = true;
+        for (int k = 0; ok && k < TIMES; k++) ok = options_keep(&options[sets[i].option], sets[i].values[k % 2], NULL);
+        _exit(!ok);
+    }
+    for (int i = 0, status; i < SESSIONS; i++) {
+        assert_true(wait(&status) > 0);
+        assert_int_equal(status, 0);
+    }
+    for (int i = 0; i < SESSIONS; i++) {
+        char line[64];
+        snprintf(line, sizeof line, "%s %s\n", options[sets[i].option].name, sets[i].values[(TIMES - 1) % 2]);
+        if (!strstr(config(), line)) fail_msg("%s is missing: %s", line, config());
+    }
+    assert_int_equal(strncmp(config(), "# mine\n", 7), 0);
+    unlink(file);
+}
+
+static void write_text(const char *path, const char *text)
+{
+    FILE *f = fopen(path, "w");
+    assert_non_null(f);
+    fputs(text, f);
+    assert_int_equal(fclose(f), 0);
+}
+
+TEST(a_script_sets_for_the_session_only)
+{
+    struct talk t;
+    char script[128], line[200];
+    snprintf(script, sizeof script, "%s/script.wsp", folder);
+    snprintf(line, sizeof line, "source %s", script);
+    write_text(script, "set precision f32\n");
+    begin(&t);
+    assert_true(talk_line(&t, line));
+    assert_non_null(
+        strstr(t.err, "precision is f32 for this session only: a script may not change the saved settings"));
+    assert_string_equal(option_value(&t.s, OPTION_PRECISION), "f32");
+    assert_true(t.s.single);
+    assert_string_equal(config(), "");
+    strcat(line, " allow files");
+    assert_true(talk_line(&t, line));
+    assert_string_equal(config(), "precision f32\n");
+    talk_close(&t);
+    unlink(file);
+    unlink(script);
+}
+
+/* Also a lesson that fails or is left. */
+TEST(what_a_lesson_sets_ends_with_it)
+{
+    static const char *const ends[] = {"", "> no such command\n", "> quit\n", "@ nothing above\n"};
+    struct talk t;
+    char lesson[128], line[200];
+    snprintf(lesson, sizeof lesson, "%s/lesson.txt", folder);
+    snprintf(line, sizeof line, "lesson %s", lesson);
+    for (int i = 0; i < COUNT(ends); i++) {
+        char text[200];
+        snprintf(text, sizeof text, "> set precision f32\n> set pager off\n> set device emu\n%s", ends[i]);
+        write_text(lesson, text);
+        begin(&t);
+        assert_true(talk_line(&t, "set pager \"cat -n\"; device cpu"));
+        const struct device *cpu = t.s.dev;
+        assert_int_equal(talk_line(&t, line), i == 0 || i == 2);
+        assert_non_null(strstr(t.err, "precision is f32 until the lesson ends"));
+        assert_string_equal(option_value(&t.s, OPTION_PRECISION), "f64");
+        assert_string_equal(option_value(&t.s, OPTION_PAGER), "cat -n");
+        assert_string_equal(option_value(&t.s, OPTION_DEVICE), "auto");
+        assert_true(!t.s.single && t.s.dev == cpu);
+        assert_string_equal(config(), "pager cat -n\n");
+        talk_close(&t);
+        unlink(file);
+    }
+    unlink(lesson);
 }
 
 TEST(unsaved_options_hold_for_the_session)
