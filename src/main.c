@@ -43,6 +43,7 @@ struct options {
     enum out_mode mode;
     bool plain, serve;
     const char *device;
+    bool allowed[PERMISSIONS];
     struct todo todo[ASKED_MAX];
     int ntodo;
     char **file;
@@ -56,7 +57,18 @@ static void keep_streams(void)
         if (fcntl(fd, F_GETFD) == -1 && errno == EBADF && open("/dev/null", fd ? O_RDONLY : O_WRONLY) == -1) return;
 }
 
-enum { OPT_JSON = 256, OPT_CSV, OPT_PLAIN, OPT_SERVE, OPT_DEVICE, OPT_VERSION, OPT_HELP, OPT_MAN, OPT_COMPLETION };
+enum {
+    OPT_JSON = 256,
+    OPT_CSV,
+    OPT_PLAIN,
+    OPT_SERVE,
+    OPT_DEVICE,
+    OPT_ALLOW,
+    OPT_VERSION,
+    OPT_HELP,
+    OPT_MAN,
+    OPT_COMPLETION
+};
 
 static const struct option long_options[] = {
     {"json", no_argument, NULL, OPT_JSON},
@@ -64,6 +76,7 @@ static const struct option long_options[] = {
     {"plain", no_argument, NULL, OPT_PLAIN},
     {"serve", no_argument, NULL, OPT_SERVE},
     {"device", required_argument, NULL, OPT_DEVICE},
+    {"allow", required_argument, NULL, OPT_ALLOW},
     {"version", no_argument, NULL, OPT_VERSION},
     {"help", no_argument, NULL, OPT_HELP},
     {"man", no_argument, NULL, OPT_MAN},
@@ -75,6 +88,13 @@ static bool wrong_usage(const char *why)
 {
     fprintf(stderr, "warpspy: %s; see warpspy --help\n", why);
     return false;
+}
+
+static bool take_permission(struct options *o, const char *name)
+{
+    enum permission p = permission_find(name);
+    if (p == PERMISSIONS) return wrong_usage("--allow needs a permission: shell or files");
+    return o->allowed[p] = true;
 }
 
 static bool take_option(struct options *o, int c)
@@ -95,6 +115,8 @@ static bool take_option(struct options *o, int c)
     case OPT_DEVICE:
         o->device = optarg;
         return true;
+    case OPT_ALLOW:
+        return take_permission(o, optarg);
     case OPT_VERSION:
     case OPT_HELP:
     case OPT_MAN:
@@ -135,7 +157,7 @@ static bool parse(int argc, char **argv, struct options *o)
     o->file = argv + optind;
     o->nfiles = argc - optind;
     if (o->serve && (o->ntodo || o->mode != OUT_TEXT))
-        return wrong_usage("--serve goes with files, --plain and --device only");
+        return wrong_usage("--serve goes with files, --plain, --device and --allow only");
     return true;
 }
 
@@ -244,6 +266,7 @@ static int run_session(const struct options *o)
     FILE *data = o->serve ? protocol_data() : stdout, *messages = o->serve ? protocol_messages() : stderr;
     if (!session_new(&s, data, messages, o->serve ? OUT_JSON : o->mode, &e)) goto out;
     s.plain = o->plain;
+    memcpy(s.allowed, o->allowed, sizeof s.allowed);
     if (o->serve) protocol_begin(&s);
     use_options(&s);
     s.batch = !o->serve && (o->ntodo || !terminal);

@@ -23,6 +23,7 @@ static const struct flag {
     {"--csv", NULL, "print tables as CSV, each with a header", NOTHING, NULL},
     {"--plain", NULL, "no colours, ASCII only", NOTHING, NULL},
     {"--device", "D", "use cpu, emu or cuda:N", WORDS, "cpu emu cuda:0"},
+    {"--allow", "WHAT", "let scripts and clients use the shell, or write any file: shell, files", WORDS, "shell files"},
     {"--serve", NULL, "answer requests, as JSON lines; see `help serve`", NOTHING, NULL},
     {"--man", NULL, "print the manual page, for `man -l -`", NOTHING, NULL},
     {"--completion", "SHELL", "print the completion script for bash or zsh", WORDS, "bash zsh"},

@@ -49,7 +49,10 @@ const char *const protocol_help =
     "The program ends when its input ends and all requests are answered, at `quit`, or when nobody reads the replies.\n"
     "Shell commands and libraries print to standard error. Ctrl-C ends the program. Files on the command line are "
     "loaded\n"
-    "first, with id null.\n";
+    "first, with id null.\n"
+    "Requests may write new files in the working folder only, none of them hidden, and run no shell commands, unless "
+    "the\n"
+    "server was started with `--allow files` or `--allow shell` (see `help allow`).\n";
 
 /* REQUEST_LIMIT: bytes of a request, whose command line may be written in \u escapes. WAIT_MOST: requests that wait; no
    more input is read until one of them has run. */
@@ -517,11 +520,14 @@ static void answer(struct session *s, const struct request *r)
 bool protocol_run(struct session *s)
 {
     struct request *r;
+    struct lines outer;
+    lines_begin(s, "a client of --serve", NULL, &outer, NULL);
     bool ok = !pthread_create(&p.reader, NULL, read_requests, NULL);
     while (ok && !p.failed && (r = next_request(s->quit))) {
         answer(s, r);
         end_request(r);
     }
+    lines_end(s, &outer);
     if (!ok) return false;
     pthread_cancel(p.reader);
     pthread_join(p.reader, NULL);

@@ -270,6 +270,32 @@ def test_words():
 
 
 @for_module
+def test_permissions():
+    run("""
+        os.makedirs("allow")
+        with warpspy.Session() as spy:
+            spy.gen("poisson2d", 4)
+            spy.run("list > .allowed; !true")
+            os.unlink(".allowed")
+        for allow in ("files", ["files"]):
+            with warpspy.Session(allow=allow) as spy:
+                spy.run("version > .allowed force")
+        with warpspy.Session(allow=()) as spy:
+            spy.gen("poisson2d", 4)
+            spy.run("list > allow/new")
+            for line, why in (("list > .x", "hidden"), ("list > allow/new2; list > .allowed force", "hidden"),
+                              ("!true", "shell")):
+                try:
+                    spy.run(line)
+                    assert False, line
+                except warpspy.Error as error:
+                    assert why in str(error) and "--allow" in str(error), error
+        assert not os.path.exists(".x")
+        os.unlink(".allowed")
+    """)
+
+
+@for_module
 def test_without_numpy():
     """numpy is needed for arrays only."""
     run("""

@@ -1,9 +1,11 @@
 #!/usr/bin/env python3
 """Drive `warpspy --serve` as another program would: replies, cancelling, progress, bad input of any kind, and the end."""
 import json
+import os
 import random
 import signal
 import subprocess
+import tempfile
 import time
 
 from harness import PROGRAM, main
@@ -14,9 +16,9 @@ SLOW = "gen poisson3d 60; solve jacobi tol 1e-30 maxit 100000000"
 class Server:
     """A running `warpspy --serve`, as a context manager that leaves no process behind."""
 
-    def __init__(self, *arguments):
+    def __init__(self, *arguments, cwd=None):
         self.child = subprocess.Popen([PROGRAM, "--serve", *arguments], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
-                                      stderr=subprocess.DEVNULL)
+                                      stderr=subprocess.DEVNULL, cwd=cwd)
 
     def __enter__(self):
         ready = self.read()
@@ -87,8 +89,41 @@ def test_text_and_csv():
         csv = [reply["text"] for reply in server.run("list", **{"as": "csv"})[:-1]]
         assert len(csv) == 2 and csv[0].startswith("name,") and csv[1].startswith("poisson2d,"), csv
         assert "record" in server.run("list")[0]
+    with Server("--allow", "shell") as server:
         quoted = [reply["text"] for reply in server.run("help words | cat", **{"as": "text"})[:-1] if "text" in reply]
         assert quoted == []  # the shell's output does not disturb the protocol
+
+
+def test_requests_write_new_files_here_only():
+    refused = [("list > .x", "hidden"), ("record .x", "hidden"), ("list > ../x", "outside"), ("save {0}/x.mtx", "outside"),
+               ("list > there force", "exist"), ("list >> there", "exist"), ("save link.mtx force", "outside"),
+               ("!true", "shell"), ("list | cat", "shell"), ("allow files", "cannot allow"), ("allow shell", "cannot allow")]
+    with tempfile.TemporaryDirectory() as outside, tempfile.TemporaryDirectory() as folder:
+        with open(f"{folder}/there", "w") as there:
+            there.write("old")
+        os.symlink(f"{outside}/x", f"{folder}/link.mtx")
+        with Server(cwd=folder) as server:
+            server.run("gen poisson2d 3")
+            for line, why in refused:
+                end = server.run(line.format(outside))[-1]["end"]
+                assert not end["ok"] and why in end["error"], (line, end)
+                assert "start the server with `--allow " in end["error"], end
+            for line in ("list > new", "list >> new", "list > new force", "save a.mtx", "export rows rows.csv"):
+                assert server.run(line)[-1]["end"]["ok"], line
+        assert open(f"{folder}/there").read() == "old"
+        assert os.listdir(outside) == [] and sorted(os.listdir(folder)) == ["a.mtx", "link.mtx", "new", "rows.csv", "there"]
+        with Server("--allow", "files", cwd=folder) as server:
+            for line in ("gen poisson2d 3", "list > there force", "list > .x", f"save {outside}/y.mtx", "save link.mtx force"):
+                assert server.run(line)[-1]["end"]["ok"], line
+            assert "shell" in server.run("!true")[-1]["end"]["error"]
+        assert sorted(os.listdir(outside)) == ["x", "y.mtx"]
+        with Server("--allow", "shell", cwd=folder) as server:
+            assert server.run("!true")[-1]["end"]["ok"] and server.run("list > .y")[-1]["end"]["ok"]
+
+
+def test_an_unknown_permission_is_refused():
+    done = subprocess.run([PROGRAM, "--serve", "--allow", "all"], stdin=subprocess.DEVNULL, capture_output=True, text=True)
+    assert done.returncode == 2 and "--allow needs a permission: shell or files" in done.stderr, done
 
 
 def test_ids_come_back():

@@ -60,11 +60,18 @@ def end_process(child, errors):
 class Session:
     """A running warpspy. Every command is a method: spy.solve("cg", tol=1e-10) runs `solve cg tol 1e-10`."""
 
-    def __init__(self, *files, device=None, program=None, progress=None):
-        """Start the program and load the files. progress(text, done, total) is called during long work."""
+    def __init__(self, *files, device=None, program=None, progress=None, allow=("files", "shell")):
+        """Start the program and load the files. progress(text, done, total) is called during long work.
+
+        allow names what command lines may do: "files" lets them write any file that you may write, "shell" lets them run
+        shell commands and includes files. Your Python code can do both anyway, so both are allowed by default. Pass
+        allow=() if lines that you did not write reach run(): they may then write new files in the working folder only,
+        none of them hidden, and plot() is refused, because it writes a temporary file.
+        """
         self._lock = threading.RLock()
         self._program = program or find_program()
         self._options = ["--device", device] if device else []
+        self._options += [word for permission in ([allow] if isinstance(allow, str) else allow) for word in ("--allow", permission)]
         self._ids = itertools.count(1)
         self._progress = progress
         self._running = None
