@@ -11,7 +11,7 @@
 #include <sys/file.h>
 #include <unistd.h>
 
-enum { TRIES = 200, WAIT_US = 10000 };
+enum { TRIES = 500, WAIT_US = 10000 };
 
 static int open_folder(const char *path)
 {

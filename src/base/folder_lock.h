@@ -7,7 +7,7 @@
 
 struct err;
 
-/* Lock the folder of `path`; waits while another session has the lock, but fails after two seconds. On a file system
+/* Lock the folder of `path`; waits while another session has the lock, but fails after five seconds. On a file system
    without locks, succeeds with *lock = -1. */
 bool folder_lock(const char *path, int *lock, struct err *e);
 void folder_unlock(int lock);

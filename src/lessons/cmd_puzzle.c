@@ -52,7 +52,8 @@ static void keep_progress(struct playing *g)
 {
     struct err why = {0};
     snprintf(g->progress.current, sizeof g->progress.current, "%s", g->puzzle.name);
-    if (!progress_save(&g->progress, &why)) out_note(g->session->out, "Your progress is not kept: %s", why.text);
+    if (!progress_save(g->progress.current, g->mine, &why))
+        out_note(g->session->out, "Your progress is not kept: %s", why.text);
 }
 
 /* "solved", "2 failed, 1 hint" */

@@ -112,7 +112,8 @@ struct progress_list {
 };
 /* Read the progress from the user's state folder. A missing file is empty progress. */
 void progress_load(struct progress_list *l);
-bool progress_save(const struct progress_list *l, struct err *e);
+/* Save the puzzle that was shown last, and the progress in one puzzle; the rest of the file stays as it is. */
+bool progress_save(const char *current, const struct puzzle_progress *mine, struct err *e);
 /* The progress in p, added if there is none, or none of this version of p. NULL: the list is full. */
 struct puzzle_progress *progress_of(struct progress_list *l, const struct puzzle *p);
 

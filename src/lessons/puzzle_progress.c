@@ -2,6 +2,8 @@
    line per puzzle. */
 #include "puzzle.h"
 #include "base/err.h"
+#include "base/folder_lock.h"
+#include "base/mem.h"
 #include "base/memfile.h"
 #include "base/newfile.h"
 #include "base/text.h"
@@ -55,13 +57,20 @@ static void put_all(FILE *f, const struct progress_list *l)
     }
 }
 
-bool progress_save(const struct progress_list *l, struct err *e)
+/* Replace the entry of this puzzle, or add it. */
+static void put_one(struct progress_list *l, const struct puzzle_progress *mine)
 {
-    char path[PATH_MAX];
+    int i = 0;
+    while (i < l->n && strcmp(l->of[i].name, mine->name)) i++;
+    if (!*mine->name || i == PUZZLES_MOST) return;
+    l->of[i] = *mine;
+    if (i == l->n) l->n++;
+}
+
+static bool write_list(const struct progress_list *l, const char *path, struct err *e)
+{
     struct memfile m = {0};
     struct newfile f;
-    if (!progress_path(path, sizeof path)) return fail(e, E_IO, "the folder for your progress is not known: set HOME");
-    if (!xdg_make_folders(path)) return fail_at(e, E_IO, path, "cannot create the folder: %s", strerror(errno));
     bool ok = memfile_open(&m, e);
     if (ok) put_all(m.file, l);
     ok = memfile_close(&m, ok, e);
@@ -70,6 +79,25 @@ bool progress_save(const struct progress_list *l, struct err *e)
         ok = newfile_close(&f, ok, e);
     }
     memfile_free(&m);
+    return ok;
+}
+
+bool progress_save(const char *current, const struct puzzle_progress *mine, struct err *e)
+{
+    char path[PATH_MAX];
+    int lock;
+    if (!progress_path(path, sizeof path)) return fail(e, E_IO, "the folder for your progress is not known: set HOME");
+    if (!xdg_make_folders(path)) return fail_at(e, E_IO, path, "cannot create the folder: %s", strerror(errno));
+    struct progress_list *now = mem_new(1, sizeof *now, "the progress in the puzzles", e);
+    bool ok = now && folder_lock(path, &lock, e);
+    if (ok) {
+        progress_load(now); /* with what other sessions have added */
+        snprintf(now->current, sizeof now->current, "%s", current);
+        put_one(now, mine);
+        ok = write_list(now, path, e);
+        folder_unlock(lock);
+    }
+    mem_free(now);
     return ok;
 }
 

@@ -211,6 +211,32 @@ static const struct {
     {"# T\n> gen poisson2d 3\nkernel\nx\nend\n", "bad.txt:5: the puzzle lacks the solution"},
 };
 
+/* Sessions that save their progress at the same time do not undo each other's. */
+TEST(sessions_keep_each_others_progress)
+{
+    enum { SESSIONS = 4, TIMES = 25 };
+    static struct progress_list l;
+    fflush(NULL);
+    for (int i = 0; i < SESSIONS; i++) {
+        if (fork()) continue;
+        bool ok = true;
+        for (int k = 1; ok && k <= TIMES; k++) {
+            struct puzzle_progress one = {.sum = "1", .last = "-", .failed = k};
+            snprintf(one.name, sizeof one.name, "session-%d", i);
+            ok = progress_save(one.name, &one, NULL);
+        }
+        _exit(!ok);
+    }
+    for (int i = 0, status; i < SESSIONS; i++) {
+        assert_true(wait(&status) > 0);
+        assert_int_equal(status, 0);
+    }
+    progress_load(&l);
+    int found = 0;
+    for (int i = 0; i < l.n; i++) found += !strncmp(l.of[i].name, "session-", 8) && l.of[i].failed == TIMES;
+    assert_int_equal(found, SESSIONS);
+}
+
 TEST(mistakes_are_named_by_line)
 {
     struct puzzle *p = calloc(1, sizeof *p);
