@@ -310,11 +310,11 @@ TEST(the_rule_holds_for_all_lines_that_nobody_typed)
     unlink("inner.wsp");
 }
 
-/* The number of files in the working folder. */
-static int files_here(void)
+/* The number of files in a folder. */
+static int files_in(const char *folder)
 {
     int n = -2; /* . and .. */
-    DIR *d = opendir(".");
+    DIR *d = opendir(folder);
     assert_non_null(d);
     while (readdir(d)) n++;
     closedir(d);
@@ -324,14 +324,21 @@ static int files_here(void)
 TEST(a_refused_line_leaves_nothing)
 {
     struct talk t;
+    int open_files = 0;
     begin(&t);
     put("there", old_text);
-    for (int i = 0; i < COUNT(writers); i++) {
-        refused(&t, &writers[i], ".x", false, "hidden files");
-        script(&t, &writers[i], "no/such/folder/x", false);
-        if (!strstr(t.err, "no such directory")) fail_msg("%s: %s", writers[i].line, t.err);
+    for (int twice = 0; twice < 2; twice++) {
+        for (int i = 0; i < COUNT(writers); i++) {
+            refused(&t, &writers[i], ".x", false, "hidden files");
+            script(&t, &writers[i], "no/such/folder/x", false);
+            if (!strstr(t.err, "no such directory")) fail_msg("%s: %s", writers[i].line, t.err);
+            script(&t, &writers[i], "new", false);
+            unlink(with_ending("new", &writers[i]));
+        }
+        if (!twice) open_files = files_in("/proc/self/fd");
     }
-    assert_int_equal(files_here(), 2); /* the script is the other */
+    assert_int_equal(files_in("/proc/self/fd"), open_files);
+    assert_int_equal(files_in("."), 2); /* the script is the other */
     unlink("there");
     talk_close_screen(&t);
 }
