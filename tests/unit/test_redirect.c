@@ -221,12 +221,12 @@ TEST(a_failed_command_writes_no_file)
 /* Of short and of long output, which is written in several parts. */
 TEST(a_full_disk_is_named)
 {
-    static const char *const lines[] = {"stats > /dev/full", "stats >> /dev/full", "kernels > /dev/full",
-                                        "kernels >> /dev/full"};
+    static const char *const full[] = {"stats > /dev/full", "stats >> /dev/full", "kernels > /dev/full",
+                                       "kernels >> /dev/full"};
     struct talk t;
     talk_open(&t, OUT_TEXT);
     assert_true(talk_line(&t, "gen poisson2d 40"));
-    for (int i = 0; i < COUNT(lines); i++) talk_refuses(&t, lines[i], "cannot write the file: No space left on device");
+    for (int i = 0; i < COUNT(full); i++) talk_refuses(&t, full[i], "cannot write the file: No space left on device");
     talk_close(&t);
 }
 
