@@ -98,8 +98,9 @@ const struct command command_spmv = {
     .about = "multiply with one kernel: check the result against the reference, then time the kernel",
     .help = "The default is the default kernel of the format (csr if no format is named, csr64 for a matrix with\n"
             "more than 2,147,483,647 rows or nonzeros) on the device. The kernel, the packing and the copying are\n"
-            "timed separately. The error is the relative 2-norm; the worst row's error is compared with its\n"
-            "rounding-error bound. Give parameters after the format.\n"
+            "timed separately. The error is ||y - y_ref|| / ||y_ref||, 2-norms, of the y below; it is 0 if both are\n"
+            "0, and inf if only y_ref is. The worst row's error is compared with its rounding-error bound. Another\n"
+            "check, of alpha A x + beta y0 with other factors, precedes it. Give parameters after the format.\n"
             "y = alpha A x + beta y0 for a random x; alpha is 1 and beta is 0 unless given. y0 is zero, ones, random\n"
             "(the default) or a file, and is not read if beta is 0. If beta is not 0, each timed SpMV begins with\n"
             "the y of the previous one, and bytes counts y twice. `print y` shows the result.\n"

@@ -68,7 +68,7 @@ struct run {
         const struct device *dev; /* NULL: none */
         double us;
     } alone[2];
-    struct verdict error; /* error of y compared with the reference, for random x, y, alpha and beta */
+    struct verdict error; /* of the operation that was timed, with a random x */
 };
 
 /* The reference result of an operation on A, and the bound of each element's error. */

@@ -196,3 +196,35 @@ TEST(precisions_are_compared)
     talk_refuses(&t, "spmv B fp16-fp32", "fp16's largest number, 65504");
     talk_close(&t);
 }
+
+/* The error is relative to A x, however small A is; the check with a random y, beside which a small A x is lost, does
+   not hide it. */
+TEST(the_error_is_that_of_the_product)
+{
+    static const struct {
+        const char *factor;
+        double error; /* of factor, rounded to fp16 */
+    } cases[] = {{"1e-9", 1}, {"1e-6", 17 * 0x1p-24 / 1e-6 - 1}, {"3e-8", 0x1p-24 / 3e-8 - 1}, {"2", 0}};
+    static const char *const lines[] = {
+        "spmv csr-vector B on emu precision fp16-fp64", "spmv csr-serial B on cpu reps 1 precision fp16-fp64",
+        "spmv csr-serial B alpha 4 on cpu reps 1 precision fp16-fp64", "bench precisions csr-serial B on cpu reps 1"};
+    struct talk t;
+    talk_open(&t, OUT_JSON);
+    assert_true(talk_line(&t, "gen random 9 3 as R; let A = R - R + I"));
+    for (int i = 0; i < COUNT(cases); i++) {
+        char line[80];
+        snprintf(line, sizeof line, "let B = %s*A", cases[i].factor);
+        assert_true(talk_line(&t, line));
+        for (int k = 0; k < COUNT(lines); k++) {
+            assert_true(talk_line(&t, lines[k]));
+            int at = 0;
+            while (at < t.s.nruns - 1 && t.s.runs[at].real != T_F16_F64) at++;
+            if (!(fabs(t.s.runs[at].error.relative - cases[i].error) < 1e-12))
+                fail_msg("%s of %s: error %g", lines[k], cases[i].factor, t.s.runs[at].error.relative);
+        }
+        assert_true(talk_line(&t, "drop B"));
+    }
+    assert_true(talk_line(&t, "let Z = A - A; spmv Z on emu f32"));
+    assert_true(t.s.runs[0].error.relative == 0);
+    talk_close(&t);
+}
