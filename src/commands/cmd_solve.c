@@ -323,6 +323,19 @@ static void out_kernel(struct out *o, const struct solve *v)
     out_str(o, "kernel", v->engine.runs || cluster_used(v) ? NULL : "kernel", k ? k->name : NULL);
 }
 
+/* The powers of 2 by which A and b are divided while the solver iterates. */
+static void out_scaled(struct out *o, const struct solve *v)
+{
+    struct solve_exponents by = v->matrix.exponents;
+    char text[160] = "";
+    out_int(o, "matrix_exponent", NULL, by.a);
+    out_int(o, "b_exponent", NULL, by.b);
+    if (by.a) text_append(text, sizeof text, "A times 2^%d", -by.a);
+    if (by.b) text_append(text, sizeof text, "%sb times 2^%d", by.a ? ", " : "", -by.b);
+    text_append(text, sizeof text, " while iterating; x and the residuals are those of the system given");
+    if ((by.a || by.b) && out_mode(o) == OUT_TEXT) out_str(o, NULL, "scaled", text);
+}
+
 void out_solve(struct out *o, const struct solve *v)
 {
     out_record(o);
@@ -339,6 +352,7 @@ void out_solve(struct out *o, const struct solve *v)
     out_num(o, "m", restarts ? "restarts after" : NULL, restarts ? (double)v->set.m : NAN, "%.0f");
     out_num(o, "omega", weighs ? "omega" : NULL, weighs ? v->set.omega : NAN, "%.4g");
     out_right_side(o, v);
+    out_scaled(o, v);
     out_form(o, v);
     out_sums(o, v);
     out_precond(o, v);

@@ -78,7 +78,8 @@ static bool multiplies_right(const struct solve_matrix *A, const struct solve_op
     return false;
 }
 
-/* If the solver forms an iteration matrix, only that matrix is copied to the device, and the solver does that. */
+/* If the solver forms an iteration matrix or scales A, only that matrix is copied to the device, and the solver does
+   that. */
 bool session_put_matrix(struct session *s, struct matrix *m, const struct solve_options *o, struct solve_matrix *A,
                         struct err *e)
 {
@@ -86,6 +87,7 @@ bool session_put_matrix(struct session *s, struct matrix *m, const struct solve_
     A->kernel = choose_kernel(A->csr, o, f, e);
     if (o->form_matrix) return A->kernel != NULL;
     if (!A->kernel || (o->refine && !kernel_takes(A->kernel, type_of_values(o->stored, m->csr.imag), e))) return false;
+    if (A->exponents.a) return true;
     A->mat = mat_in(s, m, o, f, o->refine ? o->stored : o->real, e);
     if (A->mat && o->refine) A->fine = mat_in(s, m, o, f, T_F64, e);
     return A->mat && (A->fine || !o->refine) && multiplies_right(A, o, e);
@@ -107,6 +109,7 @@ bool session_solve_matrix(struct session *s, struct matrix *m, const struct solv
                     "least-squares solution",
                     m->name, how_many(m->csr.rows, "row").text, how_many(m->csr.cols, "column").text, m->name);
     if (!solve_check(&m->csr, o, e)) return false;
+    A->exponents = solve_exponents_of(&m->csr, o->b, o->real);
     return norm2(solve_numbers(&m->csr), o->b) == 0 || session_put_matrix(s, m, o, A, e);
 }
 

@@ -118,7 +118,7 @@ static bool put_level(struct solve *v, struct cycle *c, int k, struct err *e)
 
 static bool make_on_host(struct solve *v, struct cycle *c, struct err *e)
 {
-    if (!amg_make(&c->hierarchy, v->matrix.csr, e)) return false;
+    if (!amg_make(&c->hierarchy, v->system.A, e)) return false;
     c->n = c->hierarchy.n;
     c->sign = c->hierarchy.sign;
     for (int k = 0; k < c->n; k++)
@@ -131,7 +131,9 @@ static bool make_on_host(struct solve *v, struct cycle *c, struct err *e)
    fp32. Not if numbers might leave the range of fp32, and not for a matrix that is inverted as a whole. */
 static enum type cycle_type(const struct solve *v)
 {
-    bool fits = v->b_norm > AMG_SMALLEST && v->b_norm < 1 / AMG_SMALLEST && v->n > amg_inverted_rows();
+    double b_norm = v->system.b_norm;
+    bool small = b_norm <= AMG_SMALLEST || b_norm >= 1 / AMG_SMALLEST || v->n <= amg_inverted_rows();
+    bool fits = !small && solve_exponents_of(v->system.A, v->system.b, T_F32).a == 0;
     return fits && v->solver->own_precond ? T_F32 : v->real;
 }
 
@@ -219,7 +221,7 @@ static bool make_levels(struct solve *v, struct cycle *c, struct err *e)
     c->A.mat = v->matrix.mat;
     c->A.kernel = v->matrix.kernel;
     if (v->matrix.symmetry != SYMMETRY_YES &&
-        !symmetry_needed(v->matrix.csr, "the preconditioner amg", "use bicgstab with precond ilu0", e))
+        !symmetry_needed(v->system.A, "the preconditioner amg", "use bicgstab with precond ilu0", e))
         return false;
     if (!make_on_device(v, c, &made, e) || (!made && !make_on_host(v, c, e))) return false;
     c->scale = v->solver->symmetric ? c->sign : 1;

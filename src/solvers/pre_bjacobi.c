@@ -147,7 +147,7 @@ static int64_t invert_all(const struct blocks *of, enum type type, void *all)
 
 static bool put_inverse(struct solve *v, int64_t size, void *all, struct err *e)
 {
-    const struct csr *A = v->matrix.csr;
+    const struct csr *A = v->system.A;
     struct blocks of = {A, precond_sign(v), size};
     int64_t bytes = size * v->n * (int64_t)type_size(v->real), bad = invert_all(&of, solve_type(v), all);
     if (!loop_tick("bjacobi", A->rows, A->rows, e)) return false;

@@ -207,7 +207,7 @@ static const struct csr *exactly_hermitian(const struct csr *A, struct csr *part
 static bool make(struct solve *v, struct err *e)
 {
     struct csr part = {0};
-    struct cholesky c = {.A = exactly_hermitian(v->matrix.csr, &part, e)};
+    struct cholesky c = {.A = exactly_hermitian(v->system.A, &part, e)};
     bool ok = c.A && make_factors(v, &c, e);
     mem_free(c.diag);
     mem_free(c.names);

@@ -124,7 +124,7 @@ static bool reorder(struct elimination *t, int *diag, struct err *e)
 
 static bool make(struct solve *v, struct err *e)
 {
-    const struct csr *A = v->matrix.csr;
+    const struct csr *A = v->system.A;
     int *names = NULL, *diag = mem_new(A->rows, sizeof *diag, "the positions of the diagonal", e);
     struct elimination t = {.v = v, .A = A, .diag = diag};
     bool ok = diag && diagonal_places(A, who, diag, e) && triangles_order(v, A, diag, false, &names, e);

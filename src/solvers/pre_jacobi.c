@@ -34,7 +34,7 @@ static void take_absolute(struct solve *v, double *dinv)
 static bool make(struct solve *v, struct err *e)
 {
     double *dinv = mem_new(v->n, sizeof *dinv, "the inverted diagonal", e);
-    bool ok = dinv && diagonal_inverse(v->matrix.csr, "the preconditioner jacobi", 1, dinv, e);
+    bool ok = dinv && diagonal_inverse(v->system.A, "the preconditioner jacobi", 1, dinv, e);
     v->pre.note[NOTE_NEGATIVE] = 0;
     if (ok && v->solver->symmetric) take_absolute(v, dinv);
     if (ok) v->pre.part[DINV] = solve_room(v, 1, type_size(v->real), "the inverted diagonal", e);

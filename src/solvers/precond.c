@@ -148,7 +148,7 @@ bool diagonal_is_negative(const struct csr *A)
 
 double precond_sign(const struct solve *v)
 {
-    return v->solver->symmetric && diagonal_is_negative(v->matrix.csr) ? -1 : 1;
+    return v->solver->symmetric && diagonal_is_negative(v->system.A) ? -1 : 1;
 }
 
 bool diagonal_is_full(const struct csr *A)

@@ -121,6 +121,9 @@ void ritz_of(struct ritz *r, const struct solve *v, int64_t budget)
     bool means = v->solver->lanczos && v->matrix.symmetry != SYMMETRY_NO;
     bool has = means && v->history.alpha && v->history.beta && k > 0;
     ritz_grow(r, has ? v->history.alpha + from : NULL, has ? v->history.beta + from : NULL, has ? k : 0, budget);
+    if (v->pre.method) return; /* M^-1 A does not change if A is scaled */
+    r->low = ldexp(r->low, v->matrix.exponents.a);
+    r->high = ldexp(r->high, v->matrix.exponents.a);
 }
 
 const char *ritz_matrix(const struct solve *v)

@@ -31,7 +31,7 @@ static bool precondition(struct solve *v, struct err *e)
 /* r = b - A x, p = M^-1 r */
 static bool init(struct solve *v, struct err *e)
 {
-    v->negated = diagonal_is_negative(v->matrix.csr);
+    v->negated = diagonal_is_negative(v->system.A);
     if (!solve_set(v, S_SIGN, v->negated ? -1 : 1, e)) return false;
     if (!solve_spmv(v, v->vec[VEC_X], v->vec[CG_Q], e)) return false;
     v->ops.vec->copy(v->dev, v->n, v->vec[VEC_B], v->vec[CG_R]);

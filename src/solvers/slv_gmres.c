@@ -3,6 +3,7 @@
 #include <stdio.h>
 
 #include "base/base.h"
+#include "base/magnitude.h"
 #include "matrix/csr.h"
 #include "machine/device.h"
 #include "machine/gmres_ops.h"
@@ -254,7 +255,10 @@ bool solve_hessenberg(struct solve *v, double *to, int64_t *columns, struct err 
     /* at a restart, use the last complete cycle */
     bool whole = v->schedule.cycle_from == 0 && v->iterations - v->base >= v->set.m;
     *columns = v->host_scalars[S_COLUMNS] > 0 ? (int64_t)v->host_scalars[S_COLUMNS] : whole ? v->set.m : 0;
-    return v->dev->ops->get(v->dev, to, H, v->set.m * (v->set.m + 1) * (int64_t)sizeof *to, e);
+    int64_t n = v->set.m * (v->set.m + 1);
+    if (!v->dev->ops->get(v->dev, to, H, n * (int64_t)sizeof *to, e)) return false;
+    if (!v->pre.method) scale_by_power(n, to, v->matrix.exponents.a, to); /* A M^-1 does not change if A is scaled */
+    return true;
 }
 
 static void explain(const struct solve *v, char *out, size_t size)

@@ -28,7 +28,7 @@ static bool order_rows(const struct solve *v, struct order *o, struct err *e)
 
 static bool put_rows(struct solve *v, const double *val, const double *dinv, struct err *e)
 {
-    const struct csr *A = v->matrix.csr;
+    const struct csr *A = v->system.A;
     struct order o = {0};
     struct level_source f = {.entries = {A->rowptr, A->rowptr + 1, 0, A->col, val}, .dinv = dinv};
     if (order_rows(v, &o, e)) v->solver_data = level_schedule_make(v->dev, solve_type(v), &o, &f, &v->vec[GS_ROWS], e);
@@ -39,7 +39,7 @@ static bool put_rows(struct solve *v, const double *val, const double *dinv, str
 /* If A is complex, its values are first copied to pairs. */
 static bool put_values(struct solve *v, const double *dinv, struct err *e)
 {
-    const struct csr *A = v->matrix.csr;
+    const struct csr *A = v->system.A;
     if (!A->imag) return put_rows(v, A->val, dinv, e);
     double *pairs = mem_new(2 * A->nnz, sizeof *pairs, "the values of A", e);
     bool ok = pairs && values_of(A, pairs, e) && put_rows(v, pairs, dinv, e);
@@ -50,7 +50,7 @@ static bool put_values(struct solve *v, const double *dinv, struct err *e)
 static bool make_rows(struct solve *v, struct err *e)
 {
     double *dinv = mem_new(v->n, sizeof *dinv, "the inverted diagonal", e);
-    bool ok = dinv && diagonal_inverse(v->matrix.csr, v->solver->name, 1, dinv, e) && put_values(v, dinv, e);
+    bool ok = dinv && diagonal_inverse(v->system.A, v->solver->name, 1, dinv, e) && put_values(v, dinv, e);
     mem_free(dinv);
     return ok;
 }

@@ -35,7 +35,7 @@ static double omega_of(const struct solve *v)
 static bool put_diagonal(struct solve *v, struct err *e)
 {
     double *dinv = mem_new(v->n, sizeof *dinv, "the inverted diagonal", e);
-    bool ok = dinv && diagonal_inverse(v->matrix.csr, v->solver->name, omega_of(v), dinv, e) &&
+    bool ok = dinv && diagonal_inverse(v->system.A, v->solver->name, omega_of(v), dinv, e) &&
               solve_put(v, v->vec[JACOBI_DINV], dinv, e);
     mem_free(dinv);
     return ok;
@@ -74,7 +74,7 @@ static int row_of_b(const struct csr *A, int64_t i, double omega, const double *
 /* d[i] = a_ii / omega */
 static bool make_b(const struct solve *v, const double *d, struct csr *B, struct err *e)
 {
-    const struct csr *A = v->matrix.csr;
+    const struct csr *A = v->system.A;
     double omega = omega_of(v);
     int64_t rows = A->rows;
     struct loop l = loop_of("the iteration matrix", rows);
@@ -106,7 +106,7 @@ static bool put_f(struct solve *v, const double *d, struct err *e)
     bool pairs = v->matrix.csr->imag;
     int64_t parts = pairs ? 2 : 1;
     struct loop l = loop_of("the vector f", v->matrix.csr->rows);
-    bool ok = f && loop_copy(f, v->b, v->n * (int64_t)sizeof *f, "the vector f", e);
+    bool ok = f && loop_copy(f, v->system.b, v->n * (int64_t)sizeof *f, "the vector f", e);
     for (int64_t i = 0; ok && i < v->matrix.csr->rows && loop_goes(&l, i); i++)
         divide_by(d, i, &f[parts * i], pairs ? &f[2 * i + 1] : NULL);
     ok = ok && loop_end(&l, e) && solve_vectors(v, JACOBI_F, 1, v->real, "the vector f", e) &&
@@ -119,7 +119,7 @@ static bool form(struct solve *v, struct err *e)
 {
     double *d = mem_new(v->n, sizeof *d, "the diagonal", e);
     struct loop l = loop_of("the diagonal", v->n);
-    bool ok = d && diagonal_of(v->matrix.csr, v->solver->name, d, e);
+    bool ok = d && diagonal_of(v->system.A, v->solver->name, d, e);
     for (int64_t i = 0; ok && i < v->n && loop_goes(&l, i); i++) d[i] /= omega_of(v);
     ok = ok && loop_end(&l, e) && put_b(v, d, e) && put_f(v, d, e) && solve_put(v, v->vec[JACOBI_D], d, e);
     mem_free(d);

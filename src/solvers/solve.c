@@ -2,6 +2,7 @@
 #include "solve.h"
 #include "base/clock.h"
 #include "base/loop.h"
+#include "base/magnitude.h"
 #include "matrix/csr.h"
 #include "machine/kernel.h"
 #include "machine/device.h"
@@ -137,7 +138,7 @@ static bool take_b(struct solve *v, const struct solve_options *o, struct err *e
     v->b = mem_new(v->n, sizeof *v->b, "the right-hand side", e);
     if (!v->b || !loop_copy(v->b, o->b, v->n * (int64_t)sizeof *v->b, "copying b", e)) return false;
     v->b_norm = norm2(v->n, o->b);
-    return true;
+    return scaled_begin(v, e);
 }
 
 static bool prepare(struct solve *v, const struct solve_options *o, struct err *e)
@@ -145,7 +146,8 @@ static bool prepare(struct solve *v, const struct solve_options *o, struct err *
     if (!take_b(v, o, e)) return false;
     if (v->b_norm == 0) return solve_trivially(v, e);
     solve_choose_ops(v);
-    if ((!v->matrix.mat && !v->set.form_matrix) || !v->matrix.kernel || (v->refine.on && !v->matrix.fine))
+    bool stores = v->set.form_matrix || v->matrix.exponents.a;
+    if ((!v->matrix.mat && !stores) || !v->matrix.kernel || (v->refine.on && !v->matrix.fine && !stores))
         return fail(e, E_INTERNAL, "the solve has no matrix on its device");
     v->host_scalars = mem_zero(SCALARS, sizeof *v->host_scalars, "the record of a solve", e);
     return v->host_scalars && live_new(v, e) && solve_start(v, o->x0, e);
@@ -160,7 +162,7 @@ static bool put_x(struct solve *v, const double *x0, struct err *e)
 
 static bool put_system(struct solve *v, const double *x0, struct err *e)
 {
-    return solve_put(v, v->vec[VEC_B], v->b, e) && put_x(v, x0, e);
+    return solve_put(v, v->vec[VEC_B], v->system.b, e) && put_x(v, x0, e);
 }
 
 /* Turn A x = b into A M^-1 u = b - A x0, starting from u = 0. */
@@ -193,7 +195,7 @@ static bool initialise(struct solve *v, struct err *e)
     return false;
 }
 
-bool solve_start(struct solve *v, const double *x0, struct err *e)
+static bool start(struct solve *v, const double *x0, struct err *e)
 {
     v->schedule.queued = v->schedule.probed_at = v->schedule.lost = v->schedule.cycle_from = v->schedule.batch = 0;
     v->cut.stage = 0;
@@ -201,10 +203,21 @@ bool solve_start(struct solve *v, const double *x0, struct err *e)
     v->work = (struct solve_work){0};
     v->iterations = v->base - 1;
     v->time.base_us = v->time.us;
-    if (!new_vectors(v, e) || !solve_put_scalars(v, v->base, v->set.tol, e)) return false;
+    if (!scaled_put(v, e) || !new_vectors(v, e) || !solve_put_scalars(v, v->base, v->set.tol, e)) return false;
     if (!(v->refine.on ? refine_start(v, x0, e) : put_system(v, x0, e))) return false;
     if (!make_precond(v, e) || !cluster_choose(v, e) || !shift_right(v, e)) return false;
     return initialise(v, e) && live_read(v, e) && solve_settle(v, e);
+}
+
+bool solve_start(struct solve *v, const double *x0, struct err *e)
+{
+    int exponent = scaled_x_exponent(v);
+    if (!x0 || !exponent) return start(v, x0, e);
+    double *x = mem_new(v->n, sizeof *x, "the scaled x0", e);
+    if (x) scale_by_power(v->n, x0, exponent, x);
+    bool ok = x && start(v, x, e);
+    mem_free(x);
+    return ok;
 }
 
 static int64_t window_of(const struct solver *s, int64_t n)
@@ -490,6 +503,7 @@ void solve_release(struct solve *v)
     cut_free(v);
     solve_forget(v);
     precond_drop(v);
+    scaled_release(v);
     if (v->scalars) v->dev->ops->free(v->dev, v->scalars);
     v->scalars = NULL;
     if (v->live.record) v->dev->ops->unshare(v->dev, (void *)v->live.record);
@@ -505,6 +519,7 @@ void solve_free(struct solve *v)
     if (v->engine.runs) v->engine.runs->drop(v); /* solver and preconditioner are among its data */
     live_free(v);
     mem_free(v->host_scalars);
+    scaled_free(v);
     mem_free(v->b);
     mem_free(v->result.x);
     mem_free(v->result.truth);

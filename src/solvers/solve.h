@@ -9,9 +9,12 @@
 
 #include "base/array.h"
 #include "base/err.h"
+#include "formats/stored.h"
 #include "machine/cluster_ops.h"
 #include "machine/device.h"
+#include "machine/mat.h"
 #include "machine/reason.h"
+#include "matrix/csr.h"
 #include "same.h"
 #include "suits.h"
 
@@ -43,12 +46,21 @@ enum solve_vector {
 /* Is A symmetric (if complex: hermitian) up to rounding? Unknown until the statistics have been computed. */
 enum known_symmetry { SYMMETRY_UNKNOWN, SYMMETRY_YES, SYMMETRY_NO };
 
+/* The solver iterates on 2^-a A and 2^-b b, whose x is 2^(a-b) times that of A x = b. Powers of 2 change no digit. 0:
+   the largest number of A, or of b, is in a range in which no square of a product overflows or underflows. */
+struct solve_exponents {
+    int a, b;
+};
+/* The exponents for a solve in precision `real`. */
+struct solve_exponents solve_exponents_of(const struct csr *A, const double *b, enum type real);
+
 /* The matrix as its owner passes it to the solve; all members must outlive the solve. */
 struct solve_matrix {
     const char *name;
     const struct csr *csr;
-    /* in the format of the kernel, on the device of the solve; may be NULL only if b = 0, or if the solver forms an
-       iteration matrix, which the solve then stores in the format of the kernel */
+    struct solve_exponents exponents;
+    /* in the format of the kernel, on the device of the solve; may be NULL only if b = 0, if the solver forms an
+       iteration matrix, or if exponents.a is not 0: the solve then stores its matrix in the format of the kernel */
     struct mat *mat;
     struct mat *fine; /* for a solve that refines: the matrix in fp64, in the format of mat; otherwise NULL */
     const struct kernel *kernel; /* multiplies by mat, or by the iteration matrix */
@@ -286,6 +298,19 @@ struct solve_result {
 };
 
 struct solve;
+/* The system that the solver iterates on: that of the user, times the powers of 2 in v->matrix.exponents. */
+struct solve_system {
+    const struct csr *A; /* v->matrix.csr, or `scaled` */
+    const double *b;     /* v->b, or `scaled_b` */
+    double b_norm;
+    struct csr scaled; /* its values are owned; its pattern is that of v->matrix.csr */
+    double *scaled_b;
+    struct solve_stored {
+        struct stored S;
+        struct mat M;
+    } stored[2]; /* `scaled` on the device: v->matrix.mat and v->matrix.fine */
+};
+
 /* Another program that iterates in place of the device, such as PETSc on several processes (src/ranks). */
 struct solve_engine {
     /* Take the iterations that were done meanwhile, for about `us` microseconds; obey v->paused and v->steps_left.
@@ -306,6 +331,7 @@ struct solve {
     enum type real;
     int64_t n;         /* numbers in a vector: the rows of A, or twice as many if A is complex (see solve_numbers) */
     double *b, b_norm; /* the right-hand side on the host, and its 2-norm */
+    struct solve_system system;
     struct solve_right right;
     struct solve_settings set;
 

@@ -47,7 +47,7 @@ static bool start(struct solve *v, const struct end *was, struct err *e)
     if (!ok) return false;
     if (v->reason != RUNNING)
         return fail(e, E_USAGE, "the solve cannot continue from its x: %s", reason_text(v->reason));
-    return solve_set(v, S_EPS, v->set.eps, e);
+    return solve_set(v, S_EPS, ldexp(v->set.eps, scaled_x_exponent(v)), e);
 }
 
 bool solve_again(struct solve *v, const struct solve_change *given, struct err *e)

@@ -129,6 +129,7 @@ static bool change_method(struct solve *v, const struct solve_change *c, struct 
         mem_free(x);
         return false;
     }
+    scaled_undo(v, x);
     if (c->change_pre) precond_drop(v);
     set_method(v, c->change_pre ? &changed : &before, isnan(c->omega) ? omega : c->omega,
                c->m < 0      ? m
@@ -165,7 +166,7 @@ bool solve_change(struct solve *v, const struct solve_change *c, struct err *e)
     if (!isnan(c->tol)) {
         v->set.tol = c->tol;
         double tol = v->refine.on ? refine_inner_tol(v) : v->set.tol;
-        if (!solve_set(v, S_TOL2, pow(tol * v->b_norm, 2), e)) return false;
+        if (!solve_set(v, S_TOL2, pow(tol * v->system.b_norm, 2), e)) return false;
     }
     if (isnan(c->omega) && c->m < 0 && !c->change_pre) return true;
     return change_method(v, c, e);

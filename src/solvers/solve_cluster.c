@@ -48,7 +48,7 @@ static bool plan(const struct solve *v, struct cluster_plan *out, struct err *e)
     if (!A || A->of->format != &format_csr || A->of->real != v->real)
         return fail(e, E_UNSUPPORTED, "the matrix must be in csr, in the precision of the vectors");
     int64_t more = v->solver->cluster_bytes ? v->solver->cluster_bytes(v) : 0;
-    return cluster_plan_make(v->dev, v->matrix.csr, v->real, vectors_of(v), more, out, e);
+    return cluster_plan_make(v->dev, v->system.A, v->real, vectors_of(v), more, out, e);
 }
 
 /* If the user does not say how many launches to make, one launch does many iterations wherever that is possible and

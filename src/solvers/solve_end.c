@@ -60,8 +60,10 @@ bool solve_read_x(struct solve *v, double *x, struct err *e)
     if (!solve_drain(v, e)) return false;
     bool other = v->solver->alternates && (v->iterations - v->base) % 2;
     const void *from = v->vec[other ? VEC_OWN : VEC_X];
-    if (v->dev->ops->plain && v->real == T_F64) return loop_copy(x, from, v->n * (int64_t)sizeof *x, "copying x", e);
-    return solve_get_x(v, x, from, e);
+    bool plain = v->dev->ops->plain && v->real == T_F64;
+    bool ok = plain ? loop_copy(x, from, v->n * (int64_t)sizeof *x, "copying x", e) : solve_get_x(v, x, from, e);
+    if (ok) scaled_undo(v, x);
+    return ok;
 }
 
 /* The number of bytes that solve_x moves: the basis of a solver that restarts, or the preconditioner. */
@@ -125,7 +127,8 @@ static bool copy_x(struct solve *v, double *x, struct err *e)
     return ok;
 }
 
-static bool fetch_x(struct solve *v, struct err *e)
+/* x as the solver has it. */
+static bool fetch_scaled_x(struct solve *v, struct err *e)
 {
     if (v->dev->ops->plain && v->real == T_F64) {
         if (!x_soon(v, e)) return false;
@@ -136,6 +139,13 @@ static bool fetch_x(struct solve *v, struct err *e)
     if (x && x_soon(v, e) && copy_x(v, x, e)) return true;
     mem_free(x);
     return false;
+}
+
+static bool fetch_x(struct solve *v, struct err *e)
+{
+    if (!fetch_scaled_x(v, e)) return false;
+    scaled_undo(v, v->result.x);
+    return true;
 }
 
 bool solve_has_x(const struct solve *v)
@@ -174,12 +184,13 @@ static double known_norm(const struct solve *v)
     return norm > 0 ? norm : 1;
 }
 
-/* The sums of squares of (b - A x) / unit and of the error of x. */
+/* The sums of squares of the relative residual and of the relative error of x. */
 struct squares {
     double residual, error;
 };
 
-static struct squares squares_of_rows(const struct solve *v, int64_t from)
+/* size: the norm of the known solution */
+static struct squares squares_of_rows(const struct solve *v, double size, int64_t from)
 {
     const struct csr *A = v->matrix.csr;
     const double *x = v->result.x;
@@ -190,7 +201,7 @@ static struct squares squares_of_rows(const struct solve *v, int64_t from)
         double r = v->b[i];
         for (int k = A->rowptr[i]; k < A->rowptr[i + 1]; k++) r -= A->val[k] * x[A->col[k]];
         s.residual += r / unit * (r / unit);
-        double error = v->result.known ? x[i] - known_at(v, i) : 0;
+        double error = v->result.known ? (x[i] - known_at(v, i)) / size : 0;
         s.error += error * error;
     }
     return s;
@@ -208,7 +219,7 @@ static bool too_slow(double start, double us, int64_t done, int64_t n)
 static bool measure_soon(struct solve *v, double us)
 {
     struct squares sum = {0}, *part = mem_new((v->n + THREADS_FROM - 1) / THREADS_FROM, sizeof *part, "sums", NULL);
-    double start = steady_us();
+    double start = steady_us(), size = v->result.known ? known_norm(v) : 1;
     bool late = !part, limited = isfinite(us);
     struct loop l = loop_of("the true residual", v->n);
 #pragma omp parallel for schedule(dynamic)
@@ -217,13 +228,13 @@ static bool measure_soon(struct solve *v, double us)
             (limited ? too_slow(start, us, from, v->n) : !loop_check(&l, from)))
             __atomic_store_n(&late, true, __ATOMIC_RELAXED);
         else
-            part[from / THREADS_FROM] = squares_of_rows(v, from);
+            part[from / THREADS_FROM] = squares_of_rows(v, size, from);
     }
     for (int64_t i = 0; !late && i * THREADS_FROM < v->n; i++)
         sum = (struct squares){sum.residual + part[i].residual, sum.error + part[i].error};
     mem_free(part);
     v->result.residual_true = late ? NAN : sqrt(sum.residual);
-    if (v->result.known) v->result.error_known = late ? NAN : sqrt(sum.error) / known_norm(v);
+    if (v->result.known) v->result.error_known = late ? NAN : sqrt(sum.error);
     return !late;
 }
 
@@ -348,6 +359,8 @@ static void explain_broken(const struct solve *v, char *out, size_t size)
     const struct csr *A = v->matrix.csr;
     int64_t row = 0;
     (broke_by_rounding(v) ? explain_rounding : v->solver->explain)(v, out, size);
+    if (v->matrix.exponents.a || v->matrix.exponents.b)
+        text_append(out, size, "; numbers are those of the scaled system");
     if (A->source) return; /* making all rows again would take long */
     while (row < A->rows && csr_row_length(A, row)) row++;
     size_t n = strlen(out);
@@ -377,6 +390,13 @@ static void add_advice(const struct solve *v, char *out, size_t size)
         explain_mismatch(v, out + n, size - n);
     else
         snprintf(out + n, size - n, "; %s", v->next_why == solve_try_definite ? solve_try_definite : v->solver->advice);
+}
+
+/* Has the scaled system, whose numbers are finite, an x that fp64 can store, but A x = b does not? */
+static bool x_is_beyond(const struct solve *v)
+{
+    return v->residual <= v->set.tol && v->result.x && isfinite(v->b_norm) &&
+           first_not_finite(v->n, v->result.x) < v->n;
 }
 
 /* Write the reason to out. If it begins with "converged: ", returns the index of the text after that; otherwise returns
@@ -410,9 +430,12 @@ static int explain(const struct solve *v, char *out, size_t size)
         break;
     case NOT_A_NUMBER:
         snprintf(out, size, "%s",
-                 v->set.force ? text
-                              : "the residual is not a number, although A, b and x0 are finite: "
-                                "A or the preconditioner is singular, or values overflow");
+                 x_is_beyond(v)
+                     ? "not converged: numbers of x are beyond the largest one that fp64 can store; scale the "
+                       "matrix or b"
+                 : v->set.force ? text
+                                : "the residual is not a number, although A, b and x0 are finite: "
+                                  "A or the preconditioner is singular, or values overflow");
         break;
     case STOPPED:
         snprintf(out, size, "%s after iteration %lld; x is kept%s", text, (long long)v->iterations,

@@ -88,7 +88,7 @@ static bool take_truth(struct solve *v, struct err *e)
 {
     int64_t at = (int64_t)v->live.record[LIVE_TRUE_AT], n = v->history.ntruth;
     if (at <= 0 || at > v->iterations) return true;
-    double residual = sqrt(v->live.record[LIVE_TRUE]) / v->b_norm;
+    double residual = sqrt(v->live.record[LIVE_TRUE]) / v->system.b_norm;
     if (!live_note_truth(v, at, residual, e)) return false;
     if (v->history.ntruth > n) live_compare(v, at, residual, v->history.residual[at]);
     return true;
@@ -124,7 +124,7 @@ bool live_take(struct solve *v, int64_t known, struct err *e)
     for (int64_t k = from; k <= known; k++) {
         volatile double *slot = v->live.record + LIVE_RING + k % RECORDS * LIVE_SLOT;
         if (k == 0) v->history.stamp0 = slot[LIVE_STAMP];
-        v->history.residual[k] = sqrt(slot[LIVE_RR]) / v->b_norm;
+        v->history.residual[k] = sqrt(slot[LIVE_RR]) / v->system.b_norm;
         v->history.alpha[k] = v->negated ? -slot[LIVE_ALPHA] : slot[LIVE_ALPHA]; /* of the system that cg solves */
         v->history.beta[k] = slot[LIVE_BETA];
         v->history.stamp[k] = slot[LIVE_STAMP] - v->history.stamp0;
@@ -145,7 +145,7 @@ bool live_read(struct solve *v, struct err *e)
     if (v->time.error.code) return fail_at(e, v->time.error.code, v->time.error.where, "%s", v->time.error.text);
     if (!live_take(v, (int64_t)v->host_scalars[S_ITER] - 1, e)) return false;
     cluster_take_phases(v);
-    v->max_diff = v->host_scalars[S_MAXDIFF];
+    v->max_diff = ldexp(v->host_scalars[S_MAXDIFF], -scaled_x_exponent(v));
     v->reason = (enum reason)v->host_scalars[S_DONE];
     if (v->reason == RUNNING && v->iterations >= v->set.maxit) v->reason = MAX_ITERATIONS;
     return true;
@@ -181,9 +181,10 @@ bool live_probe(struct solve *v, struct err *e)
 
 bool solve_put_scalars(struct solve *v, int64_t record, double tol, struct err *e)
 {
-    double s[SCALARS] = {[S_ONE] = 1, [S_EPS] = v->set.eps, [S_MAXDIFF] = INFINITY, [S_NEXT_DIFF] = INFINITY};
+    double s[SCALARS] = {[S_ONE] = 1, [S_MAXDIFF] = INFINITY, [S_NEXT_DIFF] = INFINITY};
+    s[S_EPS] = ldexp(v->set.eps, scaled_x_exponent(v));
     s[S_ITER] = (double)record;
-    s[S_TOL2] = pow(tol * v->b_norm, 2);
+    s[S_TOL2] = pow(tol * v->system.b_norm, 2);
     s[S_LIMIT2] = v->set.force ? INFINITY : most_growth * most_growth;
     s[S_BEST] = INFINITY;
     s[S_BEST_AT] = (double)record;

@@ -34,7 +34,7 @@ static bool residual_of(struct solve *v, const void *x, double *norm, struct err
     v->ops.vec->narrow(v->dev, v->n, v->vec[VEC_FINE_B], v->vec[VEC_FINE_Q], v->vec[VEC_B]);
     v->ops.vec->dot(v->dev, v->n, v->scalars, v->vec[VEC_B], v->vec[VEC_B], S_RR);
     if (!v->dev->ops->get(v->dev, &rr, v->scalars + S_RR, sizeof rr, e) || !v->dev->ops->sync(v->dev, e)) return false;
-    *norm = sqrt(rr) / v->b_norm;
+    *norm = sqrt(rr) / v->system.b_norm;
     return true;
 }
 
@@ -53,7 +53,7 @@ static bool put_fine(struct solve *v, int i, const double *from, struct err *e)
 bool refine_start(struct solve *v, const double *x0, struct err *e)
 {
     double norm;
-    if (!put_fine(v, VEC_FINE_X, x0, e) || !put_fine(v, VEC_FINE_B, v->b, e)) return false;
+    if (!put_fine(v, VEC_FINE_X, x0, e) || !put_fine(v, VEC_FINE_B, v->system.b, e)) return false;
     if (!residual_of(v, v->vec[VEC_FINE_X], &norm, e)) return false;
     v->refine.now = (struct refine_state){.n = v->refine.now.n,
                                           .at = v->base,
@@ -62,7 +62,7 @@ bool refine_start(struct solve *v, const double *x0, struct err *e)
                                           .gain = NAN,
                                           .aim = v->solver->replace ? kept_aim : first_aim};
     zero_correction(v);
-    return solve_set(v, S_TOL2, pow(refine_inner_tol(v) * v->b_norm, 2), e);
+    return solve_set(v, S_TOL2, pow(refine_inner_tol(v) * v->system.b_norm, 2), e);
 }
 
 /* The solve is over. The last record becomes that of x, whose correction is 0 from now on. */
@@ -96,7 +96,7 @@ static bool go_on(struct solve *v, bool converged, struct err *e)
     v->schedule.cycle_from = v->schedule.queued;
     if (!solve_put_scalars(v, v->iterations, refine_inner_tol(v), e)) return false;
     zero_correction(v);
-    bool replaces = converged && v->solver->replace;
+    bool replaces = converged && v->solver->replace && v->residual > 0; /* after 0, the next direction would be 0 / 0 */
     if (!replaces) v->refine.now.from = v->iterations;
     return (replaces ? v->solver->replace : v->solver->init)(v, e) && reread(v, replaces, e);
 }

@@ -45,6 +45,19 @@ void solve_forget(struct solve *v);
 /* Free the parts of the preconditioner. */
 void precond_drop(struct solve *v);
 
+/* ---- solve_scaled.c: powers of 2 that keep squares and products within range ---- */
+
+/* Set v->system, from v->matrix and v->b. */
+bool scaled_begin(struct solve *v, struct err *e);
+/* If the matrix is scaled: store it on the device, unless it is there. */
+bool scaled_put(struct solve *v, struct err *e);
+void scaled_release(struct solve *v); /* free what scaled_put has stored */
+void scaled_free(struct solve *v);
+/* The exponent of the factor by which the solver's x is larger than the user's. */
+int scaled_x_exponent(const struct solve *v);
+/* Turn the solver's x into that of the user. */
+void scaled_undo(const struct solve *v, double *x);
+
 /* ---- solve_cut.c: Ctrl-C within an iteration ---- */
 
 /* The n vectors in list[] and the scalars are about to change. Copy these vectors and scalars if the device is the

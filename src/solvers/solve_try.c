@@ -81,7 +81,7 @@ static bool may_factor(const struct solve *v)
 
 static bool takes_ilu0(struct solve *v)
 {
-    return may_factor(v) && suits_ilu0(&v->suits, v->matrix.csr);
+    return may_factor(v) && suits_ilu0(&v->suits, v->system.A);
 }
 
 /* Was x unchanged when the solver broke down? Then a restart from x breaks down again. */
@@ -93,7 +93,7 @@ static bool stuck(const struct solve *v)
 /* Could cg with ic0 take the place of a solver that does not use the symmetry of A? */
 static bool suits_cg(struct solve *v)
 {
-    const struct csr *A = v->matrix.csr;
+    const struct csr *A = v->system.A;
     bool may = !v->solver->symmetric && v->matrix.symmetry != SYMMETRY_NO && may_factor(v);
     struct suits *s = &v->suits;
     return may && suits_symmetric(s, A) && suits_definite(s, A) >= DEFINITE_SEMI && suits_ic0(s, A);
@@ -116,7 +116,7 @@ static void for_rounding(struct solve *v, enum definiteness is)
 static void for_symmetric(struct solve *v)
 {
     const struct solver *s = v->solver;
-    const struct csr *A = v->matrix.csr;
+    const struct csr *A = v->system.A;
     enum definiteness is = suits_definite(&v->suits, A);
     bool spoilt = v->reason == BROKE_DOWN, by_a = spoilt && v->host_scalars[S_WHAT] != BROKE_RHO;
     if (suits_cg(v))
@@ -159,7 +159,7 @@ static void for_any(struct solve *v)
    cg, and minres needs no factors. */
 static void for_unknown(struct solve *v)
 {
-    const struct csr *A = v->matrix.csr;
+    const struct csr *A = v->system.A;
     if (suits_cg(v) || (suits_symmetric(&v->suits, A) && !v->pre.method && !takes_ilu0(v)))
         for_symmetric(v);
     else

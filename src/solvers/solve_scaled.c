@@ -1,0 +1,122 @@
+/* The system that a solver iterates on: that of the user, scaled by powers of 2 if the squares and products of its
+   numbers would leave the range of the precision. Such squares overflow or become 0, which looks like a breakdown. */
+#include "base/base.h"
+#include "base/err.h"
+#include "base/loop.h"
+#include "base/magnitude.h"
+#include "base/mem.h"
+#include "formats/format.h"
+#include "machine/device.h"
+#include "machine/kernel.h"
+#include "solve.h"
+#include "solve_state.h"
+
+#include <float.h>
+#include <math.h>
+#include <string.h>
+
+/* Numbers from 2^-range to 2^range are not scaled. In fp64, (A b)^2 is then at most about 2^400. Vectors in fp32 hold A
+   b, and M^-1 r after r has fallen to 1e-8 b: at least 2^-107; sums of squares are in fp64. */
+enum { RANGE_F32 = 40, RANGE_F64 = 100 };
+
+/* No entry of A may fall below the smallest normal number, because A might become singular. Numbers of b may become 0:
+   they are negligible beside the largest one. Matrices without arrays and large matrices are not scaled; generators
+   make numbers near 1. */
+struct solve_exponents solve_exponents_of(const struct csr *A, const double *b, enum type real)
+{
+    bool single = real == T_F32;
+    int range = single ? RANGE_F32 : RANGE_F64, lowest = single ? FLT_MIN_EXP - 1 : DBL_MIN_EXP - 1;
+    struct magnitudes m = magnitudes_of(solve_numbers(A), b);
+    m.least = m.most;
+    struct solve_exponents x = {.b = magnitude_exponent(m, range, lowest)};
+    if (A->source || csr_is_large(A)) return x;
+    m = magnitudes_of(A->nnz, A->val);
+    if (A->imag) m = magnitudes_joined(m, magnitudes_of(A->nnz, A->imag));
+    x.a = magnitude_exponent(m, range, lowest);
+    return x;
+}
+
+int scaled_x_exponent(const struct solve *v)
+{
+    return v->matrix.exponents.a - v->matrix.exponents.b;
+}
+
+void scaled_undo(const struct solve *v, double *x)
+{
+    if (scaled_x_exponent(v)) scale_by_power(v->n, x, -scaled_x_exponent(v), x);
+}
+
+static double *scaled_copy(int64_t n, const double *from, int exponent, const char *what, struct err *e)
+{
+    double *to = mem_new(n, sizeof *to, what, e);
+    if (to) scale_by_power(n, from, -exponent, to);
+    return to;
+}
+
+static bool scale_matrix(struct solve *v, struct err *e)
+{
+    const struct csr *A = v->matrix.csr;
+    struct csr *B = &v->system.scaled;
+    int exponent = v->matrix.exponents.a;
+    if (!exponent) return true;
+    *B = *A;
+    B->val = scaled_copy(A->nnz, A->val, exponent, "the scaled matrix", e);
+    B->imag = B->val && A->imag ? scaled_copy(A->nnz, A->imag, exponent, "the scaled matrix", e) : NULL;
+    v->system.A = B;
+    return B->val && (B->imag || !A->imag);
+}
+
+static bool scale_b(struct solve *v, struct err *e)
+{
+    struct solve_system *y = &v->system;
+    int exponent = v->matrix.exponents.b;
+    if (!exponent) return true;
+    y->b = y->scaled_b = scaled_copy(v->n, v->b, exponent, "the scaled right-hand side", e);
+    if (y->b) y->b_norm = norm2(v->n, y->b);
+    return y->b != NULL;
+}
+
+bool scaled_begin(struct solve *v, struct err *e)
+{
+    v->system.A = v->matrix.csr;
+    v->system.b = v->b;
+    v->system.b_norm = v->b_norm;
+    return scale_matrix(v, e) && scale_b(v, e) && loop_unbroken("scaling", e);
+}
+
+static bool store(struct solve *v, struct solve_stored *to, enum type precision, struct mat **mat, struct err *e)
+{
+    const struct kernel *k = v->matrix.kernel;
+    if (!format_pack(v->system.A, k->format, NULL, precision, v->set.force, &to->S, e) ||
+        (k->fits && !k->fits(&to->S, e)) || !mat_put(&to->M, &to->S, v->dev, e))
+        return false;
+    *mat = &to->M;
+    return true;
+}
+
+bool scaled_put(struct solve *v, struct err *e)
+{
+    struct solve_stored *stored = v->system.stored;
+    if (!v->matrix.exponents.a || v->set.form_matrix || v->matrix.mat) return true;
+    if (!store(v, &stored[0], v->refine.on ? v->refine.stored : v->real, &v->matrix.mat, e)) return false;
+    return !v->refine.on || store(v, &stored[1], T_F64, &v->matrix.fine, e);
+}
+
+void scaled_release(struct solve *v)
+{
+    if (!v->matrix.exponents.a) return;
+    v->matrix.mat = v->matrix.fine = NULL;
+    for (int i = 0; i < COUNT(v->system.stored); i++) {
+        struct solve_stored *x = &v->system.stored[i];
+        if (x->M.dev) mat_free(&x->M);
+        stored_free(&x->S);
+        *x = (struct solve_stored){0};
+    }
+}
+
+void scaled_free(struct solve *v)
+{
+    mem_free(v->system.scaled.val);
+    mem_free(v->system.scaled.imag);
+    mem_free(v->system.scaled_b);
+}
