@@ -201,16 +201,16 @@ static bool graph_of(struct card_graph *g, const struct csr *A, struct err *e)
     return ok;
 }
 
-/* || A ||_1 * *scale. The scale is 1 or, if the sum of a column overflows, a smaller power of 2: multiplying all
-   entries by it leaves the condition as it is. NaN: see e. */
+/* || A ||_1 * *scale. The scale is 1 or, if the sum of a column overflows or || A^-1 || might, another power of 2:
+   multiplying all entries by it leaves the condition as it is. NaN: see e. */
 static double scaled_norm(const struct csr *A, const struct card_columns *col, double *scale, struct err *e)
 {
     double norm = 0;
     struct loop l = loop_of("columns", A->cols);
     for (int64_t j = 0; j < A->cols && loop_goes(&l, j); j++) norm = fmax(norm, col->sum[j]);
     if (!loop_end(&l, e)) return NAN;
-    *scale = isfinite(norm) ? 1 : 0x1p-64;
-    if (isfinite(norm)) return norm;
+    *scale = !isfinite(norm) ? 0x1p-64 : norm > 0 && norm < 0x1p-900 ? 0x1p1000 : 1;
+    if (*scale == 1) return norm;
     double *sum = mem_zero(A->cols, sizeof *sum, "the sums of columns", e);
     if (!sum) return NAN;
     norm = 0;

@@ -48,7 +48,7 @@ static bool sizes_of(struct card *c, struct sizes *out, struct err *e)
     *out = (struct sizes){.least = INFINITY, .row_least = INFINITY, .unit = 1};
     if (!card_scan(c, "norms", sizeof *out, out, visit_sizes, merge_sizes, e)) return false;
     double unit = out->most;
-    if ((unit < 1e150 && unit > 1e-140) || unit == 0 || !isfinite(unit) || !isfinite(1 / unit)) return true;
+    if ((unit < 1e150 && unit > 1e-140) || unit == 0 || !isfinite(unit)) return true;
     *out = (struct sizes){.least = INFINITY, .row_least = INFINITY, .unit = unit};
     return card_scan(c, "norms", sizeof *out, out, visit_sizes, merge_sizes, e);
 }

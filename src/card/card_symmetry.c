@@ -79,11 +79,10 @@ static void merge_largest(void *sum, const void *part)
     if (*b > *a || isnan(*b)) *a = *b;
 }
 
-/* The scale for sums of squares: the largest |a|, or 1 if the largest |a| is 0, is not finite or has no finite
-   inverse. */
+/* The scale for sums of squares: the largest |a|, or 1 if the largest |a| is 0 or not finite. */
 static double unit_of(double largest)
 {
-    return largest > 0 && isfinite(largest) && isfinite(1 / largest) ? largest : 1;
+    return largest > 0 && isfinite(largest) ? largest : 1;
 }
 
 const struct card_symmetry *card_symmetry(struct card *c, struct err *e)

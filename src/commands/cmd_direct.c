@@ -10,6 +10,7 @@
 #include "base/text.h"
 #include "direct/direct.h"
 #include "machine/device.h"
+#include "matrix/reference.h"
 #include "session/args.h"
 #include "session/holding.h"
 #include "session/matrix.h"
@@ -193,17 +194,6 @@ static void out_errors(struct out *o, const struct direct_answer *a)
     out_num(o, "error_known", isnan(a->error_known) ? NULL : "error in x", a->error_known, "%.3e");
 }
 
-/* ||x - truth|| / ||truth|| */
-static double relative_distance(int64_t n, const double *x, const double *truth)
-{
-    double error = 0, size = 0;
-    for (int64_t i = 0; i < n; i++) {
-        error += (x[i] - truth[i]) * (x[i] - truth[i]);
-        size += truth[i] * truth[i];
-    }
-    return size > 0 ? sqrt(error / size) : sqrt(error);
-}
-
 /* Append "NAME 1.2 ms" to text, which has room for `size` bytes, unless the call was not made. */
 static void add_time(char *text, size_t size, const char *name, double us)
 {
@@ -218,7 +208,7 @@ static void out_before(struct out *o, const struct direct_answer *a, const struc
     char heading[80];
     bool same = v && a->x && a->accurate && a->unique && v->matrix.csr == a->A && v->reason != RUNNING && v->result.x &&
                 !memcmp(v->b, a->b, (size_t)a->b_numbers * sizeof *a->b);
-    double error = same ? relative_distance(a->x_numbers, v->result.x, a->x) : NAN;
+    double error = same ? verdict_of(a->x_numbers, v->result.x, a->x, NULL).relative : NAN;
     if (same) snprintf(heading, sizeof heading, "error of %s", v->solver->name);
     out_str(o, "before", NULL, same ? v->solver->name : NULL);
     out_num(o, "before_error", same ? heading : NULL, error, "%.3e");

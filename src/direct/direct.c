@@ -281,19 +281,19 @@ static double size_at(const struct direct *v, const double *x, int64_t i)
     return v->A.pairs ? hypot(x[2 * i], x[2 * i + 1]) : fabs(x[i]);
 }
 
-/* Replace each element by its sign, or by the complex number of size 1 in its direction. Returns the sum of the
-   sizes. */
-static double take_signs(const struct direct *v, double *x)
+/* Replace each element by its sign times `unit`, or by the complex number of this size in its direction. Returns the
+   sum of the sizes. */
+static double take_signs(const struct direct *v, double unit, double *x)
 {
     double sum = 0;
     for (int64_t i = 0; i < v->A.cols; i++) {
         double size = size_at(v, x, i);
         sum += size;
         if (v->A.pairs) {
-            x[2 * i] = size > 0 ? x[2 * i] / size : 1;
-            x[2 * i + 1] = size > 0 ? x[2 * i + 1] / size : 0;
+            x[2 * i] = unit * (size > 0 ? x[2 * i] / size : 1);
+            x[2 * i + 1] = unit * (size > 0 ? x[2 * i + 1] / size : 0);
         } else
-            x[i] = x[i] < 0 ? -1 : 1;
+            x[i] = x[i] < 0 ? -unit : unit;
     }
     return sum;
 }
@@ -306,14 +306,16 @@ static int64_t largest_of(const struct direct *v, const double *x)
     return at;
 }
 
+/* The vectors are multiplied by a power of 2 next to || A ||, so that || A^-1 || times it neither overflows nor becomes
+   0. */
 bool direct_call_condition(struct direct *v, struct err *e)
 {
     int64_t n = v->A.cols, parts = parts_of(&v->A), last = -1;
-    double best = 0;
-    for (int64_t i = 0; i < n * parts; i++) v->from[i] = i % parts ? 0 : 1.0 / (double)n;
+    double best = 0, norm = norm1_of(&v->A), unit = norm > 0 && isfinite(norm) ? ldexp(1, ilogb(norm)) : 1;
+    for (int64_t i = 0; i < n * parts; i++) v->from[i] = i % parts ? 0 : unit / (double)n;
     for (int turn = 0; turn < TURNS; turn++) {
         if (!v->method->solve(v, false, v->from, v->to, e)) return false;
-        double sum = take_signs(v, v->to);
+        double sum = take_signs(v, unit, v->to);
         if (turn > 0 && !(sum > best)) break;
         best = sum;
         if (!v->method->solve(v, true, v->to, v->from, e)) return false;
@@ -321,8 +323,8 @@ bool direct_call_condition(struct direct *v, struct err *e)
         if (at == last) break;
         last = at;
         memset(v->from, 0, (size_t)(n * parts) * sizeof *v->from);
-        v->from[at * parts] = 1;
+        v->from[at * parts] = unit;
     }
-    v->condition = n ? norm1_of(&v->A) * best : NAN;
+    v->condition = n ? norm / unit * best : NAN;
     return true;
 }

@@ -125,35 +125,32 @@ static bool is_least(struct direct_answer *a, const double *r, bool *is, struct 
 {
     const struct csr *A = a->A;
     int64_t parts = A->imag ? 2 : 1;
-    double *z = mem_zero(a->x_numbers, sizeof *z, "a product with A'", e), squares = 0;
+    double *z = mem_zero(a->x_numbers, sizeof *z, "a product with A'", e);
+    double norm = frobenius_norm(A), size = norm2(a->b_numbers, r), unit = size > 0 ? size : 1;
     if (!z) return false;
     struct loop l = loop_of("A' r", A->nnz);
     for (int64_t i = 0; i < A->rows && loop_runs(&l); i++)
         for (int64_t k = A->rowptr[i]; k < A->rowptr[i + 1] && loop_goes(&l, k); k++) {
             double re = A->val[k], im = A->imag ? A->imag[k] : 0, *to = z + parts * A->col[k];
-            squares += re * re + im * im;
-            to[0] += re * r[parts * i] + (A->imag ? im * r[2 * i + 1] : 0);
-            if (A->imag) to[1] += re * r[2 * i + 1] - im * r[2 * i];
+            to[0] += re * (r[parts * i] / unit) + (A->imag ? im * (r[2 * i + 1] / unit) : 0);
+            if (A->imag) to[1] += re * (r[2 * i + 1] / unit) - im * (r[2 * i] / unit);
         }
-    double left = norm2(a->x_numbers, z), norm = sqrt(squares), size = norm * norm2(a->b_numbers, r);
-    a->normal = size > 0 ? left / size : 0;
+    a->normal = size > 0 && norm > 0 ? norm2(a->x_numbers, z) / norm : 0;
     *is = a->residual_true <= 1 &&
-          (a->normal <= normal_most || left <= stable_most * squares * norm2(a->x_numbers, a->x));
+          (a->normal <= normal_most || a->normal * size <= stable_most * norm * norm2(a->x_numbers, a->x));
     mem_free(z);
     return loop_end(&l, e);
 }
 
-/* truth: NULL if the solution is all ones */
+/* truth: NULL if the solution is all ones. NaN without memory. */
 static double error_of(const struct direct_answer *a, const double *truth)
 {
     int64_t parts = a->A->imag ? 2 : 1;
-    double sum = 0, size = 0;
-    for (int64_t i = 0; i < a->x_numbers; i++) {
-        double is = truth ? truth[i] : i % parts == 0, d = a->x[i] - is;
-        sum += d * d;
-        size += is * is;
-    }
-    return size > 0 ? sqrt(sum / size) : sqrt(sum);
+    double *ones = truth ? NULL : mem_new(a->x_numbers, sizeof *ones, "the known solution", NULL), error = NAN;
+    for (int64_t i = 0; ones && i < a->x_numbers; i++) ones[i] = i % parts == 0;
+    if (truth || ones) error = verdict_of(a->x_numbers, a->x, truth ? truth : ones, NULL).relative;
+    mem_free(ones);
+    return error;
 }
 
 /* `r` is b - A x. */

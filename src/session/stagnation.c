@@ -603,11 +603,9 @@ static bool near_null(const struct inquiry *q, double *v, struct err *e)
 /* ||A v|| / (||A||_F ||v||) */
 static double shrinks(const struct csr *A, const double *v, double *to)
 {
-    double squares = 0, size = norm2(solve_numbers(A), v);
-    struct loop l = loop_of("the norm of A", A->nnz);
-    for (int64_t k = 0; k < A->nnz && loop_goes(&l, k); k++) squares += csr_abs(A, k) * csr_abs(A, k);
+    double norm = frobenius_norm(A), size = norm2(solve_numbers(A), v);
     reference_spmv(A, 1, v, 0, to, T_F64, NULL);
-    return size > 0 && squares > 0 ? norm2(solve_numbers(A), to) / (sqrt(squares) * size) : NAN;
+    return size > 0 && norm > 0 ? norm2(solve_numbers(A), to) / norm / size : NAN;
 }
 
 /* A vector that is spread over many rows shows no row. Unless A v = 0, a method removes the error in its direction. */

@@ -1,6 +1,7 @@
 /* Ritz values. Bisection finds the extreme Ritz values of conjugate gradients; shifted QR finds all Ritz values of
    GMRES. */
 #include "ritz.h"
+#include "base/magnitude.h"
 #include "base/mem.h"
 #include "matrix/random.h"
 #include "solve.h"
@@ -137,10 +138,11 @@ const char *ritz_matrix(const struct solve *v)
 /* maximum number of QR steps per eigenvalue; every ODD-th step uses exceptional shifts */
 enum { PATIENCE = 30, ODD = 10 };
 
-/* A square matrix, stored row by row. */
+/* A square matrix, stored row by row and divided by 2^exponent. */
 struct square {
     int64_t n;
     double *a;
+    int exponent;
 };
 
 static double *at(const struct square *s, int64_t i, int64_t j)
@@ -148,7 +150,8 @@ static double *at(const struct square *s, int64_t i, int64_t j)
     return s->a + i * s->n + j;
 }
 
-/* Copy the square part of H. Fails if an element is not finite. */
+/* Copy the square part of H, times the power of 2 that brings its largest element near 1, so that no square overflows
+   or becomes 0. Fails if an element is not finite. */
 static bool take(const double *H, int64_t ld, struct square *s, struct err *e)
 {
     for (int64_t j = 0; j < s->n; j++)
@@ -157,6 +160,9 @@ static bool take(const double *H, int64_t ld, struct square *s, struct err *e)
             if (!isfinite(h)) return fail(e, E_NUMERIC, "the Hessenberg matrix has a value that is not finite");
             *at(s, i, j) = h;
         }
+    double most = magnitudes_of(s->n * s->n, s->a).most;
+    s->exponent = most > 0 ? ilogb(most) : 0;
+    scale_by_power(s->n * s->n, s->a, -s->exponent, s->a);
     return true;
 }
 
@@ -270,8 +276,10 @@ static bool shrink(const struct square *s, double *re, double *im, struct err *e
 
 bool ritz_hessenberg(const double *H, int64_t ld, int64_t k, double *re, double *im, struct err *e)
 {
-    struct square s = {k, mem_new(k * k, sizeof *s.a, "a Hessenberg matrix", e)};
+    struct square s = {k, mem_new(k * k, sizeof *s.a, "a Hessenberg matrix", e), 0};
     bool ok = s.a && take(H, ld, &s, e) && shrink(&s, re, im, e);
+    if (ok) scale_by_power(k, re, s.exponent, re);
+    if (ok) scale_by_power(k, im, s.exponent, im);
     mem_free(s.a);
     return ok;
 }
@@ -352,12 +360,12 @@ static double power(const struct square *s, void (*go)(const struct square *s, d
 
 bool ritz_condition(const double *H, int64_t ld, int64_t k, double *condition, struct err *e)
 {
-    struct square s = {k, mem_new(k * k, sizeof *s.a, "a Hessenberg matrix", e)};
+    struct square s = {k, mem_new(k * k, sizeof *s.a, "a Hessenberg matrix", e), 0};
     double *x = mem_new(k, sizeof *x, "a vector", e), below = k ? H[(k - 1) * ld + k] : 0;
     bool ok = s.a && x && take(H, ld, &s, e);
     if (ok && !isfinite(below)) ok = fail(e, E_NUMERIC, "the Hessenberg matrix has a number that is not finite");
     if (ok) {
-        triangle(&s, below);
+        triangle(&s, ldexp(below, -s.exponent));
         *condition = singular(&s) ? INFINITY : sqrt(power(&s, multiply, x)) * sqrt(power(&s, divide, x));
     }
     mem_free(s.a);

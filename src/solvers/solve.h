@@ -513,6 +513,8 @@ bool solve_read_x(struct solve *v, double *x, struct err *e);
 
 /* ||x||_2 without overflow or underflow; NaN if an element is NaN. */
 double norm2(int64_t n, const double *x);
+/* The Frobenius norm of a matrix with arrays, likewise. */
+double frobenius_norm(const struct csr *A);
 /* The larger one; NaN if one is NaN, which fmax and comparisons drop. */
 double max_or_nan(double a, double b);
 /* The number of bytes of a matrix in CSR form. */

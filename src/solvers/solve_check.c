@@ -68,6 +68,11 @@ double norm2(int64_t n, const double *x)
     return most * sqrt(few ? sum_of_squares(n, x, most) : sum_of_blocks(n, x, most));
 }
 
+double frobenius_norm(const struct csr *A)
+{
+    return A->imag ? hypot(norm2(A->nnz, A->val), norm2(A->nnz, A->imag)) : norm2(A->nnz, A->val);
+}
+
 int64_t solve_numbers(const struct csr *A)
 {
     return A->imag ? 2 * A->rows : A->rows;

@@ -359,8 +359,8 @@ static void explain_broken(const struct solve *v, char *out, size_t size)
     const struct csr *A = v->matrix.csr;
     int64_t row = 0;
     (broke_by_rounding(v) ? explain_rounding : v->solver->explain)(v, out, size);
-    if (v->matrix.exponents.a || v->matrix.exponents.b)
-        text_append(out, size, "; numbers are those of the scaled system");
+    bool scaled = v->matrix.exponents.a || v->matrix.exponents.b;
+    if (scaled && strstr(out, " = ")) text_append(out, size, "; this number is that of the scaled system");
     if (A->source) return; /* making all rows again would take long */
     while (row < A->rows && csr_row_length(A, row)) row++;
     size_t n = strlen(out);

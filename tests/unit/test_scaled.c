@@ -7,6 +7,7 @@
 #include "solvers/ritz.h"
 #include "solvers/solve.h"
 
+#include <float.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -216,4 +217,51 @@ TEST(an_x_beyond_fp64_is_named)
     assert_int_equal(t.s.solve->reason, NOT_A_NUMBER);
     talk_says(&t, "solve cg B on cpu", "\"converged\":true");
     talk_close(&t);
+}
+
+/* The Frobenius norm of numbers whose squares are 0 or infinite, the conditions by two programs, and a least-squares
+   solution. */
+TEST(figures_of_a_matrix_are_scaled)
+{
+    static const struct {
+        const char *factor;
+        double size;
+    } cases[] = {{"1", 1}, {"1e-310", 1e-310}, {"4e-320", 4e-320}, {"1e-200", 1e-200}, {"1e300", 1e300}};
+    for (int i = 0; i < COUNT(cases); i++) {
+        struct talk t;
+        char line[120];
+        double norm = NAN, condition = NAN;
+        talk_open(&t, OUT_JSON);
+        snprintf(line, sizeof line, "gen poisson2d 5 as A; let B = %s*A", cases[i].factor);
+        assert_true(talk_line(&t, line));
+        talk_says(&t, "check only norms", "\"norm_fro\":");
+        sscanf(strstr(t.out, "\"norm_fro\":") + 11, "%lf", &norm);
+        double rounding = DBL_TRUE_MIN / cases[i].size + 1e-12; /* of the entries of B */
+        if (!(fabs(norm / cases[i].size / sqrt(480) - 1) < rounding)) fail_msg("%s: norm %g", cases[i].factor, norm);
+        talk_says(&t, "check only condition", "\"singular\":false");
+        sscanf(strstr(t.out, "\"condition_1\":") + 14, "%lf", &condition);
+        if (!(fabs(condition / (270 / 13.) - 1) < 1e-3 + rounding))
+            fail_msg("%s: condition %g", cases[i].factor, condition);
+        condition = NAN;
+        talk_says(&t, "solve direct umfpack b ones", "\"condition\":");
+        sscanf(strstr(t.out, "\"condition\":") + 12, "%lf", &condition);
+        if (!(fabs(condition / (270 / 13.) - 1) < 1e-3 + rounding))
+            fail_msg("%s: condition %g", cases[i].factor, condition);
+        talk_close(&t);
+    }
+}
+
+/* The eigenvalues of a Hessenberg matrix whose elements have no squares. */
+TEST(ritz_values_are_scaled)
+{
+    static const double sizes[] = {1, 1e-300, 1e200, 1e300};
+    for (int i = 0; i < COUNT(sizes); i++) {
+        double s = sizes[i], H[] = {2 * s, s, 0, 0, s, 3 * s, s, 0, 0, s, 4 * s, s};
+        double re[3], im[3], condition;
+        assert_true(ritz_hessenberg(H, 4, 3, re, im, NULL));
+        assert_true(ritz_condition(H, 4, 3, &condition, NULL));
+        double sum = (re[0] + re[1] + re[2]) / s, product = re[0] / s * (re[1] / s) * (re[2] / s);
+        assert_true(fabs(sum - 9) < 1e-12 && fabs(product - 18) < 1e-11);
+        assert_true(condition > 3 && condition < 4);
+    }
 }
