@@ -842,6 +842,20 @@ static bool solvable(const struct matrix *m, const struct args *a, struct err *e
     return in_parts_vectors_fit(m, HOST_VECTORS, e);
 }
 
+/* In struct solve_options, 0 stands for the default; a user who types it does not mean the default. */
+static bool zeros_absent(const struct args *a, struct err *e)
+{
+    static const struct {
+        const char *key, *needs;
+    } numbers[] = {{"omega", "a relaxation factor is above 0 and below 2"},
+                   {"m", "a cycle has at least 1 iteration"},
+                   {"block", "a block has at least 1 row"}};
+    for (int i = 0; i < COUNT(numbers); i++)
+        if (arg(a, numbers[i].key) && arg_real(a, numbers[i].key, 1) == 0)
+            return fail(e, E_USAGE, "%s is 0, but %s; leave it out for the default", numbers[i].key, numbers[i].needs);
+    return true;
+}
+
 static bool run_solve(struct session *s, const struct args *a, struct err *e)
 {
     struct solve_options o = {0};
@@ -851,7 +865,7 @@ static bool run_solve(struct session *s, const struct args *a, struct err *e)
     if (on_ranks(a)) return solve_on_ranks(s, m, a, e);
     if (!ranks_words_absent(a, e)) return false;
     if (direct_was_typed(a)) return run_solve_direct(s, m, a, e);
-    if (!direct_options_absent(a, e)) return false;
+    if (!direct_options_absent(a, e) || !zeros_absent(a, e)) return false;
     fill_options(s, m, a, &o, e);
     bool ok = o.dev && right_sides_make(m, arg(a, "b"), (uint64_t)arg_int(a, "seed", 1), &r, e) &&
               solve_with(s, m, a, &o, &r, e);

@@ -838,3 +838,18 @@ TEST(a_failed_write_is_reported_once_and_ends_the_session)
     talk_close(&t);
     fclose(full);
 }
+
+/* 0 is not taken for the default. */
+TEST(zeros_are_refused)
+{
+    static const char *const lines[][2] = {{"solve sor A omega 0", "omega is 0, but a relaxation factor is above 0"},
+                                           {"solve wjacobi A omega 0.0", "omega is 0"},
+                                           {"solve gmres A m 0", "m is 0, but a cycle has at least 1 iteration"},
+                                           {"solve cg A precond bjacobi block 0", "block is 0, but a block has"}};
+    struct talk t;
+    talk_open(&t, OUT_TEXT);
+    assert_true(talk_line(&t, "gen poisson2d 4 as A"));
+    for (int i = 0; i < COUNT(lines); i++) talk_refuses(&t, lines[i][0], lines[i][1]);
+    assert_true(talk_line(&t, "solve sor A omega 1e-9 maxit 3"));
+    talk_close(&t);
+}
