@@ -11,6 +11,7 @@
 #include "base/loop.h"
 #include "base/threads.h"
 
+#include <float.h>
 #include <math.h>
 
 #define FORMAT(id) extern const struct format format_##id;
@@ -166,6 +167,33 @@ static bool fits_values(const struct csr *A, enum type real, struct err *e)
            fail(e, E_UNSUPPORTED, "%s %s %s's largest number, %.6g; %s", how_many(beyond, "value").text,
                 beyond == 1 ? "exceeds" : "exceed", type_name(stored), most,
                 stored == T_F16 ? "use bf16, or `scale` the matrix first" : "use f64, or `scale` the matrix first");
+}
+
+/* The smallest positive number of a type, which is not normal. */
+static double smallest_of(enum type stored)
+{
+    return stored == T_F16 ? 0x1p-24 : stored == T_BF16 ? 0x1p-133 : stored == T_F32 ? FLT_TRUE_MIN : DBL_TRUE_MIN;
+}
+
+static bool vanishes(double v, enum type stored, double smallest)
+{
+    return v != 0 && fabs(v) < smallest && type_rounded(stored, v) == 0;
+}
+
+bool format_vanishing(const struct csr *A, enum type real, struct vanishing *out)
+{
+    enum type stored = type_of_parts(type_of_stored(real));
+    double smallest = smallest_of(stored);
+    int64_t n = 0;
+    *out = (struct vanishing){.stored = stored, .smallest = smallest};
+    if (stored == T_F64 || !A->val) return false;
+    struct loop l = loop_of("checking values", A->nnz);
+#pragma omp parallel for schedule(static) reduction(+ : n) if (A->nnz > THREADS_FROM)
+    for (int64_t from = 0; from < A->nnz; from += LOOP_EVERY)
+        for (int64_t k = from, end = loop_share(&l, from, A->nnz); k < end; k++)
+            n += vanishes(A->val[k], stored, smallest) || (A->imag && vanishes(A->imag[k], stored, smallest));
+    out->values = n;
+    return n > 0;
 }
 
 /* A large matrix fits only in formats that have `of_large`. */

@@ -96,6 +96,13 @@ const int64_t *format_suit(const struct format *f, const struct csr *A, enum typ
    Fails with E_LIMIT if A is large and f stores small matrices only. */
 bool format_plan(const struct csr *A, const struct format *f, const int64_t *param, enum type real, struct plan *out,
                  struct err *e);
+/* Values that are not 0, but become 0 when they are stored in this precision. Returns false if there are none. */
+struct vanishing {
+    int64_t values;
+    enum type stored;
+    double smallest; /* positive number of that type */
+};
+bool format_vanishing(const struct csr *A, enum type real, struct vanishing *out);
 /* Fails with E_LIMIT if the plan exceeds `memory` bytes. If `force` is not set, also fails if the plan has more than 20
    slots of padding per nonzero and takes more than 64 MB. The error message gives the estimated size. */
 bool format_allow(const struct plan *p, int64_t memory, bool force, struct err *e);

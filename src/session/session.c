@@ -393,6 +393,23 @@ static bool can_borrow(const struct matrix *m, const struct format *f)
     return m->transpose_of && f->transposed;
 }
 
+void session_say_vanishing(struct session *s, const char *name, const struct csr *A, enum type real)
+{
+    struct vanishing v;
+    if (!format_vanishing(A, real, &v)) return;
+    out_note(s->out, "%s of %s %s below %s's smallest number, %.2g, and %s 0; use f64, or `scale` the matrix first",
+             how_many(v.values, "value").text, name, v.values == 1 ? "is" : "are", type_name(v.stored), v.smallest,
+             v.values == 1 ? "becomes" : "become");
+}
+
+/* Say once, not for each format. */
+static void say_vanishing(struct session *s, const struct matrix *m, enum type real)
+{
+    for (const struct product *p = m->products; p; p = p->next)
+        if (p->S.real == stored_type(m, real)) return;
+    session_say_vanishing(s, m->name, &m->csr, real);
+}
+
 /* Make a product of m from the arrays of a product of the matrix whose transpose m is. */
 static struct product *borrow(struct session *s, struct matrix *m, const struct format *f, enum type real,
                               struct err *e)
@@ -438,6 +455,7 @@ struct product *session_product(struct session *s, struct matrix *m, const struc
         mem_free(p);
         return NULL;
     }
+    say_vanishing(s, m, real);
     memcpy(p->requested, request.param, sizeof p->requested);
     p->csr = &m->csr;
     p->next = m->products;

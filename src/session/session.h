@@ -122,6 +122,8 @@ const struct stats *session_stats(struct session *s, struct matrix *m, struct er
 /* m stored in format f, cached or newly packed; param NULL: the default parameters. The result is owned by m. */
 struct product *session_product(struct session *s, struct matrix *m, const struct format *f, const int64_t *param,
                                 enum type real, bool force, struct err *e);
+/* Print a note if values of A, which the user knows by this name, become 0 in this precision. */
+void session_say_vanishing(struct session *s, const char *name, const struct csr *A, enum type real);
 /* Would session_product return immediately because m was packed with these parameters before? */
 bool session_is_packed(struct matrix *m, const struct format *f, const int64_t *param, enum type real);
 /* Like session_product, but d packs the format from its copy of the csr, and the result is also copied to the host.

@@ -135,8 +135,10 @@ bool session_solve(struct solve **v, struct session *s, struct matrix *m, const 
     bool gave = screen_lock_give();
     bool ok = solve_begin(&begun, &A, o, e);
     screen_lock_back(gave);
-    if (ok) *v = begun;
-    return ok;
+    if (!ok) return false;
+    *v = begun;
+    if (A.exponents.a) session_say_vanishing(s, m->name, begun->system.A, o->refine ? o->stored : o->real);
+    return true;
 }
 
 /* ---- right sides ---- */

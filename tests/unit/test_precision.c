@@ -228,3 +228,41 @@ TEST(the_error_is_that_of_the_product)
     assert_true(t.s.runs[0].error.relative == 0);
     talk_close(&t);
 }
+
+static int count_of(const char *text, const char *part)
+{
+    int n = 0;
+    for (const char *at = text; (at = strstr(at, part)); at++) n++;
+    return n;
+}
+
+/* Once for all formats. 1e-45 is rounded to the smallest number of fp32, and 6e-46 to 0. */
+TEST(values_that_become_0_are_counted)
+{
+    static const struct {
+        const char *factor, *line, *says; /* NULL: nothing */
+    } cases[] = {
+        {"1e-50", "spmv csr-vector B on emu f32",
+         "9 values of B are below fp32's smallest number, 1.4e-45, and become 0"},
+        {"6e-46", "bench csr ell B f32 on cpu reps 1", "9 values of B are below fp32's smallest number"},
+        {"1e-45", "bench csr ell B f32 on cpu reps 1", NULL},
+        {"2e-8", "convert ell B fp16-fp32", "9 values of B are below fp16's smallest number, 6e-08, and become 0"},
+        {"2e-8", "convert ell B bf16-fp32", NULL},
+        {"1e-41", "bench precisions csr-serial B on cpu reps 1", "9 values of B are below bf16's smallest number"},
+        {"1e-50", "spmv B on cpu reps 1", NULL},
+        {"1e-50", "solve cg B f32 on cpu b ones", NULL}, /* which is scaled */
+    };
+    for (int i = 0; i < COUNT(cases); i++) {
+        struct talk t;
+        char line[120];
+        talk_open(&t, OUT_TEXT);
+        snprintf(line, sizeof line, "gen random 9 3 as R; let A = R - R + I; prune A; let B = %s*A", cases[i].factor);
+        assert_true(talk_line(&t, line));
+        talk_forget(&t);
+        if (!talk_line(&t, cases[i].line)) fail_msg("%s: %s", cases[i].line, t.err);
+        if (cases[i].says && !strstr(t.err, cases[i].says)) fail_msg("%s: %s", cases[i].line, t.err);
+        if (!cases[i].says && strstr(t.err, "become")) fail_msg("%s: %s", cases[i].line, t.err);
+        if (strstr(cases[i].line, "bench csr")) assert_int_equal(count_of(t.err, "become 0"), cases[i].says ? 1 : 0);
+        talk_close(&t);
+    }
+}
