@@ -6,6 +6,7 @@
 #include <cmath>
 #include <cstdio>
 #include <cstring>
+#include <limits>
 #include <fast_float/fast_float.h>
 
 enum { DIGITS = 19 }; /* every integer of 19 digits fits in 64 bits */
@@ -164,5 +165,6 @@ const char *number_plain(const char *at, double *value)
 
 size_t number_print(double value, char *out)
 {
+    if (std::isnan(value)) value = std::numeric_limits<double>::quiet_NaN(); /* without a sign */
     return static_cast<size_t>(std::to_chars(out, out + NUMBER_ROOM, value).ptr - out);
 }

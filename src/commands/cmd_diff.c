@@ -156,7 +156,7 @@ static bool keep(struct session *s, const struct args *a, const struct matrix *A
 /* ---- the command ---- */
 
 /* A value as the shortest text that reads back, with its imaginary part if it has one. */
-static void out_value(struct out *o, const char *key, const char *heading, const char *imag, struct value v, bool any)
+static void out_parts(struct out *o, const char *key, const char *heading, const char *imag, struct value v, bool any)
 {
     char text[2 * NUMBER_ROOM + 2];
     size_t n = number_print(v.re, text);
@@ -167,8 +167,8 @@ static void out_value(struct out *o, const char *key, const char *heading, const
     }
     text[n] = 0;
     if (heading && out_mode(o) == OUT_TEXT) out_str(o, NULL, heading, text);
-    out_num(o, key, NULL, any ? v.re : NAN, NULL);
-    out_num(o, imag, NULL, any ? v.im : NAN, NULL);
+    (any ? out_value : out_num)(o, key, NULL, any ? v.re : NAN, NULL);
+    (any ? out_value : out_num)(o, imag, NULL, any ? v.im : NAN, NULL);
 }
 
 static void report_shape(struct out *o, const struct matrix *A, const struct matrix *B)
@@ -204,12 +204,12 @@ static void report(struct out *o, const struct matrix *A, const struct matrix *B
     out_int(o, "only_b", "only in B", f->only_b);
     out_int(o, "equal", "in both, equal", f->equal);
     out_int(o, "different", "in both, not equal", f->different);
-    out_num(o, "largest", "largest |a - b|", (double)f->largest, "%.6g");
+    out_value(o, "largest", "largest |a - b|", (double)f->largest, "%.6g");
     out_num(o, "row", any ? "in row" : NULL, any ? (double)f->row : NAN, "%.0f");
     out_num(o, "col", any ? "column" : NULL, any ? (double)f->col : NAN, "%.0f");
-    out_value(o, "a_value", any ? "where A has" : NULL, "a_imag", f->in_a, any);
-    out_value(o, "b_value", any ? "and B has" : NULL, "b_imag", f->in_b, any);
-    out_num(o, "relative", "||A - B||_F / ||A||_F", relative(f), "%.6g");
+    out_parts(o, "a_value", any ? "where A has" : NULL, "a_imag", f->in_a, any);
+    out_parts(o, "b_value", any ? "and B has" : NULL, "b_imag", f->in_b, any);
+    out_value(o, "relative", "||A - B||_F / ||A||_F", relative(f), "%.6g");
 }
 
 static bool run_diff(struct session *s, const struct args *a, struct err *e)

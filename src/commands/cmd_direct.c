@@ -185,11 +185,11 @@ static void out_errors(struct out *o, const struct direct_answer *a)
     if (a->refinements)
         snprintf(refined, sizeof refined, "%%.3e before %s", how_many(a->refinements, "refinement").text);
     out_num(o, "condition", isnan(a->condition) ? NULL : "condition", a->condition, "at least %.2e, 1-norm");
-    out_num(o, "residual", has_x ? "residual" : NULL, a->residual, refined);
+    (has_x ? out_value : out_num)(o, "residual", has_x ? "residual" : NULL, a->residual, refined);
     out_int_if(o, "refinements", NULL, has_x, a->refinements);
     out_num(o, "correction", isnan(a->correction) ? NULL : "last correction", a->correction, "%.3e of x");
-    out_num(o, "residual_true", has_x ? "true residual" : NULL, a->residual_true, "%.3e");
-    out_num(o, "backward_error", has_x ? "backward error" : NULL, a->backward, "%.3e");
+    (has_x ? out_value : out_num)(o, "residual_true", has_x ? "true residual" : NULL, a->residual_true, "%.3e");
+    (has_x ? out_value : out_num)(o, "backward_error", has_x ? "backward error" : NULL, a->backward, "%.3e");
     out_num(o, "normal_error", isnan(a->normal) ? NULL : "A' r", a->normal, "%.3e of ||A|| ||r||");
     out_num(o, "error_known", isnan(a->error_known) ? NULL : "error in x", a->error_known, "%.3e");
 }
@@ -329,9 +329,9 @@ static void out_column(struct out *o, const struct direct_answer *a, const struc
     out_bool(o, "converged", NULL, a->met);
     out_str(o, "status", "status", status_of(a));
     out_int(o, "refinements", "refinements", a->refinements);
-    out_num(o, "residual", "residual", a->residual, "%.3e");
-    out_num(o, "residual_true", "true residual", a->residual_true, "%.3e");
-    out_num(o, "backward_error", "backward error", a->backward, "%.3e");
+    out_value(o, "residual", "residual", a->residual, "%.3e");
+    out_value(o, "residual_true", "true residual", a->residual_true, "%.3e");
+    out_value(o, "backward_error", "backward error", a->backward, "%.3e");
     out_num(o, "normal_error", isnan(a->normal) ? NULL : "A' r", a->normal, "%.3e");
     out_num(o, "error_known", a->known ? "error in x" : NULL, a->error_known, "%.3e");
     out_num(o, "condition", NULL, a->condition, NULL);

@@ -35,12 +35,12 @@ static void out_complex(struct out *o, const struct matrix *m, const struct row_
     char text[NUMBER_TEXT];
     struct parts p = r->parts(&m->csr, row);
     snprintf(text, sizeof text, "%s_real", r->name);
-    out_num(o, text, NULL, p.re, NULL);
+    out_value(o, text, NULL, p.re, NULL);
     snprintf(text, sizeof text, "%s_imag", r->name);
-    out_num(o, text, NULL, p.im, NULL);
+    out_value(o, text, NULL, p.im, NULL);
     if (out_mode(o) == OUT_TEXT) out_str(o, NULL, r->heading, number_text(p.re, p.im, text));
     snprintf(text, sizeof text, "|%s|", r->heading);
-    out_num(o, r->name, text, r->of(&m->csr, row), r->fmt);
+    out_value(o, r->name, text, r->of(&m->csr, row), r->fmt);
 }
 
 static void print_row(struct out *o, const struct matrix *m, const struct found *f, int64_t k)
@@ -54,7 +54,7 @@ static void print_row(struct out *o, const struct matrix *m, const struct found 
         if (m->csr.imag && r->parts)
             out_complex(o, m, r, row);
         else
-            out_num(o, r->name, r->heading, r->of(&m->csr, row), r->fmt);
+            out_value(o, r->name, r->heading, r->of(&m->csr, row), r->fmt);
     out_int(o, "matches", NULL, f->matches);
 }
 
@@ -67,11 +67,9 @@ static void print_entry(struct out *o, const struct matrix *m, const struct foun
     out_str(o, "what", NULL, "entry");
     out_num(o, "row", "row", (double)csr_row_of(A, at), "%.0f");
     out_num(o, "col", "column", A->col[at], "%.0f");
-    bool nan = isnan(A->val[at]) && out_mode(o) == OUT_TEXT;
-    if (nan) out_str(o, NULL, "value", "nan");
-    out_num(o, "value", nan ? NULL : "value", A->val[at], "%.6g");
-    out_num(o, "imag", A->imag ? "imaginary" : NULL, A->imag ? A->imag[at] : 0, "%.6g");
-    out_num(o, "size", "|a|", csr_abs(A, at), "%.6g");
+    out_value(o, "value", "value", A->val[at], "%.6g");
+    out_value(o, "imag", A->imag ? "imaginary" : NULL, A->imag ? A->imag[at] : 0, "%.6g");
+    out_value(o, "size", "|a|", csr_abs(A, at), "%.6g");
     out_int(o, "matches", NULL, f->matches);
 }
 

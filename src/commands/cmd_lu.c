@@ -244,7 +244,7 @@ static void out_step(struct out *o, const struct matrix *m, const struct lu_step
     out_int(o, "column", "column", k);
     out_int(o, "pivot_row", "pivot's row", v->pivot);
     out_num(o, "pivot", "pivot", pivot, "%.6g");
-    out_nums(o, "state", v->n <= STEP_NUMBERS ? v->n * v->n : 0, v->a);
+    out_values(o, "state", v->n <= STEP_NUMBERS ? v->n * v->n : 0, v->a);
 }
 
 static bool check_steps(const struct matrix *m, bool force, struct err *e)

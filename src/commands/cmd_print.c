@@ -116,13 +116,12 @@ static bool print_entry(const struct request *q, int64_t i, int64_t j)
     struct out *o = q->s->out;
     int64_t k = csr_find(A, i, j);
     double re = k < 0 ? 0 : A->val[k], im = k < 0 || !A->imag ? 0 : A->imag[k];
+    char text[NUMBER_TEXT];
     listing_row(o, q->m->name, "entry", i, j, re, im, k >= 0);
     if (k < 0)
         out_text(o, "%s(%lld, %lld) is not stored, so it is 0", q->m->name, (long long)i, (long long)j);
-    else if (im != 0)
-        out_text(o, "%s(%lld, %lld) = %.17g%+.17gi", q->m->name, (long long)i, (long long)j, re, im);
     else
-        out_text(o, "%s(%lld, %lld) = %.17g", q->m->name, (long long)i, (long long)j, re);
+        out_text(o, "%s(%lld, %lld) = %s", q->m->name, (long long)i, (long long)j, number_digits(re, im, 17, text));
     return true;
 }
 

@@ -206,7 +206,7 @@ static void out_solver(struct out *o, const struct race *r, const struct racer *
     out_num(o, "residual_recursive", NULL, v ? v->residual : NAN, "%.2e");
     out_num(o, "residual_true", "residual", v ? v->result.residual_true : NAN, "%.2e");
     out_num(o, "error_known", "error", v && v->result.known ? v->result.error_known : NAN, "%.2e");
-    out_nums(o, "history", v ? v->iterations + 1 : 0, v ? v->history.residual : NULL);
+    out_values(o, "history", v ? v->iterations + 1 : 0, v ? v->history.residual : NULL);
 }
 
 static void out_kernel(struct out *o, const struct race *r, const struct racer *x)

@@ -336,6 +336,13 @@ static void out_scaled(struct out *o, const struct solve *v)
     if ((by.a || by.b) && out_mode(o) == OUT_TEXT) out_str(o, NULL, "scaled", text);
 }
 
+/* NaN is the residual of an x that is not finite; otherwise, the residual was not computed. */
+static void out_true_residual(struct out *o, const struct solve *v)
+{
+    bool value = v->reason == NOT_A_NUMBER && v->result.x;
+    (value ? out_value : out_num)(o, "residual_true", "true residual", v->result.residual_true, "%.3e");
+}
+
 void out_solve(struct out *o, const struct solve *v)
 {
     out_record(o);
@@ -364,8 +371,8 @@ void out_solve(struct out *o, const struct solve *v)
     out_str(o, "reason", "because", v->why + v->why_detail);
     out_next(o, v);
     out_int(o, "iterations", "iterations", v->iterations);
-    out_num(o, "residual_recursive", "residual", v->residual, "%.3e");
-    out_num(o, "residual_true", "true residual", v->result.residual_true, "%.3e");
+    out_value(o, "residual_recursive", "residual", v->residual, "%.3e");
+    out_true_residual(o, v);
     out_num(o, "error_known", v->result.known ? "error in x" : NULL, v->result.known ? v->result.error_known : NAN,
             "%.3e");
     out_str(o, "error_against", v->result.truth ? "against" : NULL,
@@ -379,7 +386,7 @@ void out_solve(struct out *o, const struct solve *v)
     out_times(o, v);
     out_copies(o, v);
     out_phases(o, v);
-    out_nums(o, "history", v->iterations + 1, v->history.residual);
+    out_values(o, "history", v->iterations + 1, v->history.residual);
     out_separation(o, v);
 }
 
@@ -711,8 +718,8 @@ static void out_column(struct out *o, const struct solve *v)
     out_bool(o, "converged", NULL, v->reason == CONVERGED);
     out_str(o, "status", "status", reason_name(v->reason));
     out_int(o, "iterations", "iterations", v->iterations);
-    out_num(o, "residual_recursive", "residual", v->residual, "%.3e");
-    out_num(o, "residual_true", "true residual", v->result.residual_true, "%.3e");
+    out_value(o, "residual_recursive", "residual", v->residual, "%.3e");
+    out_true_residual(o, v);
     out_num(o, "error_known", v->result.known ? "error in x" : NULL, v->result.known ? v->result.error_known : NAN,
             "%.3e");
     out_num(o, "time_ms", "ms", timed ? v->time.us / 1000 : NAN, "%.3f");

@@ -112,7 +112,7 @@ static void print_array(struct session *s, const struct matrix *m, const struct 
         out_int(o, "slots", NULL, n);
         if (csv) out_int(o, "slot", NULL, i);
         if (csv) out_num(o, "value", NULL, value[i], NULL);
-        out_nums(o, "values", n, value);
+        out_values(o, "values", n, value);
     }
 }
 

@@ -172,10 +172,10 @@ static void out_report(struct session *s, const struct trying *t)
         out_str(o, NULL, "races", race_text(r, race, sizeof race));
     }
     out_bool(o, "correct", NULL, r->correct);
-    out_num(o, "worst", NULL, r->ran ? r->error.worst : NAN, NULL);
+    (r->ran ? out_value : out_num)(o, "worst", NULL, r->ran ? r->error.worst : NAN, NULL);
     out_num(o, "row", NULL, r->ran && !r->correct ? (double)r->error.row : NAN, NULL);
-    out_num(o, "got", NULL, r->ran && !r->correct ? r->got : NAN, NULL);
-    out_num(o, "expected", NULL, r->ran && !r->correct ? r->expected : NAN, NULL);
+    (r->ran && !r->correct ? out_value : out_num)(o, "got", NULL, r->ran && !r->correct ? r->got : NAN, NULL);
+    (r->ran && !r->correct ? out_value : out_num)(o, "expected", NULL, r->ran && !r->correct ? r->expected : NAN, NULL);
     out_bool(o, "reads_y", NULL, r->reads_y);
     out_bool(o, "race", NULL, r->race);
     out_fault(o, "race_text", "race_at", "race_thread", &r->race_at, r->race);

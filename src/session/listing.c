@@ -3,18 +3,26 @@
 #include "base/loop.h"
 #include "output.h"
 
+#include <math.h>
 #include <string.h>
 
 /* WIDEST: the maximum width of a line of text. */
 enum { GAP = 3, PLAIN_WIDTH = 80, WIDEST = 1000 };
 
+char *number_digits(double re, double im, int digits, char out[NUMBER_TEXT])
+{
+    if (isnan(re)) re = NAN; /* without the sign that printf would show */
+    if (isnan(im)) im = NAN;
+    if (im == 0)
+        snprintf(out, NUMBER_TEXT, "%.*g", digits, re);
+    else
+        snprintf(out, NUMBER_TEXT, "%.*g%+.*gi", digits, re, digits, im);
+    return out;
+}
+
 char *number_text(double re, double im, char out[NUMBER_TEXT])
 {
-    if (im == 0)
-        snprintf(out, NUMBER_TEXT, "%.6g", re);
-    else
-        snprintf(out, NUMBER_TEXT, "%.6g%+.6gi", re, im);
-    return out;
+    return number_digits(re, im, 6, out);
 }
 
 int listing_width(const struct out *o)
@@ -35,8 +43,8 @@ void listing_row(struct out *o, const char *matrix, const char *what, int64_t ro
         out_str(o, "col", NULL, NULL);
     else
         out_int(o, "col", NULL, col);
-    out_num(o, "value", NULL, re, NULL);
-    out_num(o, "imag", NULL, im, NULL);
+    out_value(o, "value", NULL, re, NULL);
+    out_value(o, "imag", NULL, im, NULL);
     out_bool(o, "stored", NULL, stored);
 }
 

@@ -27,8 +27,9 @@ bool listing_print(struct out *o, const struct numbers *v, int lines, int64_t *s
    column. */
 void listing_row(struct out *o, const char *matrix, const char *what, int64_t row, int64_t col, double re, double im,
                  bool stored);
-/* "-1.5", or "2-1.5i" if im is not 0. Returns out. */
+/* "-1.5", or "2-1.5i" if im is not 0, with 6 digits or as many as stated. NaN is "nan". Returns out. */
 char *number_text(double re, double im, char out[NUMBER_TEXT]);
+char *number_digits(double re, double im, int digits, char out[NUMBER_TEXT]);
 /* Width of the terminal, or 80 if text does not go to a terminal. */
 int listing_width(const struct out *o);
 

@@ -420,22 +420,53 @@ static void exact(double value, char *out, size_t size)
     if (strtod(out, NULL) != value) snprintf(out, size, "%.17g", value);
 }
 
+/* What has no digits: "inf", "-inf", "nan"; NULL for other numbers. A NaN has no sign: 0 / 0 makes one with the sign
+   bit set, which printf shows as -nan. */
+static const char *word_of(double value)
+{
+    return isnan(value) ? "nan" : !isinf(value) ? NULL : value > 0 ? "inf" : "-inf";
+}
+
+/* Print a number as JSON. JSON has no words for what is not finite, so infinity is a string, and so is NaN if it is
+   a value; otherwise, NaN stands for what is not known, which is null. Integers, which most arrays hold, are printed
+   without comparing digits. */
+static void json_number(double value, bool nan_is_value, char *text, size_t size)
+{
+    bool integer = fabs(value) < 1e15 && value == trunc(value) && (value != 0 || !signbit(value));
+    if (integer)
+        snprintf(text, size, "%lld", (long long)value);
+    else if (isfinite(value))
+        exact(value, text, size);
+    else if (isnan(value) && !nan_is_value)
+        snprintf(text, size, "null");
+    else
+        snprintf(text, size, "\"%s\"", word_of(value));
+}
+
 /* `shown` is the value in the unit that text output uses. */
 static void real(struct out *o, const char *key, const char *heading, double value, double shown, const char *fmt)
 {
     char text[64], all[64];
-    bool known = isfinite(value);
     exact(value, all, sizeof all);
     snprintf(text, sizeof text, fmt ? fmt : "%.6g", shown);
     const char *number = o->mode == OUT_TEXT ? text : all;
-    if (o->mode != OUT_JSON)
-        cell(o, key, heading, known || (o->mode == OUT_TEXT && isinf(value)) ? number : nothing(o), true);
-    if (key && makes_json(o)) json_put(o, key, known ? cJSON_CreateRaw(all) : cJSON_CreateNull());
+    if (o->mode != OUT_JSON) cell(o, key, heading, isnan(value) ? nothing(o) : number, true);
+    if (!key || !makes_json(o)) return;
+    json_number(value, false, all, sizeof all);
+    json_put(o, key, cJSON_CreateRaw(all));
 }
 
 void out_num(struct out *o, const char *key, const char *heading, double value, const char *fmt)
 {
     real(o, key, heading, value, value, fmt);
+}
+
+void out_value(struct out *o, const char *key, const char *heading, double value, const char *fmt)
+{
+    if (isnan(value))
+        out_str(o, key, heading, word_of(value));
+    else
+        out_num(o, key, heading, value, fmt);
 }
 
 void out_time(struct out *o, const char *key, const char *heading, double us)
@@ -460,28 +491,26 @@ static bool append(struct out *o, cJSON *list, cJSON *item)
     return no_memory(o);
 }
 
-void out_nums(struct out *o, const char *key, int64_t n, const double *values)
+static void numbers(struct out *o, const char *key, int64_t n, bool nan_is_value, const double *values)
 {
     char text[64];
     if (!makes_json(o)) return;
     cJSON *list = cJSON_CreateArray();
     for (int64_t i = 0; list && i < n; i++) {
-        exact(values[i], text, sizeof text);
-        if (!append(o, list, isfinite(values[i]) ? cJSON_CreateRaw(text) : cJSON_CreateNull())) break;
+        json_number(values[i], nan_is_value, text, sizeof text);
+        if (!append(o, list, cJSON_CreateRaw(text))) break;
     }
     json_put(o, key, list);
 }
 
-/* Print a number as out_nums does. Integers, which most arrays hold, are printed without comparing digits. */
-static void json_number(double value, char *text, size_t size)
+void out_nums(struct out *o, const char *key, int64_t n, const double *values)
 {
-    bool integer = fabs(value) < 1e15 && value == trunc(value) && (value != 0 || !signbit(value));
-    if (integer)
-        snprintf(text, size, "%lld", (long long)value);
-    else if (isfinite(value))
-        exact(value, text, size);
-    else
-        snprintf(text, size, "null");
+    numbers(o, key, n, false, values);
+}
+
+void out_values(struct out *o, const char *key, int64_t n, const double *values)
+{
+    numbers(o, key, n, true, values);
 }
 
 /* Has the data been refused, for example because the disk is full or the reader of a pipe has ended? */
@@ -503,7 +532,7 @@ bool out_stream(struct out *o, const char *key, int64_t n, double (*value)(void 
     json_text(o, "\":[");
     struct loop l = loop_of("printing", n);
     for (int64_t i = 0; i < n && loop_goes(&l, i) && !refused(o); i++) {
-        json_number(value(user, i), text, sizeof text);
+        json_number(value(user, i), true, text, sizeof text);
         if (i) json_text(o, ",");
         json_text(o, text);
     }

@@ -69,13 +69,17 @@ void out_str(struct out *o, const char *key, const char *heading, const char *va
 void out_int(struct out *o, const char *key, const char *heading, int64_t value);
 void out_int_if(struct out *o, const char *key, const char *heading, bool known, int64_t value); /* or null, "-" */
 void out_bytes(struct out *o, const char *key, const char *heading, int64_t value); /* shown in text as "1.23 MB" */
-void out_num(struct out *o, const char *key, const char *heading, double value,
-             const char *fmt); /* NaN: null in JSON, "-" in text */
+/* NaN: not known, which is null in JSON and "-" in text. Infinity is "inf" or "-inf", in JSON a string. */
+void out_num(struct out *o, const char *key, const char *heading, double value, const char *fmt);
+/* The same for values that may be NaN themselves, such as those of a matrix: "nan", in JSON a string. */
+void out_value(struct out *o, const char *key, const char *heading, double value, const char *fmt);
 /* Microseconds; shown in text as "417.25 us", "12.34 ms" or "1.50 s". */
 void out_time(struct out *o, const char *key, const char *heading, double us);
 void out_bool(struct out *o, const char *key, const char *heading, bool value);
-void out_nums(struct out *o, const char *key, int64_t n, const double *values); /* JSON only */
-/* Like out_nums, for arrays of any size: print the array without storing its text, and let Ctrl-C stop it. A stopped
+/* Arrays of numbers as out_num and out_value print them; JSON only. */
+void out_nums(struct out *o, const char *key, int64_t n, const double *values);
+void out_values(struct out *o, const char *key, int64_t n, const double *values);
+/* Like out_values, for arrays of any size: print the array without storing its text, and let Ctrl-C stop it. A stopped
    array ends early, but the line stays valid JSON. The function must not be called after out_within. */
 bool out_stream(struct out *o, const char *key, int64_t n, double (*value)(void *user, int64_t i), void *user,
                 struct err *e);

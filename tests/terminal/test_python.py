@@ -4,6 +4,7 @@
 The environment needs flit_core, numpy and scipy from PyPI; without a connection, these tests print `skip`.
 """
 import functools
+import json
 import os
 import subprocess
 import sys
@@ -109,6 +110,46 @@ def test_matrices_of_all_kinds():
                 assert "two dimensions" in str(why)
             else:
                 raise AssertionError
+    """)
+
+
+def keys_of_words(schema):
+    """The keys of a schema whose numbers may be the words inf, -inf or nan."""
+    if isinstance(schema, list):
+        for part in schema:
+            yield from keys_of_words(part)
+    if not isinstance(schema, dict):
+        return
+    for key, of in schema.get("properties", {}).items():
+        if any("inf" in part.get("pattern", "") for part in (of, of.get("items", {}))):
+            yield key
+    for part in schema.values():
+        yield from keys_of_words(part)
+
+
+@for_module
+def test_numbers_that_are_not_finite():
+    keys = set()
+    for file in os.listdir(os.path.join(TOP, "tests", "schemas")):
+        with open(os.path.join(TOP, "tests", "schemas", file), encoding="ascii") as schema:
+            keys |= set(keys_of_words(json.load(schema)))
+    run(f"""
+        import math, pathlib
+        from warpspy.records import NUMBERS
+        assert NUMBERS == {keys!r}, NUMBERS ^ {keys!r}
+        pathlib.Path("inf.mtx").write_text("%%MatrixMarket matrix coordinate real general\\n2 2 4\\n"
+                                           "1 1 inf\\n1 2 -inf\\n2 1 nan\\n2 2 7\\n")
+        with warnings.catch_warnings(), warpspy.Session() as spy:
+            warnings.simplefilter("ignore")
+            assert spy.load("inf.mtx") == "inf"
+            rows = spy.run("print 0:1 0:1")
+            assert rows[0]["matrix"] == "inf" and list(rows["value"][:2]) == [math.inf, -math.inf]
+            assert math.isnan(rows[2]["value"]) and rows[3]["value"] == 7
+            values = next(row for row in spy.run("layout csr") if row["array"] == "val")["values"]
+            assert values[:2] == [math.inf, -math.inf] and math.isnan(values[2])
+            assert math.isnan(spy.run("solve gs b ones force").first["residual_true"])
+            assert spy.run("spmv csr-serial on cpu reps 1").first["error"] is None
+            assert math.isnan(spy.run("spmv csr-serial on cpu reps 1; print y")["value"][0])  # inf - inf
     """)
 
 

@@ -1,6 +1,7 @@
 /* The command print: the rows, columns, entries, blocks and vectors that it prints as JSON are compared with the
    matrix. Other tests check truncated text, refusals, failing allocations and cancelling. */
 #include "kits/shapes.h"
+#include "kits/mtx_kit.h"
 #include "kits/talk.h"
 #include "kits/test.h"
 #include "base/loop.h"
@@ -361,4 +362,82 @@ TEST(a_long_table_is_cut)
     assert_int_equal(t.n, KEPT);
     assert_int_equal(table_shorten(&t, KEPT), 0);
     table_clear(&t);
+}
+
+/* Matrices with each kind of value that is not finite; 0 / 0 and inf - inf make NaN with the sign bit set. */
+static void load_not_finite(struct talk *t)
+{
+    static const char real[] = "%%MatrixMarket matrix coordinate real general\n3 3 5\n1 1 inf\n1 2 -inf\n2 2 -nan\n2 1 "
+                               "nan\n3 3 1\n",
+                      complex[] = "%%MatrixMarket matrix coordinate complex general\n2 2 2\n1 1 -nan 1\n2 2 1 -inf\n";
+    char line[300];
+    snprintf(line, sizeof line, "load %s as A", write_file("real.mtx", real, sizeof real - 1));
+    assert_true(talk_line(t, line));
+    snprintf(line, sizeof line, "load %s as Z", write_file("complex.mtx", complex, sizeof complex - 1));
+    assert_true(talk_line(t, line));
+    assert_true(talk_line(t, "let B = A - A; let Y = Z - Z; use A"));
+    talk_forget(t);
+}
+
+TEST(nan_has_no_sign)
+{
+    static const char *const lines[] = {"print A",
+                                        "print row 1 A",
+                                        "print 1 1 A",
+                                        "print B",
+                                        "print 0 0 B",
+                                        "print Z",
+                                        "print 0 0 Z",
+                                        "print Y",
+                                        "print 0 0 Y",
+                                        "diff A B",
+                                        "find entries > 0 of A",
+                                        "find rows length > 0 of B",
+                                        "stats A",
+                                        "check A",
+                                        "layout csr B slots 0:3",
+                                        "spmv csr-serial B on cpu reps 1",
+                                        "print y",
+                                        "solve gs A b ones force on cpu",
+                                        "print x; print r",
+                                        "solve bicgstab Z b ones force on cpu",
+                                        "print r",
+                                        "solve direct A b ones force",
+                                        "print x"};
+    for (int mode = OUT_TEXT; mode <= OUT_CSV; mode++) {
+        struct talk t;
+        talk_open(&t, (enum out_mode)mode);
+        load_not_finite(&t);
+        for (int i = 0; i < COUNT(lines); i++) {
+            talk_line(&t, lines[i]);
+            if (strstr(t.out, "-nan") || strstr(t.err, "-nan")) fail_msg("%s: %s%s", lines[i], t.out, t.err);
+            talk_forget(&t);
+        }
+        talk_close(&t);
+    }
+}
+
+/* JSON has no words for them, so they are strings; null stands for what is not known. */
+TEST(json_tells_infinity_and_nan_apart)
+{
+    static const char *const says[][2] = {{"print 0 0", "\"value\":\"inf\",\"imag\":0"},
+                                          {"print 0 1", "\"value\":\"-inf\""},
+                                          {"print 1 1", "\"value\":\"nan\""},
+                                          {"print 0 0 B", "\"value\":\"nan\""},
+                                          {"print 0 0 Z", "\"value\":\"nan\",\"imag\":1"},
+                                          {"print 1 1 Z", "\"value\":1,\"imag\":\"-inf\""},
+                                          {"stats", "\"value_min\":\"-inf\",\"value_max\":\"inf\""},
+                                          {"layout csr", "\"values\":[\"inf\",\"-inf\",\"nan\",\"nan\",1]"},
+                                          {"solve gs b ones force on cpu", "\"residual_true\":\"nan\""},
+                                          {"solve gs b ones force on cpu", "\"m\":null"}};
+    struct talk t;
+    talk_open(&t, OUT_JSON);
+    load_not_finite(&t);
+    for (int i = 0; i < COUNT(says); i++) talk_says(&t, says[i][0], says[i][1]);
+    talk_close(&t);
+    talk_open(&t, OUT_CSV);
+    load_not_finite(&t);
+    talk_says(&t, "print row 0", ",inf,0");
+    talk_says(&t, "print row 1", ",nan,0");
+    talk_close(&t);
 }

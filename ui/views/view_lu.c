@@ -274,7 +274,7 @@ static bool numbers(struct session *s, const struct view_state *st, int w, int h
             out_row(s->out);
             out_int(s->out, "columns_done", NULL, v->k);
             out_int(s->out, "row", NULL, v->row[i]);
-            out_nums(s->out, "values", v->n, line);
+            out_values(s->out, "values", v->n, line);
             continue;
         }
         for (int64_t j = 0; j < v->n; j++) {

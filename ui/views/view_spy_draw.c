@@ -4,6 +4,7 @@
 #include "view_spy.h"
 #include "view_state.h"
 #include "base/text.h"
+#include "session/listing.h"
 #include "session/matrix.h"
 #include "session/parting.h"
 #include "session/session.h"
@@ -329,7 +330,7 @@ static void draw_status(struct canvas *c, const struct matrix *m, const struct p
 {
     const struct csr *A = &m->csr;
     bool owners = spy->spots.by == SPY_OWNER && m->parting;
-    char a[32], b[32], d[32], f[32];
+    char a[32], b[32], d[32], f[32], value[NUMBER_TEXT];
     const struct grid *g = &spy->grid;
     if (u.row1 - u.row0 > 1 || u.col1 - u.col0 > 1) {
         int end = canvas_text(c, 1, y, ST_PLAIN, "rows %s..%s, columns %s..%s: %s%s", show_count(u.row0, a, sizeof a),
@@ -345,10 +346,8 @@ static void draw_status(struct canvas *c, const struct matrix *m, const struct p
                         show_count(u.col0, b, sizeof b));
     if (k < 0)
         x = canvas_text(c, x, y, ST_DIM, "no entry");
-    else if (A->imag)
-        x = canvas_text(c, x, y, ST_BOLD, "%.17g %+.17gi", A->val[k], A->imag[k]);
     else
-        x = canvas_text(c, x, y, ST_BOLD, "%.17g", A->val[k]);
+        x = canvas_text(c, x, y, ST_BOLD, "%s", number_digits(A->val[k], A->imag ? A->imag[k] : 0, 17, value));
     if (owners) draw_parts_under(c, x, y, m, u);
 }
 

@@ -13,7 +13,7 @@ import weakref
 
 from .errors import Cancelled, Crashed, Error, Note
 from .program import find_program
-from .records import Plot, Records
+from .records import Plot, Records, with_numbers
 
 PROTOCOL = 1
 PLAIN_WORD = re.compile(r"[A-Za-z0-9_+\-.,/:=@%^*]+")
@@ -164,7 +164,7 @@ class Session:
         if reply["id"] != number:  # the end of a cancel request
             return
         if "record" in reply:
-            records.append(reply["record"])
+            records.append(with_numbers(reply["record"]))
         elif "text" in reply:
             text.append(reply["text"])
         elif "note" in reply:
