@@ -127,6 +127,7 @@ enum { CARD_PROBLEMS = 3 };
 /* The verdict: what kind of matrix it is, what solves it, what stores it, and what is wrong with it. */
 struct card_verdict {
     char kind[160], solve[160], store[160];
+    const char *format; /* the format of `store`: by rule of thumb, which a prediction from above replaces */
     char problem[CARD_PROBLEMS][96];
     int problems; /* number of problems that were found; at most CARD_PROBLEMS of them have a text */
 };

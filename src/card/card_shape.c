@@ -93,7 +93,7 @@ static bool run_band(struct card *c, struct card_row *r, struct err *e)
     card_say(r, "%s left, %s right, profile %s", card_count(b.lower).text, card_count(b.upper).text,
              card_count(b.left + above).text);
     if (share > 0.5)
-        card_advise(r, "full, dia");
+        card_advise(r, "%.3g%% of the band stored", 100 * share);
     else if (width > A->cols / 4 && A->cols > 64)
         advise_wide(A, r);
     else
@@ -167,9 +167,10 @@ static bool run_rows(struct card *c, struct card_row *r, struct err *e)
     if (!ok || !A->rows) return ok;
     double mean = (double)A->nnz / (double)A->rows;
     card_set(r, "row_mean", mean);
-    static const char *const advice[] = {"all empty", "even, ell fits", "uneven, sell", "long tail, not ell"};
+    static const char *const words[] = {"all empty", "even", "uneven", "long tail"};
     c->facts.rows = evenness_of(q[4], mean);
-    card_advise(r, "%s", advice[c->facts.rows]);
+    card_advise(r, "%s", words[c->facts.rows]);
+    if (q[4]) card_advise(r, ", ell %.2g%% padding", 100 * (1 - mean / (double)q[4]));
     return true;
 }
 

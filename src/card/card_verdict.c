@@ -1,7 +1,6 @@
 /* The verdict on a matrix, from the results of the card's lines: kind, solver, format, problems. */
 #include "card.h"
 #include "matrix/csr.h"
-#include "formats/fmt_bsell.h"
 #include "base/text.h"
 
 #include <math.h>
@@ -10,6 +9,11 @@
 #include <string.h>
 
 /* ---- what kind of matrix it is ---- */
+
+static const char *const row_words[] = {[CARD_ROWS_UNKNOWN] = "no entries",
+                                        [CARD_ROWS_EVEN] = "even rows",
+                                        [CARD_ROWS_UNEVEN] = "uneven rows",
+                                        [CARD_ROWS_LONG_TAIL] = "some very long rows"};
 
 static bool is_square(const struct card *c)
 {
@@ -32,16 +36,12 @@ const char *card_symmetry_text(const struct card *c)
 
 static void judge_kind(const struct card *c, struct card_verdict *v)
 {
-    static const char *const rows[] = {[CARD_ROWS_UNKNOWN] = "no entries",
-                                       [CARD_ROWS_EVEN] = "even rows",
-                                       [CARD_ROWS_UNEVEN] = "uneven rows",
-                                       [CARD_ROWS_LONG_TAIL] = "some very long rows"};
     const struct card_facts *f = &c->facts;
     const char *shape = c->A->rows > c->A->cols ? "more rows than columns" : "more columns than rows";
     text_append(v->kind, sizeof v->kind, "%s%s", c->A->imag ? "complex, " : "",
                 is_square(c) ? card_symmetry_text(c) : shape);
     if (f->dominant && !c->A->imag && !c->symmetry.values) text_append(v->kind, sizeof v->kind, ", dominant diagonal");
-    text_append(v->kind, sizeof v->kind, ", %s", rows[f->rows]);
+    text_append(v->kind, sizeof v->kind, ", %s", row_words[f->rows]);
 }
 
 /* ---- what solves it ---- */
@@ -90,23 +90,25 @@ static double dia_ratio(const struct csr *A, int64_t diagonals)
     return diagonals ? dia / ((value + 4) * (double)A->nnz + 4 * ((double)A->rows + 1)) : INFINITY;
 }
 
+/* By rule of thumb: from bytes and row lengths, because the card knows no times. */
 static void judge_format(const struct card *c, struct card_verdict *v)
 {
     static const char *const by_rows[] = {[CARD_ROWS_UNKNOWN] = "csr",
-                                          [CARD_ROWS_EVEN] = "ell: hardly any padding",
-                                          [CARD_ROWS_UNEVEN] = "sell: little padding for uneven rows",
-                                          [CARD_ROWS_LONG_TAIL] = "csr: long rows cause padding in ell and sell"};
+                                          [CARD_ROWS_EVEN] = "ell",
+                                          [CARD_ROWS_UNEVEN] = "sell",
+                                          [CARD_ROWS_LONG_TAIL] = "csr"};
     const struct card_facts *f = &c->facts;
     double blocks = f->block ? f->block_ratio : INFINITY, diagonals = dia_ratio(c->A, f->diagonals);
+    v->format = fmin(blocks, diagonals) >= 1 ? by_rows[f->rows] : diagonals < blocks ? "dia" : "bsr";
+    text_append(v->store, sizeof v->store, "%s", v->format);
     if (fmin(blocks, diagonals) >= 1)
-        text_append(v->store, sizeof v->store, "%s", by_rows[f->rows]);
+        text_append(v->store, sizeof v->store, ", rule of thumb: %s", row_words[f->rows]);
     else if (diagonals < blocks)
-        text_append(v->store, sizeof v->store, "dia: %s, %.2g times csr's bytes",
+        text_append(v->store, sizeof v->store, ", rule of thumb: %s, %.2gx csr's bytes",
                     how_many(f->diagonals, "diagonal").text, diagonals);
     else
-        text_append(v->store, sizeof v->store, "bsr %d%s: %.2g times csr's bytes", f->block,
-                    f->block <= BSELL_MOST ? " or bsell" : "", f->block_ratio);
-    text_append(v->store, sizeof v->store, "; `advise` predicts times");
+        text_append(v->store, sizeof v->store, " %d, rule of thumb: %.2gx csr's bytes", f->block, f->block_ratio);
+    if (c->A->nnz) text_append(v->store, sizeof v->store, "; see `advise`");
 }
 
 /* ---- what is wrong with it ---- */

@@ -102,9 +102,7 @@ static void out_predicted(struct out *o, const struct choice *c)
 static void out_format(struct out *o, const struct choice *c)
 {
     char text[64];
-    bool suited = c->model && c->format->suit && out_mode(o) == OUT_TEXT;
-    if (suited) snprintf(text, sizeof text, "%s %lld", c->format->name, (long long)c->model->plan.shape.param[0]);
-    out_str(o, "format", "format", suited ? text : c->format->name);
+    out_str(o, "format", "format", out_mode(o) == OUT_TEXT ? choice_stored(c, text, sizeof text) : c->format->name);
 }
 
 static void out_advised(const struct advising *v, const struct choices *all, int i)
@@ -225,24 +223,17 @@ static bool measure(struct advising *v, struct matrix *m, struct choices *all, s
     return v->measured_here = w.dev && choices_measure(all, v->s, &w, spmv_measure, e);
 }
 
-/* The fits to times of library kernels hold for one GPU only. */
-static bool fit(const struct advising *v, struct matrix *m, struct choices *all, struct err *e)
-{
-    bool other = v->s->gpu && strcmp(v->on->name, BLACK_BOX_GPU) != 0;
-    return other || choices_fit(all, v->s, m, v->real, e);
-}
-
 /* Rank the kernels of `a` and show them. After a cancellation (!complete), rank those that were predicted before it. */
 static bool rank_and_say(struct advising *v, struct matrix *m, const struct predictions *a, int64_t products,
                          bool complete, bool measured, struct err *e)
 {
-    struct choices all;
-    bool ranked = choices_of(v->s, m, a, products, &all, e);
-    bool ok = ranked && complete && choices_correct(&all, v->s, m, v->real, v->on, &v->corrected, e) &&
-              fit(v, m, &all, e) && (!measured || measure(v, m, &all, e));
-    if (ranked) say(v, &all);
+    struct choices all = {0};
+    bool ok = complete ? choices_predicted(v->s, m, a, products, v->real, v->on, &all, &v->corrected, e)
+                       : choices_of(v->s, m, a, products, &all, e);
+    if (complete && measured) ok = ok && measure(v, m, &all, e);
+    if (all.n || all.nrefused) say(v, &all);
     choices_free(&all);
-    return ok;
+    return ok && complete;
 }
 
 static bool run_advise_kernels(struct session *s, const struct args *a, struct err *e)

@@ -1,4 +1,5 @@
 /* check: the report card of a matrix. */
+#include "session/advice.h"
 #include "session/args.h"
 #include "base/screen_lock.h"
 #include "card/card.h"
@@ -9,6 +10,8 @@
 #include "session/session.h"
 #include "base/text.h"
 
+#include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 enum { CARD_SAYS = sizeof(struct card_text) + 20 }; /* "line: text" in JSON */
@@ -46,16 +49,30 @@ static bool has_verdict(const struct csr *A, const char *only)
     return !only && A->rows && A->cols;
 }
 
+/* The verdict on the card; the format is the one that `advise` predicts to be the fastest, if that is known. */
+static void judge(const struct card *c, const struct first_choice *first, struct card_verdict *v)
+{
+    char us[32];
+    card_judge(c, v);
+    if (!first->known) return;
+    v->format = first->format;
+    *v->store = 0;
+    text_append(v->store, sizeof v->store, "%s with kernel %s: %s, %s %s", first->stored, first->kernel,
+                show_us(first->us, us, sizeof us), first->measured ? "measured on" : "predicted for", first->machine);
+}
+
 /* The keys are null if there is no verdict. */
-static void out_verdict_keys(struct out *o, const struct card *c, bool judged)
+static void out_verdict_keys(struct out *o, const struct card *c, const struct first_choice *first, bool judged)
 {
     struct card_verdict v = {0};
     const char *problem[CARD_PROBLEMS];
     int n = 0;
-    if (judged) card_judge(c, &v);
+    if (judged) judge(c, first, &v);
     out_str(o, "kind", NULL, judged ? v.kind : NULL);
     out_str(o, "solve_with", NULL, judged ? v.solve : NULL);
     out_str(o, "store_as", NULL, judged ? v.store : NULL);
+    out_str(o, "store_format", NULL, judged ? v.format : NULL);
+    out_str(o, "store_by", NULL, !judged ? NULL : !first->known ? "rule" : first->measured ? "measured" : "predicted");
     for (; n < v.problems && n < CARD_PROBLEMS; n++) problem[n] = v.problem[n];
     out_strs(o, "problems", n, problem);
 }
@@ -66,7 +83,8 @@ static bool is_shown(const struct card_row *r, const char *only)
 }
 
 /* One record with all keys; the values of lines that did not run are null. */
-static bool out_keys(struct session *s, const struct matrix *m, const struct card *c, const char *only, struct err *e)
+static bool out_keys(struct session *s, const struct matrix *m, const struct card *c, const struct first_choice *first,
+                     const char *only, struct err *e)
 {
     struct out *o = s->out;
     char(*text)[CARD_SAYS] = mem_new(c->n, sizeof *text, "a report card", e);
@@ -79,7 +97,7 @@ static bool out_keys(struct session *s, const struct matrix *m, const struct car
         out_int(o, "cols", NULL, m->csr.cols);
         out_int(o, "nnz", NULL, m->csr.nnz);
         out_bool(o, "stopped", NULL, c->stopped);
-        out_verdict_keys(o, c, has_verdict(&m->csr, only));
+        out_verdict_keys(o, c, first, has_verdict(&m->csr, only));
         for (int i = 0; i < c->n; i++) {
             const struct card_row *r = &c->row[i];
             for (int k = 0; r->line->keys[k].name; k++) out_key(o, r, k);
@@ -118,10 +136,10 @@ static void out_late(struct out *o, const struct card *c)
     if (n) out_text(o, "%-10s %s; `check all`", "too slow", names);
 }
 
-static void out_verdict(struct out *o, const struct card *c)
+static void out_verdict(struct out *o, const struct card *c, const struct first_choice *first)
 {
     struct card_verdict v;
-    card_judge(c, &v);
+    judge(c, first, &v);
     out_text(o, "%-10s %s", "kind", v.kind);
     out_text(o, "%-10s %s", "solvers", v.solve);
     out_text(o, "%-10s %s", "store as", v.store);
@@ -130,13 +148,14 @@ static void out_verdict(struct out *o, const struct card *c)
     if (!v.problems) out_text(o, "%-10s %s", "problems", "none found");
 }
 
-static void out_lines(struct session *s, const struct matrix *m, const struct card *c, const char *only)
+static void out_lines(struct session *s, const struct matrix *m, const struct card *c, const struct first_choice *first,
+                      const char *only)
 {
     struct out *o = s->out;
     const struct csr *A = &m->csr;
     out_text(o, "%s: %s x %s, %s, %s; rows counted from 0", m->name, card_count(A->rows).text, card_count(A->cols).text,
              how_many(A->nnz, "nonzero").text, A->imag ? "complex" : "real");
-    if (has_verdict(A, only)) out_verdict(o, c);
+    if (has_verdict(A, only)) out_verdict(o, c, first);
     for (int i = 0; i < c->n; i++) {
         const struct card_row *r = &c->row[i];
         if (is_shown(r, only))
@@ -167,14 +186,18 @@ static bool run_check(struct session *s, const struct args *a, struct err *e)
     struct matrix *m = session_matrix(s, arg(a, "matrix"), e);
     const char *only = arg(a, "only");
     struct card c = {0};
-    bool gave = screen_lock_give();
-    bool ok = m && card_make(&c, &m->csr, &m->info, arg_flag(a, "all"), only, &s->watch, e);
+    struct first_choice first = {0};
+    bool gave = screen_lock_give(), all = arg_flag(a, "all");
+    bool ok = m && card_make(&c, &m->csr, &m->info, all, only, &s->watch, e);
     screen_lock_back(gave);
+    bool stopped = c.stopped;
+    if (ok && !stopped && has_verdict(&m->csr, only))
+        stopped = !first_choice_of(s, m, all ? INFINITY : card_limit_us, &first, NULL);
     if (ok && out_mode(s->out) == OUT_TEXT)
-        out_lines(s, m, &c, only);
+        out_lines(s, m, &c, &first, only);
     else
-        ok = ok && out_keys(s, m, &c, only, e);
-    if (ok && c.stopped) ok = fail(e, E_CANCELLED, "cancelled; the lines above are complete");
+        ok = ok && out_keys(s, m, &c, &first, only, e);
+    if (ok && stopped) ok = fail(e, E_CANCELLED, "cancelled; the lines above are complete");
     card_free(&c);
     return ok;
 }
@@ -185,6 +208,8 @@ const struct command command_check = {
     .grammar = "[MATRIX] [all|lines] [only LINE]",
     .about = "a report card: what a matrix is, and what that means for formats and solvers",
     .help = "The card begins with a verdict: the kind of matrix, a solver, a format and the problems that were found.\n"
+            "The format is the one that `advise` predicts to be the fastest. If predicting takes more than 2 seconds,\n"
+            "a rule of thumb names the format, and says so.\n"
             "On a matrix of more than 100,000 nonzeros, the expensive lines (rank, parts, strong, weak, fill,\n"
             "definite, condition) together get 2 seconds; the card names the lines that need more, and `check all`\n"
             "runs them without a limit. Ctrl-C keeps the finished lines. `only` runs one line; `lines` explains each\n"

@@ -1,6 +1,7 @@
 /* Ranks kernels for `advise`: emulates our kernels, fits the times of library kernels, and measures the best on a
    GPU. */
 #include "advice.h"
+#include "base/loop.h"
 #include "base/screen_lock.h"
 #include "correction.h"
 #include "formats/format.h"
@@ -18,7 +19,10 @@
 #include "spmv.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+#include <time.h>
 
 /* ---- the order of choices ---- */
 
@@ -211,6 +215,95 @@ bool choices_fit(struct choices *c, const struct session *s, const struct matrix
     for (const struct black_box *b = black_boxes; ok && b->name; b++) ok = fit_one(c, s, m, b, real, &t, e);
     rank(c);
     return ok;
+}
+
+/* The fits to times of library kernels hold for one GPU only. */
+static bool fits_are_for(const struct session *s, const struct machine *g)
+{
+    return !s->gpu || !strcmp(g->name, BLACK_BOX_GPU);
+}
+
+bool choices_predicted(struct session *s, struct matrix *m, const struct predictions *p, int64_t products,
+                       enum type real, const struct machine *g, struct choices *out, struct correction *by,
+                       struct err *e)
+{
+    return choices_of(s, m, p, products, out, e) && choices_correct(out, s, m, real, g, by, e) &&
+           (!fits_are_for(s, g) || choices_fit(out, s, m, real, e));
+}
+
+/* ---- the first choice ---- */
+
+/* A watch that also ends a prediction when its time is used up: processor time, so that the same matrix gets the same
+   answer on a busy machine. */
+struct prediction_limit {
+    struct watch outer;
+    double until_us; /* by thread_us */
+    bool late;
+};
+
+/* The processor time of this thread. */
+static double thread_us(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+    return (double)t.tv_sec * 1e6 + (double)t.tv_nsec / 1e3;
+}
+
+static bool tick_in_time(struct watch *w, const char *what, int64_t done, int64_t total)
+{
+    struct prediction_limit *t = w->user;
+    if (t->outer.tick && !t->outer.tick(&t->outer, what, done, total)) return false;
+    t->late = thread_us() > t->until_us;
+    return !t->late;
+}
+
+const char *choice_stored(const struct choice *c, char *text, size_t size)
+{
+    bool suited = c->model && c->format->suit;
+    if (suited)
+        snprintf(text, size, "%s %lld", c->format->name, (long long)c->model->plan.shape.param[0]);
+    else
+        snprintf(text, size, "%s", c->format->name);
+    return text;
+}
+
+static void note_first(const struct choices *all, const struct machine *g, struct first_choice *out)
+{
+    const struct choice *c = all->n ? all->c : NULL;
+    if (!c || isinf(c->ranked_us)) return;
+    *out = (struct first_choice){.known = true,
+                                 .measured = !isnan(c->measured_us),
+                                 .us = choice_us(c),
+                                 .format = c->format->name,
+                                 .kernel = c->name};
+    choice_stored(c, out->stored, sizeof out->stored);
+    snprintf(out->machine, sizeof out->machine, "%s", c->box && !out->measured ? BLACK_BOX_GPU : g->name);
+}
+
+static bool predict_first(struct session *s, struct matrix *m, struct first_choice *out, struct err *e)
+{
+    struct machine g;
+    struct predictions p = {0};
+    struct choices all = {0};
+    struct correction by;
+    bool ok = modeled_matrix(m, e) && modeled_machine(s, &g, e) && predictions_first(s, m, T_F64, &g, &p, e) &&
+              choices_predicted(s, m, &p, 0, T_F64, &g, &all, &by, e);
+    if (ok) note_first(&all, &g, out);
+    choices_free(&all);
+    predictions_free(&p);
+    return ok;
+}
+
+bool first_choice_of(struct session *s, struct matrix *m, double limit_us, struct first_choice *out, struct err *e)
+{
+    struct err why = {0};
+    struct prediction_limit limit = {.outer = s->watch, .until_us = thread_us() + limit_us};
+    *out = (struct first_choice){0};
+    s->watch = (struct watch){tick_in_time, &limit};
+    bool ok = predict_first(s, m, out, &why);
+    s->watch = limit.outer;
+    if (limit.late) loop_enter(loop_watch()); /* let loops run again after the limit has stopped one */
+    return ok || limit.late || why.code != E_CANCELLED || fail_at(e, why.code, why.where, "%s", why.text);
 }
 
 /* ---- measuring the best ---- */

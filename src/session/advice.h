@@ -3,6 +3,7 @@
 #define ADVICE_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "base/array.h"
@@ -68,6 +69,27 @@ enum { MEASURED_FIRST = 3 };
    cancelled or the device is lost; *c then holds what was measured before. */
 bool choices_measure(struct choices *c, struct session *s, const struct spmv_request *w, measure_fn *measure,
                      struct err *e);
+/* Rank for g what `advise predicted` ranks: the kernels of p, corrected by the last bench (*by), and the fits. */
+bool choices_predicted(struct session *s, struct matrix *m, const struct predictions *p, int64_t products,
+                       enum type real, const struct machine *g, struct choices *out, struct correction *by,
+                       struct err *e);
+
+/* The kernel that choices_predicted ranks first in fp64, for verdicts. */
+struct first_choice {
+    bool known;    /* the members below are set */
+    bool measured; /* us was measured on this GPU */
+    double us;     /* of one SpMV */
+    const char *format, *kernel;
+    char stored[64];  /* the format with the parameter that suits the matrix or the GPU, as `convert` takes it */
+    char machine[64]; /* the GPU that was predicted, or measured */
+};
+/* Predict no longer than limit_us of processor time; what was predicted by then stays with the matrix, so that the next
+   call goes on from there. A matrix that cannot be predicted leaves out->known false. Returns false only if the user
+   cancelled. */
+bool first_choice_of(struct session *s, struct matrix *m, double limit_us, struct first_choice *out, struct err *e);
+/* The format of c as `convert` takes it. Returns text. */
+const char *choice_stored(const struct choice *c, char *text, size_t size);
+
 /* Its time: measured, or else predicted, or else the lower bound. */
 double choice_us(const struct choice *c);
 /* The time of the conversion and of the SpMVs to rank for. */

@@ -19,8 +19,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The fastest kernels whose predictions must not be lower bounds; `advise` measures as many on a GPU. */
-enum { WANTED = 3 };
+/* The fastest kernels whose predictions must not be lower bounds; `advise` measures WANTED of them on a GPU, and a
+   verdict names the first. */
+enum { WANTED = 3, WANTED_FIRST = 1 };
 /* A first look that predicts a kernel to take this many times as long as the fastest is not followed by a closer one.
  */
 #define FAR_BEHIND 1.5
@@ -33,6 +34,7 @@ struct predicting {
     const struct machine *on;
     enum type real;
     int64_t products;
+    int wanted; /* the fastest kernels that must be predicted */
     bool users; /* predict users' kernels, instead of those that are kept */
     struct predictions *p;
     struct packed last;
@@ -94,12 +96,13 @@ static double cost_number(const struct predicting *v, const struct format *f, in
     return best[n];
 }
 
-/* Kernels of csr that prepare nothing are always predicted: conversions pay in comparison with the fastest of them. */
+/* Kernels of csr that prepare nothing are predicted for every ranking: conversions pay in comparison with the fastest
+   of them. */
 static bool is_slow(const struct predicting *v, const struct waiting_kernel *c, const struct format *f)
 {
     const struct kernel *k = c->kernel;
-    bool needed = !f && k->format->interchange && !k->prepare;
-    return !needed && cost(v, 0, c->least_us) > cost_number(v, f, f ? 0 : WANTED - 1);
+    bool needed = !f && v->wanted > WANTED_FIRST && k->format->interchange && !k->prepare;
+    return !needed && cost(v, 0, c->least_us) > cost_number(v, f, f ? 0 : v->wanted - 1);
 }
 
 /* The sizes of the format of k; false: the matrix does not fit. */
@@ -205,12 +208,23 @@ bool predictions_of(struct session *s, struct matrix *m, const struct format *f,
     *out = (struct predictions){0};
     struct kept_predictions *kept = kept_predictions_for(m, real, g, e);
     if (!kept) return false;
-    struct predicting v = {.s = s, .m = m, .on = g, .real = real, .products = products, .p = &kept->p};
+    struct predicting v = {
+        .s = s, .m = m, .on = g, .real = real, .products = products, .wanted = WANTED, .p = &kept->p};
     bool ok = predict_all(&v, f, e), copied = copy(&kept->p, f, out, ok ? e : NULL);
     if (!ok || !copied) return false;
     v.p = out;
     v.users = true;
     return predict_all(&v, f, e);
+}
+
+bool predictions_first(struct session *s, struct matrix *m, enum type real, const struct machine *g,
+                       struct predictions *out, struct err *e)
+{
+    *out = (struct predictions){0};
+    struct kept_predictions *kept = kept_predictions_for(m, real, g, e);
+    if (!kept) return false;
+    struct predicting v = {.s = s, .m = m, .on = g, .real = real, .wanted = WANTED_FIRST, .p = &kept->p};
+    return predict_all(&v, NULL, e) && copy(&kept->p, NULL, out, e);
 }
 
 bool predictions_with(struct session *s, struct matrix *m, const struct format *f, const int64_t *param, enum type real,
@@ -223,7 +237,7 @@ bool predictions_with(struct session *s, struct matrix *m, const struct format *
         if (p->k[i].kernel->format != f) p->k[p->n++] = p->k[i];
     for (int i = 0; i < nno; i++)
         if (p->no[i].kernel->format != f) p->no[p->nno++] = p->no[i];
-    struct predicting v = {.s = s, .m = m, .on = g, .real = real, .p = p};
+    struct predicting v = {.s = s, .m = m, .on = g, .real = real, .wanted = WANTED, .p = p};
     for (int i = 0; ok && kernels[i]; i++) {
         const struct kernel *k = kernels[i];
         if (k->format == f && !k->host && !k->vendor) ok = predict_one(&v, k, param, e);

@@ -511,21 +511,24 @@ TEST(rectangular_parts_are_no_systems)
 static const struct {
     const char *make, *kind, *solve, *store, *problem; /* problem: NULL if no problem is expected */
 } verdicts[] = {
-    {"gen poisson2d 20", "symmetric positive definite", "cg, with precond", "dia: 5 diagonals", NULL},
-    {"load tests/files/negative.mtx", "symmetric negative definite", "cg, which solves -A x = -b", "dia: 3 diagonals",
-     NULL},
+    {"gen poisson2d 20", "symmetric positive definite", "cg, with precond", "dia, rule of thumb: 5 diagonals", NULL},
+    {"load tests/files/negative.mtx", "symmetric negative definite", "cg, which solves -A x = -b",
+     "dia, rule of thumb: 3 diagonals", NULL},
     {"load tests/files/indefinite.mtx", "symmetric, not positive", "minres; not cg", "", NULL},
-    {"gen rmat 12", "not symmetric, some very long rows", "singular", "csr: long rows", "structurally singular"},
-    {"gen fem 12", "symmetric", "cg", "bsr 3 or bsell: ", NULL},
-    {"gen circuit 300", "only the pattern is symmetric, dominant", "jacobi and gs converge", "sell", NULL},
+    {"gen rmat 12", "not symmetric, some very long rows", "singular", "csr, rule of thumb: some very long rows",
+     "structurally singular"},
+    {"gen fem 12", "symmetric", "cg", "bsr 3, rule of thumb: ", NULL},
+    {"gen circuit 300", "only the pattern is symmetric, dominant", "jacobi and gs converge",
+     "sell, rule of thumb: uneven rows", NULL},
     {"gen brokendiag 500", "not symmetric, dominant diagonal", "jacobi and gs converge", "", NULL},
     {"load tests/golden/complex.mtx", "complex", "singular in fp64", "", ""},
-    {"load tests/files/hermitian.mtx", "complex, hermitian", "cg, with precond ic0 or jacobi", "ell", NULL},
+    {"load tests/files/hermitian.mtx", "complex, hermitian", "cg, with precond ic0 or jacobi",
+     "ell, rule of thumb: even rows", NULL},
     {"load tests/files/neumann.mtx as M; extract 0 5 0 5 as E; let F = E*E*E*E*E*E", "", "cg", "", "do not use fp32"},
     {"load tests/files/swap.mtx", "symmetric", "minres", "", "2 diagonal entries missing or 0: "},
     {"load tests/files/empty_row.mtx", "", "none: A is singular", "", "structurally singular: 1 row without a pivot"},
     {"load tests/golden/singular.mtx", "", "singular in fp64", "", "singular in fp64"},
-    {"gen dense 300; extract 0 300 0 2 as tall", "more rows than columns", "", "bsr 2", NULL},
+    {"gen dense 300; extract 0 300 0 2 as tall", "more rows than columns", "", "bsr 2, rule of thumb: ", NULL},
     {"gen poisson2d 8; extract 0 40 0 64", "more columns than rows", "`solve direct`: least squares", "", NULL},
 };
 
@@ -537,14 +540,17 @@ static void check_starts(const char *make, const char *text, const char *line, c
         fail_msg("%s: the line%s lacks `%s`:\n%s", make, line, part, text);
 }
 
-/* The verdict agrees with the lines of the card, and nothing in the card contradicts it. */
+/* The verdict agrees with the lines of the card, and nothing in the card contradicts it. Without time for predictions,
+   a rule of thumb names the format. */
 TEST(test_verdict)
 {
+    double limit_us = card_limit_us;
     struct talk t;
+    card_limit_us = 0;
     talk_open(&t, OUT_TEXT);
     for (int i = 0; i < COUNT(verdicts); i++) {
         if (!talk_line(&t, verdicts[i].make)) fail_msg("%s: %s", verdicts[i].make, t.err);
-        assert_true(talk_line(&t, "check all"));
+        assert_true(talk_line(&t, "check"));
         check_starts(verdicts[i].make, t.out, "\nkind ", verdicts[i].kind);
         check_starts(verdicts[i].make, t.out, "\nsolvers ", verdicts[i].solve);
         check_starts(verdicts[i].make, t.out, "\nstore as ", verdicts[i].store);
@@ -552,6 +558,70 @@ TEST(test_verdict)
         if (strstr(t.out, "structurally singular:")) assert_null(strstr(t.out, "a direct solver is quick"));
         if (strstr(t.out, "definite,")) assert_null(strstr(t.out, "cg if also definite"));
     }
+    card_limit_us = limit_us;
+    talk_close(&t);
+}
+
+/* The value of a key in the row of a command; "": null. */
+static void string_of(const char *out, const char *command, const char *key, char *value, size_t size)
+{
+    char start[64], at_key[64];
+    snprintf(start, sizeof start, "{\"command\":\"%s\"", command);
+    snprintf(at_key, sizeof at_key, "\"%s\":\"", key);
+    const char *row = strstr(out, start), *at = row ? strstr(row, at_key) : NULL;
+    snprintf(value, size, "%.*s", at ? (int)strcspn(at + strlen(at_key), "\"") : 0, at ? at + strlen(at_key) : "");
+}
+
+/* The format of the verdict is the first one of `advise`, whatever the rule of thumb says. */
+TEST(the_format_is_the_first_choice_of_advise)
+{
+    static const char *const makes[] = {"gen poisson2d 20",
+                                        "gen poisson2d 300",
+                                        "gen rmat 10 8 seed 3",
+                                        "gen fem 12",
+                                        "gen circuit 3000",
+                                        "gen band 500 3",
+                                        "gen random 5000 9",
+                                        "gen dense 40",
+                                        "gen brokendiag 500",
+                                        "gen random 300 4 90",
+                                        "load tests/golden/complex.mtx as Z"};
+    int unlike_rule = 0;
+    struct talk t;
+    talk_open(&t, OUT_JSON);
+    for (int i = 0; i < COUNT(makes); i++) {
+        char format[32], by[32], rule[32], first[32];
+        double limit_us = card_limit_us;
+        talk_forget(&t);
+        assert_true(talk_line(&t, makes[i]));
+        card_limit_us = 0;
+        assert_true(talk_line(&t, "check"));
+        card_limit_us = limit_us;
+        string_of(t.out, "check", "store_format", rule, sizeof rule);
+        string_of(t.out, "check", "store_by", by, sizeof by);
+        assert_string_equal(by, "rule");
+        talk_forget(&t);
+        assert_true(talk_line(&t, "check; advise predicted top 1"));
+        string_of(t.out, "check", "store_format", format, sizeof format);
+        string_of(t.out, "check", "store_by", by, sizeof by);
+        string_of(t.out, "advise", "format", first, sizeof first);
+        assert_string_equal(by, "predicted");
+        if (strcmp(format, first)) fail_msg("%s: stored as %s, but advise begins with %s", makes[i], format, first);
+        unlike_rule += strcmp(rule, first) != 0;
+    }
+    assert_true(unlike_rule >= 3);
+    talk_close(&t);
+}
+
+/* Nothing can be predicted for a matrix without entries, and the verdict asks for no prediction. */
+TEST(a_matrix_without_entries_has_no_prediction)
+{
+    struct talk t;
+    talk_open(&t, OUT_TEXT);
+    assert_true(talk_line(&t, "load tests/golden/empty.mtx as E; check"));
+    check_starts("empty", t.out, "\nstore as ", "csr, rule of thumb: no entries");
+    assert_null(strstr(t.out, "advise"));
+    assert_null(strstr(t.out, "too slow"));
     talk_close(&t);
 }
 

@@ -206,6 +206,7 @@ static const struct screen_case cases[] = {
     {.name = "check_large", .setup = "gen poisson3d 30", .script = "check"},
     {.name = "check_complex", .setup = "load tests/golden/complex.mtx", .script = "check"},
     {.name = "check_empty", .setup = "load tests/golden/empty.mtx", .script = "check"},
+    {.name = "check_predicted", .setup = "gen poisson2d 20", .script = "check all"},
     {.name = "solve_small",
      .setup = "gen poisson2d 20; solve cg on cpu",
      .view = "solve",
