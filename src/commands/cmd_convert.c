@@ -68,7 +68,7 @@ static void say_balance(struct out *o, const struct stored *S)
 {
     struct measures m;
     if (format_measures(S, &m, NULL))
-        out_text(o, "load balance: %s in %s for thread blocks, variance %.4g", how_many(m.operands, "operand").text,
+        out_text(o, "load balance: %s in %s, variance %.4g", how_many(m.operands, "operand").text,
                  how_many(m.pieces, "piece").text, m.variance);
 }
 

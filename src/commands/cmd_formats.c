@@ -24,16 +24,19 @@ static void out_format(struct out *o, const struct format *f, const struct fit *
     if (fit) out_str(o, NULL, "why not", fit->fits ? "" : fit->reason);
 }
 
-/* In text, print the load balance of the diagonal formats below the table. */
+/* In text, print the load balance of the diagonal formats below the table. A thread block takes one piece, several, or
+   a part of one: the numbers of both show which. */
 static void out_balance(struct out *o, const struct fit *fit)
 {
     if (out_mode(o) != OUT_TEXT) return;
-    out_text(o, "Load balance of the diagonal formats. The operands of a thread block are its stored slots:");
+    out_text(o,
+             "Load balance of the diagonal formats: the operands of a piece are its stored slots, padding included.");
     for (int i = 0; formats[i]; i++) {
         if (!fit[i].diagonals) continue;
         out_row(o);
         out_str(o, NULL, "format", formats[i]->name);
         out_measures_text(o, &fit[i].measures);
+        out_int_if(o, NULL, "thread blocks", fit[i].blocks > 0, fit[i].blocks);
     }
 }
 

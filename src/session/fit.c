@@ -2,12 +2,33 @@
 #include "fit.h"
 #include "base/clock.h"
 #include "base/err.h"
+#include "base/mem.h"
+#include "machine/device.h"
+#include "machine/kernel.h"
+#include "machine/mat.h"
+#include "machine/microscope.h"
 #include "matrix.h"
 #include "output_run.h"
 #include "session.h"
 
 #include <math.h>
 #include <string.h>
+
+/* The thread blocks of the largest launch of the format's kernel on a GPU; 0: not known. No block runs. */
+static int64_t blocks_for(const struct stored *S)
+{
+    struct mat M = {0};
+    struct device *emu = device_open("emu", NULL);
+    const struct kernel *k = emu ? kernel_default(S->format, NULL, emu) : NULL;
+    struct scope *launches = k ? mem_new(1, sizeof *launches, "the launches of a kernel", NULL) : NULL;
+    int64_t blocks = 0;
+    if (launches && mat_borrow(&M, S, emu, NULL) && launches_of_kernel(k, &M, NULL, launches, NULL))
+        for (int l = 0; l < launches->nlaunches; l++)
+            if (launches->launch[l].blocks > blocks) blocks = launches->launch[l].blocks;
+    if (M.dev) mat_free(&M);
+    mem_free(launches);
+    return blocks;
+}
 
 static bool pack_timed(struct matrix *m, const struct format *f, enum type real, struct stored *packed, struct fit *out,
                        struct err *e)
@@ -17,6 +38,7 @@ static bool pack_timed(struct matrix *m, const struct format *f, enum type real,
     bool ok = format_pack(&m->csr, f, NULL, real, false, &S, e);
     out->prep_us = now_us() - start;
     out->diagonals = ok && format_measures(&S, &out->measures, NULL);
+    if (out->diagonals) out->blocks = blocks_for(&S);
     if (packed && ok)
         *packed = S;
     else

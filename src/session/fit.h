@@ -22,6 +22,7 @@ struct fit {
     double prep_us; /* NaN: not packed */
     bool diagonals; /* the format stores diagonals and was packed, so `measures` is set */
     struct measures measures;
+    int64_t blocks; /* then: the thread blocks that the format's kernel launches for the pieces; 0: not known */
 };
 /* Plan and pack the matrix, and time the packing. `packed` receives the packed matrix if the matrix fits; NULL: it is
    freed. Returns false if the user cancelled, or after an error other than "does not fit". */

@@ -1235,6 +1235,43 @@ TEST(every_allocation_of_a_reader_may_fail)
 
 /* ---- the measures of the lessons' tables in other commands ---- */
 
+/* The last two numbers but one, and the last, of a format's row below "Load balance": its pieces and thread blocks. */
+static void pieces_and_blocks(const char *out, const char *format, long long *pieces, long long *blocks)
+{
+    char start[32], number[3][32];
+    snprintf(start, sizeof start, "\n%s ", format);
+    const char *table = strstr(out, "Load balance of the diagonal formats"), *row = table ? strstr(table, start) : NULL;
+    assert_non_null(row);
+    assert_int_equal(sscanf(row, " %*s %*s %*s %31s %31s %31s", number[0], number[1], number[2]), 3);
+    *pieces = strtoll(number[0], NULL, 10);
+    *blocks = strtoll(number[2], NULL, 10);
+}
+
+/* Only a thread block of drm takes exactly one piece: one of hdia or brcsd2 takes four blocks of 32 rows, one of brcsd1
+   four pieces of at most 64 rows. dia's pieces have 128 rows, and its thread blocks 256, or 64 if there are few rows.
+ */
+TEST(thread_blocks_stand_beside_pieces)
+{
+    static const struct {
+        const char *make, *format;
+        long long pieces, blocks;
+    } cases[] = {{"gen walk 101", "hdia", 161, 41},        {"gen walk 101", "drm", 41, 41},
+                 {"gen walk 101", "brcsd1", 81, 21},       {"gen walk 101", "dia", 41, 81},
+                 {"gen poisson2d 100", "hdia", 313, 79},   {"gen poisson2d 100", "drm", 156, 156},
+                 {"gen poisson2d 100", "brcsd2", 313, 79}, {"gen poisson2d 100", "dia", 79, 40}};
+    struct talk t;
+    for (int i = 0; i < COUNT(cases); i++) {
+        long long pieces, blocks;
+        open_on_cpu(&t, OUT_TEXT);
+        assert_true(talk_line(&t, cases[i].make));
+        assert_true(talk_line(&t, "formats"));
+        pieces_and_blocks(t.out, cases[i].format, &pieces, &blocks);
+        assert_int_equal(pieces, cases[i].pieces);
+        assert_int_equal(blocks, cases[i].blocks);
+        shut(&t);
+    }
+}
+
 /* formats.md: diag6 in hacks of 2 rows has 3, 3 and 2 diagonals: 6, 6 and 4 operands. */
 TEST(measures_are_shown)
 {
@@ -1253,8 +1290,9 @@ TEST(measures_are_shown)
     shut(&t);
     open_on_cpu(&t, OUT_TEXT);
     assert_true(talk_line(&t, "load samples/diag6.mtx; convert hdia hack 2; formats; bench hdia dia reps 1"));
-    assert_says(t.out, "16 operands in 3 pieces for thread blocks, variance 0.8889");
-    assert_says(t.out, "format        zero padding  operands  pieces  variance");
+    assert_says(t.out, "16 operands in 3 pieces, variance 0.8889");
+    assert_says(t.out, "format        zero padding  operands  pieces  variance  thread blocks");
+    assert_says(t.out, "padding included.");
     assert_says(t.out, "GFLOP/s  padded GFLOP/s");
     assert_says(t.out, "padded GFLOP/s is 2 P / t, and\n-N is (2 P - N) / t");
     /* the table of times above these lines is wider, and a terminal narrows it */
