@@ -2,6 +2,7 @@
    requests. */
 #include "simt_runner.h"
 #include "races.h"
+#include "shared_places.h"
 
 namespace simt
 {
@@ -36,12 +37,19 @@ static void note(lane_access &t, int64_t at, source from)
     log.r[log.n++] = {access_site_of(m->watch, &t), at};
 }
 
+/* Is the running lane one of a traced block, whose shared memory is followed? */
+static bool follows()
+{
+    return m->watch && scope_traces(settings.scope);
+}
+
 void note_meeting(enum access_kind what, const char *name, unsigned mask, source from)
 {
     lane_access t = {};
     t.kind = what;
     t.name = name;
     note(t, mask, from);
+    if (follows()) places_meet(now.self->number, what == ACCESS_COLLECTIVE);
 }
 
 void wait_before_atomic()
@@ -70,6 +78,20 @@ void note_access(enum access_kind what, const void *base, int64_t k, int64_t n, 
     t.name = name;
     t.role = role;
     note(t, k, at);
+    if (!follows()) return;
+    place_access a = {};
+    a.kind = t.kind;
+    a.role = role;
+    a.thread = now.self->number;
+    a.traced = scope_watches_warp(settings.scope, static_cast<int>(a.thread / WARP));
+    a.integral = integral;
+    a.size = t.size;
+    a.elements = elements;
+    a.at = k;
+    a.n = n;
+    a.base = base;
+    a.shared_at = shared ? t.base + static_cast<uint64_t>(k) * size : 0;
+    places_access(&a);
 }
 
 void reconverge(source at)

@@ -1,6 +1,7 @@
 /* Runs launches on the emulator and watches them: traces one warp, or counts the accesses of all launches. */
 #include "scope_run.h"
 #include "pick.h"
+#include "shared_places.h"
 #include "emu.h"
 #include "base/clock.h"
 #include "base/err.h"
@@ -27,7 +28,9 @@ static void run_free(struct scope_run *run)
 static struct vectors {
     int64_t x_bytes, y_bytes;
     void *x, *y;
+    bool filled; /* x holds places_x instead of 0 */
 } kept;
+static bool fills_x; /* the next product is to have places_x */
 
 void emu_vectors_free(void)
 {
@@ -49,10 +52,24 @@ static bool vectors_for(const struct stored *S, struct err *e)
     return true;
 }
 
-/* y = A x, where x is 0: the memory accesses do not depend on the values. */
+/* x of a traced product, by which the products in shared memory are recognised. Complex elements are real. */
+static void fill_x(const struct stored *S)
+{
+    int64_t parts = type_parts(S->real);
+    bool narrow = type_size(S->real) == (size_t)parts * sizeof(float);
+    for (int64_t i = 0; i < S->cols && !kept.filled; i++)
+        if (narrow)
+            ((float *)kept.x)[parts * i] = (float)places_x(i);
+        else
+            ((double *)kept.x)[parts * i] = places_x(i);
+    kept.filled = true;
+}
+
+/* y = A x, where x is 0, except in a trace: the memory accesses do not depend on the values. */
 static bool multiply(const struct watched *of, struct err *e)
 {
     if (!vectors_for(of->M->of, e)) return false;
+    if (fills_x) fill_x(of->M->of);
     struct launch L = {.A = of->M, .alpha = 1, .x = kept.x, .y = kept.y};
     return kernel_launch(of->kernel, &L, e) && of->dev->ops->sync(of->dev, e);
 }
@@ -198,7 +215,10 @@ bool trace_warp(const struct watched *of, int launch, int64_t block, int warp, s
     if (!run) return false;
     *out = (struct trace){.launch = launch, .block = block, .warp = warp};
     run->trace = out;
+    fills_x = true;
     bool ok = watch_launches(of, run, e);
+    fills_x = false;
+    places_end();
     out->scope = run->scope;
     add_later_launches(&out->scope, &all);
     out->scope.launch[launch].seen = 1;

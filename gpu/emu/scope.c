@@ -5,6 +5,7 @@
 #include "scope.h"
 #include "scope_run.h"
 #include "pick.h"
+#include "shared_places.h"
 #include "formats/format.h"
 #include "machine/kernel.h"
 #include "machine/mat.h"
@@ -132,6 +133,11 @@ int scope_first_warp(const struct scope_run *run)
 bool scope_traces(const struct scope_run *run)
 {
     return run->trace != NULL;
+}
+
+bool scope_follow(const struct scope_run *run, struct err *e)
+{
+    return !run->scope.kernel || places_begin(run, e);
 }
 
 bool scope_traced(const struct scope_run *run)

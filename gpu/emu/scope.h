@@ -56,6 +56,8 @@ bool scope_leaves(struct scope_thread *s);
 int scope_first_warp(const struct scope_run *run);
 /* Is this a run with a trace? */
 bool scope_traces(const struct scope_run *run);
+/* The traced block begins: follow what a kernel stores in shared memory (shared_places.h). false: no memory is left. */
+bool scope_follow(const struct scope_run *run, struct err *e);
 /* Is the trace complete or full, so that nothing more of the launches needs to run? */
 bool scope_traced(const struct scope_run *run);
 /* A block that is watched begins on host thread t. Returns the state of the thread; NULL: not enough memory; the run

@@ -245,6 +245,10 @@ static void one_block(int64_t b, dim3 grid, scope_run *watch, int thread)
         m->broken = true;
         return;
     }
+    if (m->watch && scope_traces(watch) && !scope_follow(watch, &m->err)) {
+        m->broken = true;
+        return;
+    }
     for (unsigned k = 0; m->watch && k < (m->threads + WARP - 1) / WARP * WARP; k++)
         m->log[k].n = m->log[k].next = 0; /* a block that was cut short may have left notes */
     now.watched = m->watch || settings.races;

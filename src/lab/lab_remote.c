@@ -7,6 +7,7 @@
 #include "machine/bench.h"
 #include "machine/device.h"
 #include "machine/mat.h"
+#include "machine/shared_places.h"
 #include "microscope/model.h"
 
 #include <fcntl.h>
@@ -177,6 +178,19 @@ static bool garbled(const struct kernel *k, struct err *e)
     return fail(e, E_DEVICE, "%s has damaged the memory of its process", k->name);
 }
 
+/* What is left of the reply: the accesses to shared memory. */
+static bool unpack_shared(const struct lab_reply *r, uint64_t at, const struct kernel *k, const struct stored *A,
+                          struct err *e)
+{
+    struct shared_places p = {.n = (int64_t)((r->n - at) / sizeof *p.of)};
+    bool ok = !p.n || (p.of = mem_new(p.n, sizeof *p.of, "the accesses to shared memory", e));
+    if (!ok) return false;
+    if (p.n) take(r, &at, p.of, (uint64_t)p.n * sizeof *p.of);
+    for (int64_t i = 0; i < p.n; i++) ok = ok && p.of[i].row < A->rows && p.of[i].col < A->cols;
+    shared_places_give(&p);
+    return ok || garbled(k, e);
+}
+
 static bool unpack_trace(const struct lab_reply *r, const struct kernel *k, const struct mat *M, struct trace *t,
                          struct err *e)
 {
@@ -193,8 +207,9 @@ static bool unpack_trace(const struct lab_reply *r, const struct kernel *k, cons
     if (!t->step) return *t = (struct trace){0}, false;
     ok = take(r, &at, t->step, (uint64_t)n * sizeof *t->step);
     for (int64_t i = 0; i < n && ok; i++) ok = t->step[i].site >= 0 && t->step[i].site < t->scope.nsites;
+    ok = ok ? unpack_shared(r, at, k, M->of, e) : garbled(k, e);
     if (!ok) trace_free(t);
-    return ok || garbled(k, e);
+    return ok;
 }
 
 static bool trace(const struct watched *of, int which, int64_t block, int warp, struct watch *w, struct trace *out,

@@ -13,6 +13,7 @@
 #include "machine/device.h"
 #include "machine/kernel.h"
 #include "machine/mat.h"
+#include "machine/shared_places.h"
 #include "matrix/csr.h"
 #include "microscope/model.h"
 #include "microscope/tape.h"
@@ -244,9 +245,13 @@ static bool trace_job(struct work_state *s, struct err *e)
     struct trace t;
     const struct watched of = watched_kernel(s->kernel, &s->M);
     if (!trace_warp(&of, s->job->launch, s->job->block, s->job->warp, &s->watch, &t, e)) return false;
+    struct shared_places shared;
+    shared_places_take(&shared);
     struct scope_names *names = names_of(&t.scope, e);
-    return names && sent(3, (const void *[]){&t, names, t.step},
-                         (const uint64_t[]){sizeof t, sizeof *names, (uint64_t)t.nsteps * sizeof *t.step}, e);
+    return names && sent(4, (const void *[]){&t, names, t.step, shared.of},
+                         (const uint64_t[]){sizeof t, sizeof *names, (uint64_t)t.nsteps * sizeof *t.step,
+                                            (uint64_t)shared.n * sizeof *shared.of},
+                         e);
 }
 
 static bool count_job(struct work_state *s, struct err *e)

@@ -3,6 +3,7 @@
 #include "matrix/csr.h"
 #include "base/mem.h"
 #include "base/watch.h"
+#include "machine/shared_places.h"
 #include "formats/stored.h"
 
 #include <string.h>
@@ -155,33 +156,73 @@ static double work_of(const struct trace *t)
     return lanes * (double)l->blocks * (double)l->threads;
 }
 
-/* Trace the first warp of the launch with the most global accesses. */
-static bool busiest_launch(const struct watched *of, struct watch *watch, struct trace *t, struct err *e)
+/* A traced warp, and what it accessed in shared memory. */
+struct one_warp {
+    struct trace t;
+    struct shared_places shared;
+};
+
+static void one_warp_free(struct one_warp *v)
 {
-    if (!trace_warp(of, -1, 0, 0, watch, t, e)) return false;
-    for (int l = 0, largest = t->launch, n = t->scope.nlaunches; l < n; l++) {
-        struct trace other;
-        if (l == largest || !t->scope.launch[l].blocks) continue;
-        if (!trace_warp(of, l, 0, 0, watch, &other, e)) return trace_free(t), false;
-        bool better = work_of(&other) > work_of(t);
-        trace_free(better ? t : &other);
-        if (better) *t = other;
+    trace_free(&v->t);
+    mem_free(v->shared.of);
+}
+
+static bool trace_one(const struct watched *of, int launch, int64_t block, int warp, struct watch *watch,
+                      struct one_warp *v, struct err *e)
+{
+    *v = (struct one_warp){0};
+    if (!trace_warp(of, launch, block, warp, watch, &v->t, e)) return false;
+    shared_places_take(&v->shared);
+    return true;
+}
+
+/* Trace the first warp of the launch with the most global accesses. */
+static bool busiest_launch(const struct watched *of, struct watch *watch, struct one_warp *v, struct err *e)
+{
+    if (!trace_one(of, -1, 0, 0, watch, v, e)) return false;
+    for (int l = 0, largest = v->t.launch, n = v->t.scope.nlaunches; l < n; l++) {
+        struct one_warp other;
+        if (l == largest || !v->t.scope.launch[l].blocks) continue;
+        if (!trace_one(of, l, 0, 0, watch, &other, e)) return one_warp_free(v), false;
+        bool better = work_of(&other.t) > work_of(&v->t);
+        one_warp_free(better ? v : &other);
+        if (better) *v = other;
     }
     return true;
 }
 
 /* Trace the warp; if launch is -1, trace a warp of the launch with the most global accesses. */
-static bool trace_launch(const struct watched *of, const struct warp_at *at, struct watch *watch, struct trace *t,
+static bool trace_launch(const struct watched *of, const struct warp_at *at, struct watch *watch, struct one_warp *v,
                          struct err *e)
 {
     int launch = at->launch;
     if (launch < 0) {
-        if (!busiest_launch(of, watch, t, e)) return false;
+        if (!busiest_launch(of, watch, v, e)) return false;
         if (!at->block && !at->warp) return true;
-        launch = t->launch;
-        trace_free(t);
+        launch = v->t.launch;
+        one_warp_free(v);
     }
-    return trace_warp(of, launch, at->block, at->warp, watch, t, e);
+    return trace_one(of, launch, at->block, at->warp, watch, v, e);
+}
+
+/* Give the accesses to shared memory to the steps in which they are made. */
+static bool place_shared(struct tracing *v, const struct shared_places *p, struct err *e)
+{
+    int64_t next[LANES] = {0};
+    v->shared = p->n ? mem_new(v->t.nsteps, sizeof *v->shared, "the accesses to shared memory", e) : NULL;
+    for (int64_t k = 0; v->shared && k < v->t.nsteps; k++) {
+        bool shared = accesses_shared(tracing_site(v, k)->kind);
+        for (int l = 0; l < LANES; l++) {
+            v->shared[k].row[l] = v->shared[k].col[l] = -1;
+            if (!shared || !(v->t.step[k].mask >> l & 1)) continue;
+            while (next[l] < p->n && p->of[next[l]].lane != l) next[l]++;
+            if (next[l] == p->n) continue;
+            v->shared[k].row[l] = p->of[next[l]].row;
+            v->shared[k].col[l] = p->of[next[l]++].col;
+        }
+    }
+    return v->shared || !p->n;
 }
 
 struct tracing *tracing_new(const struct watched *of, const struct csr *A, enum type real, const struct warp_at *at,
@@ -193,7 +234,12 @@ struct tracing *tracing_new(const struct watched *of, const struct csr *A, enum 
     v->name = of->name;
     v->kernel = of->kernel;
     v->real = real;
-    if (trace_launch(of, at, w, &v->t, e) && sum_up(v, w, e)) return v;
+    struct one_warp warp = {0};
+    bool ok = trace_launch(of, at, w, &warp, e);
+    if (ok) v->t = warp.t;
+    ok = ok && place_shared(v, &warp.shared, e) && sum_up(v, w, e);
+    mem_free(warp.shared.of);
+    if (ok) return v;
     tracing_free(v);
     return NULL;
 }
@@ -203,6 +249,7 @@ void tracing_free(struct tracing *v)
     if (!v) return;
     trace_free(&v->t);
     mem_free(v->step);
+    mem_free(v->shared);
     mem_free(v);
 }
 
@@ -308,6 +355,18 @@ static int64_t column_at_pointer(const struct tracing *v, int64_t step, int lane
     return of_columns && end >= 0 && works_on(v, step, lane).col == end ? end : col;
 }
 
+/* The place of an element in shared memory: that of what it holds. A lane that reads an element of x does so for a
+   slot, as in global memory. */
+static void place_in_shared(const struct tracing *v, int64_t step, int lane, struct lane_at *at)
+{
+    if (!v->shared) return;
+    at->row = v->shared[step].row[lane];
+    at->col = v->shared[step].col[lane];
+    if (at->row >= 0 || at->col < 0 || tracing_site(v, step)->kind != ACCESS_SHARED_LOAD) return;
+    struct place last = slot_of_x(v, step, lane, at->col);
+    if (last.kind == SLOT_ENTRY && last.col == at->col) at->row = last.row;
+}
+
 struct lane_at tracing_lane(const struct tracing *v, int64_t step, int lane)
 {
     struct lane_at at = {.state = state_of(v, step, lane), .row = -1, .col = -1};
@@ -317,6 +376,10 @@ struct lane_at tracing_lane(const struct tracing *v, int64_t step, int lane)
     at.index = at.has_index ? v->t.step[step].at[lane] : -1;
     struct place here = scope_element(&v->t.scope, p->array, at.index);
     if (here.kind == SLOT_POINTER && !v->kernel) return at; /* in LU, lanes do not stay at one row */
+    if (accesses_shared(p->kind)) {
+        place_in_shared(v, step, lane, &at);
+        return at;
+    }
     bool reads_x = here.kind == SLOT_POINTER && here.row < 0 && here.col >= 0;
     struct place last = reads_x                     ? slot_of_x(v, step, lane, here.col)
                         : here.kind == SLOT_POINTER ? last_slot(v, step, lane)

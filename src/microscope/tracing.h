@@ -53,9 +53,12 @@ struct tracing {
     enum type real;
     struct trace t;
     struct trace_step *step; /* t.nsteps of them */
-    int64_t begins[LANES];   /* first step of each lane */
-    int64_t ends[LANES];     /* last step of each lane; less than begins[] if the lane has no steps */
-    int64_t at;              /* chosen step: 0 .. t.nsteps - 1; 0 if there are no steps */
+    struct trace_shared {
+        int32_t row[LANES], col[LANES]; /* of the elements that lanes access, as in struct shared_place */
+    } * shared;                         /* t.nsteps of them; NULL: the warp accesses no shared memory */
+    int64_t begins[LANES];              /* first step of each lane */
+    int64_t ends[LANES];                /* last step of each lane; less than begins[] if the lane has no steps */
+    int64_t at;                         /* chosen step: 0 .. t.nsteps - 1; 0 if there are no steps */
     int lane;
 };
 
@@ -83,7 +86,8 @@ struct lane_at {
     bool has_index; /* the lane accesses element `index` of the step's array */
     int64_t index;
     int64_t row, col; /* row and column of that element; for x, the row and column of the lane's last slot; for a
-                         pointer, the row that the lane works on; -1: none */
+                         pointer, the row that the lane works on; for shared memory, those of what the element holds,
+                         see struct shared_place; -1: none */
 };
 struct lane_at tracing_lane(const struct tracing *v, int64_t step, int lane);
 uint32_t tracing_alive(const struct tracing *v, int64_t step); /* lanes that are active in this step or a later one */

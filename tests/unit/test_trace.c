@@ -10,6 +10,7 @@
 #include "lu/lu.h"
 #include "machine/kernel.h"
 #include "base/mem.h"
+#include "matrix/csr.h"
 #include "session/product.h"
 #include "session/traced.h"
 #include "microscope/tracing.h"
@@ -166,6 +167,148 @@ TEST(totals_by_hand)
     talk_says(&t, "trace csr-scalar step 5 to 6", "val[1, 3, 5, 8]");
     assert_null(strstr(t.out, "x[1, 2, 2, 3]"));
     assert_int_equal(t.s.trace->at, 5);
+    talk_close(&t);
+}
+
+/* ---- shared memory ---- */
+
+/* The entry with this number. */
+static void entry_at(const struct csr *A, int64_t k, int64_t *row, int64_t *col)
+{
+    for (*row = 0; A->rowptr[*row + 1] <= k;) ++*row;
+    *col = A->col[k];
+}
+
+static int64_t as_it_is(int64_t i)
+{
+    return i;
+}
+
+/* csr-stream-padded leaves a slot after every 16 products of 8 bytes. */
+static int64_t padded(int64_t i)
+{
+    return i % 17 == 16 ? -1 : i - i / 17;
+}
+
+/* Each element of `product` that a warp of block 0 accesses stands for its entry. Returns the number of such elements.
+ */
+static int check_products(const struct tracing *v, int64_t entries, int64_t (*entry_of)(int64_t i))
+{
+    int n = 0;
+    for (int64_t k = 0; k < v->t.nsteps; k++)
+        for (int l = 0; l < LANES; l++) {
+            struct lane_at at = tracing_lane(v, k, l);
+            int64_t row, col, entry = at.has_index ? entry_of(at.index) : -1;
+            if (at.state != LANE_ACTIVE || strcmp(tracing_array(v, k), "product") || entry < 0 || entry >= entries)
+                continue;
+            entry_at(v->A, entry, &row, &col);
+            if (at.row != row || at.col != col)
+                fail_msg("%s, step %d, lane %d: product[%d] is entry (%d, %d), not (%d, %d)", v->name, (int)k, l,
+                         (int)at.index, (int)row, (int)col, (int)at.row, (int)at.col);
+            n++;
+        }
+    return n;
+}
+
+/* The warps of csr-stream and csr-merge read products that other warps have stored. In csr-merge, a thread stores
+   several products after it has loaded all of their entries. */
+TEST(lanes_that_read_shared_memory_work_on_what_it_holds)
+{
+    static const struct {
+        const char *make, *kernel;
+        int64_t (*entry_of)(int64_t i);
+    } cases[] = {{"gen random 512 5", "csr-stream f32", as_it_is},
+                 {"gen random 512 5", "csr-stream-padded f64", padded},
+                 {"gen random 300 6", "csr64-stream", as_it_is},
+                 {"gen rmat 7 seed 3", "csr-stream", as_it_is},
+                 {"gen rmat 7 seed 3", "csr-merge", as_it_is},
+                 {"gen random 60 9", "csr-merge f32", as_it_is},
+                 {"load samples/thesis4.mtx", "csr-merge", as_it_is},
+                 {"load tests/files/hermitian.mtx", "csr-stream", as_it_is}};
+    for (int i = 0; i < COUNT(cases); i++) {
+        int known = 0;
+        struct talk t;
+        talk_open(&t, OUT_TEXT);
+        assert_true(talk_line(&t, cases[i].make));
+        for (int warp = 0; warp < 4; warp++) {
+            char line[96];
+            snprintf(line, sizeof line, "trace %s warp %d launch %d block 0", cases[i].kernel, warp,
+                     t.s.trace ? t.s.trace->t.launch : 0);
+            if (!warp) snprintf(line, sizeof line, "trace %s", cases[i].kernel);
+            assert_true(talk_line(&t, line));
+            const struct csr *A = t.s.trace->A;
+            int64_t rows = A->rows < 256 ? A->rows : 256, entries = A->rowptr[rows];
+            /* the next 2048 products would take the place of the first ones */
+            if (entries > 2048) fail_msg("%s: %d", cases[i].make, (int)entries);
+            known += check_products(t.s.trace, entries, cases[i].entry_of);
+        }
+        assert_true(known > 0);
+        talk_close(&t);
+    }
+}
+
+/* The first product of each of the first 32 rows, which have 16 entries each. */
+TEST(the_first_products_of_rows)
+{
+    struct talk t;
+    talk_open(&t, OUT_TEXT);
+    assert_true(talk_line(&t, "gen random 512 16; trace csr-stream step 37 to 37"));
+    const struct csr *A = t.s.trace->A;
+    for (int l = 0; l < LANES; l++) {
+        struct lane_at at = tracing_lane(t.s.trace, 37, l);
+        assert_true(at.index == 16 * l && at.row == l && at.col == A->col[16 * l]);
+    }
+    assert_int_equal(tracing_lane(t.s.trace, 37, 0).col, 3);
+    talk_close(&t);
+}
+
+/* A group of threads stores the sums of its part of some rows; another group adds them up. A sum has a row, but no
+   column. */
+TEST(sums_in_shared_memory_have_a_row)
+{
+    static const char *const lines[] = {"gen band 200 14; trace dia", "gen fem 6; trace bsell",
+                                        "gen band 500 20; trace dia f32"};
+    for (int i = 0; i < COUNT(lines); i++) {
+        int known = 0;
+        int64_t stored[LANES];
+        struct talk t;
+        talk_open(&t, OUT_TEXT);
+        assert_true(talk_line(&t, lines[i]));
+        const struct tracing *v = t.s.trace;
+        for (int64_t k = 0; k < v->t.nsteps; k++)
+            for (int l = 0; l < LANES; l++)
+                if (!strcmp(tracing_array(v, k), "y") && v->t.step[k].mask >> l & 1)
+                    stored[l] = tracing_lane(v, k, l).row;
+        for (int64_t k = 0; k < v->t.nsteps; k++)
+            for (int l = 0; l < LANES; l++) {
+                struct lane_at at = tracing_lane(v, k, l);
+                if (at.state != LANE_ACTIVE || strcmp(tracing_array(v, k), "part")) continue;
+                assert_true(at.col < 0 || csr_find(v->A, at.row, at.col) >= 0); /* the sum of a single entry */
+                if (at.row >= 0 && at.row != stored[l])
+                    fail_msg("%s, step %d, lane %d: row %d, not %d", lines[i], (int)k, l, (int)at.row, (int)stored[l]);
+                known += at.row >= 0 && at.col < 0;
+            }
+        assert_true(known >= 2 * LANES);
+        talk_close(&t);
+    }
+}
+
+/* Shared memory that holds pointers of rows has no place in the matrix, and the lane's last row is not shown for it. */
+TEST(integers_in_shared_memory_have_no_place)
+{
+    int n = 0;
+    struct talk t;
+    talk_open(&t, OUT_TEXT);
+    assert_true(talk_line(&t, "gen random 100 9; trace csr-merge"));
+    const struct tracing *v = t.s.trace;
+    for (int64_t k = 0; k < v->t.nsteps; k++)
+        for (int l = 0; l < LANES; l++) {
+            struct lane_at at = tracing_lane(v, k, l);
+            if (at.state != LANE_ACTIVE || strcmp(tracing_array(v, k), "end")) continue;
+            assert_true(at.row == -1 && at.col == -1);
+            n++;
+        }
+    assert_true(n > 100);
     talk_close(&t);
 }
 

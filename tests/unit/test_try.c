@@ -14,6 +14,7 @@
 #include "machine/microscope.h"
 #include "matrix/csr.h"
 #include "matrix/gen.h"
+#include "microscope/tracing.h"
 #include "session/command.h"
 
 #include <cjson/cJSON.h>
@@ -191,6 +192,27 @@ TEST(a_tried_kernel_has_a_name)
     talk_refuses(&t, "spmv kernel right on emu alpha 2", "computes A x only");
     talk_refuses(&t, "spmv kernel right on cpu", "right");
     talk_close(&t);
+}
+
+/* What a user's kernel stores in shared memory is followed in its process: row 0 of the grid has the columns 0, 1, 8.
+ */
+TEST(shared_memory_of_a_tried_kernel_has_places)
+{
+    int64_t found[3] = {-1, -1, -1};
+    struct talk t;
+    open_with_matrix(&t, OUT_TEXT);
+    assert_true(try_file(&t, "plain_tile2d", ""));
+    assert_true(talk_line(&t, "trace plain_tile2d"));
+    const struct tracing *v = t.s.trace;
+    for (int64_t k = 0; k < v->t.nsteps; k++) {
+        struct lane_at at = tracing_lane(v, k, 0);
+        if (at.state != LANE_ACTIVE || tracing_site(v, k)->kind != ACCESS_SHARED_LOAD || at.index > 2) continue;
+        assert_int_equal(at.row, 0);
+        found[at.index] = at.col;
+    }
+    assert_true(found[0] == 0 && found[1] == 1 && found[2] == 8);
+    talk_close(&t);
+    lab_close();
 }
 
 /* Plain CUDA C in the styles that are usual: the file needs no line for this program but TRY. */
