@@ -40,8 +40,9 @@ static void empty(struct lab_kernel *l)
     if (l->object >= 0) close(l->object);
     if (l->gpu >= 0) close(l->gpu);
     mem_free(l->text);
+    mem_free(l->resources);
     l->object = l->gpu = -1;
-    l->text = NULL;
+    l->text = l->resources = NULL;
 }
 
 void lab_close(void)
@@ -189,7 +190,7 @@ static bool read_and_compile(struct lab_kernel *l, const char *path, const struc
     if (!source_read(&l->source, l->text, l->file, e) || !source_choose(&l->source, l->file, o->kernel, o->format, e))
         return false;
     char *text = source_for_emulator(&l->source, l->text, l->file, l->name, e);
-    if (text) l->object = lab_compile(text, l->file, folder, l->text, (struct lab_target){false, 0}, w, e);
+    if (text) l->object = lab_compile(text, l->file, folder, l->text, (struct lab_target){.gpu = false}, w, e);
     mem_free(text);
     return l->object >= 0;
 }

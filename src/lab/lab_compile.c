@@ -319,8 +319,9 @@ static int take_object(int status, bool late, const char *object, const char *pr
     return -1;
 }
 
+/* *output receives what a compiler that succeeded has printed; NULL: it is dropped. */
 static int run_compiler(const char *const *argv, const char *folder, int source, const char *object, int seconds,
-                        int64_t memory, struct reading *r, struct watch *w)
+                        int64_t memory, char **output, struct reading *r, struct watch *w)
 {
     int status = 0, fd = -1, out = lab_memory("the compiler's messages", 0, r->e);
     bool late = false;
@@ -336,7 +337,10 @@ static int run_compiler(const char *const *argv, const char *folder, int source,
     bool ended = pid > 0 && lab_wait(pid, "compiling", BUSY * seconds, w, &status, &late, r->e);
     char *printed = ended || late ? lab_memory_text(out, OUTPUT_MOST, r->e) : NULL;
     if (printed) fd = take_object(status, late, object, printed, r);
-    mem_free(printed);
+    if (output && fd >= 0)
+        *output = printed;
+    else
+        mem_free(printed);
     if (out >= 0) close(out);
     return fd;
 }
@@ -358,7 +362,7 @@ static int compile_text(const char *text, const char *folder, const char *header
     char quote[PATH_MAX + 16], prelude[PATH_MAX + 16], in[3][PATH_MAX + 32], arch[32] = "-arch=native";
     bool gpu = target.gpu;
     const char *argv[ARGUMENTS_MOST] = {"env", "LC_ALL=C",         gpu ? nvcc_path() : "g++",
-                                        "-x",  gpu ? "cu" : "c++", "-shared"};
+                                        "-x",  gpu ? "cu" : "c++", target.resources ? "-cubin" : "-shared"};
     int n = 6, fd = -1, source = lab_memory("the source of a kernel", 0, r->e);
     static const char *const for_emulator[] = {
 #include "lab_flags.def"
@@ -379,6 +383,7 @@ static int compile_text(const char *text, const char *folder, const char *header
     }
     for (int i = 0; i < (gpu ? COUNT(for_gpu) : COUNT(for_emulator)); i++)
         argv[n++] = gpu ? for_gpu[i] : for_emulator[i];
+    if (target.resources) argv[n++] = "-Xptxas=-v";
     argv[n++] = "-o";
     argv[n++] = object;
     argv[n++] = "/proc/self/fd/3";
@@ -386,7 +391,7 @@ static int compile_text(const char *text, const char *folder, const char *header
         fail(r->e, E_IO, "cannot write the source of a kernel: %s", strerror(errno));
     else if (source >= 0)
         fd = run_compiler(argv, folder, source, object, gpu ? NVCC_SECONDS : COMPILE_SECONDS, gpu ? 0 : COMPILER_MEMORY,
-                          r, w);
+                          target.resources, r, w);
     if (source >= 0) close(source);
     return fd;
 }
@@ -415,4 +420,47 @@ int lab_compile(const char *text, const char *file, const char *folder, const ch
     unlink(object);
     rmdir(temporary);
     return fd;
+}
+
+char *lab_resources(const char *text, const char *file, const char *folder, const char *user_text, int capability,
+                    struct watch *w, struct err *e)
+{
+    char *resources = NULL;
+    const struct lab_target target = {.gpu = true, .capability = capability, .resources = &resources};
+    int fd = lab_compile(text, file, folder, user_text, target, w, e);
+    if (fd >= 0) close(fd);
+    return resources;
+}
+
+/* Does a mangled name contain this function: its length and its name? T: as a template of this type; 0: of any. A
+   function of C has its plain name. */
+static bool names(const char *mangled, size_t n, const char *function, char T)
+{
+    char part[96];
+    int length = snprintf(part, sizeof part, "%zu%s", strlen(function), function);
+    if (T) snprintf(part + length, sizeof part - (size_t)length, "I%c", T);
+    const char *at = memmem(mangled, n, part, strlen(part));
+    if (!at) return n == strlen(function) && !memcmp(mangled, function, n);
+    return at == mangled || !isdigit((unsigned char)at[-1]);
+}
+
+static int registers_of(const char *resources, const char *function, char T)
+{
+    static const char entry[] = "Compiling entry function '";
+    int most = 0;
+    for (const char *p = resources; (p = strstr(p, entry));) {
+        p += sizeof entry - 1;
+        size_t n = strcspn(p, "'\n");
+        const char *used = strstr(p, "Used "), *next = strstr(p, entry);
+        int registers = used && (!next || used < next) ? atoi(used + 5) : 0;
+        if (names(p, n, function, T) && registers > most) most = registers;
+    }
+    return most;
+}
+
+int lab_registers(const char *resources, const char *function, enum type real)
+{
+    static const char letter[TYPES] = {[T_F32] = 'f', [T_F64] = 'd'}; /* of a type in a mangled name */
+    int registers = letter[real] ? registers_of(resources, function, letter[real]) : 0;
+    return registers ? registers : registers_of(resources, function, 0);
 }

@@ -28,6 +28,9 @@ struct lab_kernel {
     struct source source; /* what the text declares */
     int object, gpu;      /* the shared object for the emulator, and the one for a GPU; -1: none */
     int capability;       /* of the GPU for which `gpu` was compiled */
+    /* What ptxas says of the functions, see lab_registers, for GPUs of this compute capability; NULL: nothing yet. */
+    char *resources;
+    int resources_of;
     char printed[2048];
     struct lab_fault fault; /* of the last run */
     struct lab_kernel *next;
@@ -50,9 +53,18 @@ char *lab_read(const char *path, struct stat *st, struct err *e);
 struct lab_target {
     bool gpu;       /* compile by nvcc, otherwise by g++ for the emulator */
     int capability; /* of the GPU; 0: that of the GPU in this computer */
+    char *
+        *resources; /* not NULL: compile for ptxas's words on each function, which it receives, not for a GPU to run */
 };
 int lab_compile(const char *text, const char *file, const char *folder, const char *user_text, struct lab_target target,
                 struct watch *w, struct err *e);
+/* What ptxas says of each function that nvcc compiles for a GPU of this compute capability, for the caller to free with
+   mem_free; NULL: an error. */
+char *lab_resources(const char *text, const char *file, const char *folder, const char *user_text, int capability,
+                    struct watch *w, struct err *e);
+/* The registers of a thread of the function, of the instance for this type if it is a template: the largest number if
+   ptxas names several; 0: it names none. */
+int lab_registers(const char *resources, const char *function, enum type real);
 bool lab_has_nvcc(void);
 void lab_messages_clear(void);
 void lab_message_add(const char *fmt, ...) PRINTF(1, 2);

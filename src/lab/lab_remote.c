@@ -17,6 +17,14 @@
 
 /* ---- may it run? ---- */
 
+/* The folder of the kernel's file. */
+static void folder_of(const struct lab_kernel *k, char *folder, size_t size)
+{
+    snprintf(folder, size, "%s", k->path);
+    char *slash = strrchr(folder, '/');
+    if (slash) slash[slash == folder] = 0;
+}
+
 /* A GPU needs code that nvcc compiled, which is made when it is first needed. */
 static bool compile_for(struct lab_kernel *k, const struct device *d, struct watch *w, struct err *e)
 {
@@ -25,11 +33,9 @@ static bool compile_for(struct lab_kernel *k, const struct device *d, struct wat
     if (k->gpu >= 0) close(k->gpu);
     k->gpu = -1;
     k->capability = d->facts.capability;
-    snprintf(folder, sizeof folder, "%s", k->path);
-    char *slash = strrchr(folder, '/');
-    if (slash) slash[slash == folder] = 0;
+    folder_of(k, folder, sizeof folder);
     char *text = source_for_gpu(&k->source, k->text, k->file, k->name, e);
-    const struct lab_target gpu = {true, k->capability};
+    const struct lab_target gpu = {.gpu = true, .capability = k->capability};
     if (text) k->gpu = lab_compile(text, k->file, folder, k->text, gpu, w, e);
     mem_free(text);
     return k->gpu >= 0;
@@ -243,6 +249,16 @@ static bool count(const struct kernel *k, const struct mat *M, int64_t sample, s
     return ok;
 }
 
+/* The registers of each launch's function, if nvcc was asked for this GPU; otherwise 0: not known. */
+static void put_registers(const struct kernel *k, enum type real, const struct machine *g, const struct counts *c,
+                          struct workload *out)
+{
+    const struct lab_kernel *l = lab_kernel_of(k);
+    bool known = l->resources && l->resources_of == g->is.capability;
+    for (int i = 0; i < out->n; i++)
+        out->launch[i].registers = known ? lab_registers(l->resources, c->scope.launch[i].function, real) : 0;
+}
+
 static bool model(const struct kernel *k, const struct csr *A, const struct mat *M, const struct machine *g,
                   int64_t sample, struct watch *w, struct counts *counts, struct tape *tape, struct workload *out,
                   struct err *e)
@@ -254,8 +270,8 @@ static bool model(const struct kernel *k, const struct csr *A, const struct mat 
     bool ok = (counts || own) && run(k, &q, w, &reply, e);
     if (!ok) return mem_free(own), false;
     ok = take(&reply, &at, out, sizeof *out) && out->n >= 0 && out->n <= SCOPE_LAUNCHES;
-    for (int l = 0; ok && l < out->n; l++) out->launch[l].registers = 0; /* not known */
     ok = ok ? unpack_counts(&reply, &at, k, M, counts ? counts : own, e) : garbled(k, e);
+    if (ok) put_registers(k, M->of->real, g, counts ? counts : own, out);
     if (ok && tape) ok = lab_tape_unpack(reply.bytes + at, reply.n - at, tape, e) || garbled(k, e);
     out->kernel = k;
     mem_free(reply.bytes);
@@ -263,5 +279,25 @@ static bool model(const struct kernel *k, const struct csr *A, const struct mat 
     return ok;
 }
 
-const struct remote lab_remote = {
-    .launch = launch, .trace = trace, .count = count, .model = model, .time = time_launches};
+static bool find_registers(const struct kernel *k, int capability, struct watch *w, struct err *e)
+{
+    struct lab_kernel *l = lab_kernel_of(k);
+    char folder[sizeof l->path];
+    if (l->resources && l->resources_of == capability) return true;
+    folder_of(l, folder, sizeof folder);
+    char *text = source_for_gpu(&l->source, l->text, l->file, l->name, e);
+    char *found = text ? lab_resources(text, l->file, folder, l->text, capability, w, e) : NULL;
+    mem_free(text);
+    if (!found) return false;
+    mem_free(l->resources);
+    l->resources = found;
+    l->resources_of = capability;
+    return true;
+}
+
+const struct remote lab_remote = {.launch = launch,
+                                  .trace = trace,
+                                  .count = count,
+                                  .model = model,
+                                  .time = time_launches,
+                                  .find_registers = find_registers};

@@ -20,10 +20,13 @@
 /* The registers of a multiprocessor of every GPU of compute capability 5.0 to 12.x; a profile may state another number.
  */
 enum { REGISTERS = 65536 };
+/* The compute capability for which nvcc compiles users' kernels, of a profile that does not state it. */
+enum { CAPABILITY = 90 };
 
 static const struct machine reference = {.name = "NVIDIA H200",
                                          .sms = 132,
-                                         .is = {.clock_ghz = 1.98,
+                                         .is = {.capability = CAPABILITY,
+                                                .clock_ghz = 1.98,
                                                 .threads = 2048,
                                                 .blocks = 32,
                                                 .registers = REGISTERS,
@@ -68,6 +71,7 @@ static const struct key {
     double least, most;
 } keys[] = {
     {"sms", offsetof(struct machine, sms), true, false, 1, 10000},
+    {"compute_capability", offsetof(struct machine, is.capability), true, false, 50, 200},
     {"clock_ghz", offsetof(struct machine, is.clock_ghz), false, false, 0.1, 10},
     {"threads_per_sm", offsetof(struct machine, is.threads), true, false, 32, 65536},
     {"blocks_per_sm", offsetof(struct machine, is.blocks), true, false, 1, 1024},
@@ -215,7 +219,7 @@ static bool load_file(const char *path, struct machine *out, struct err *e)
         return fail_at(e, E_INPUT, shown, "the file is too large for a profile: at most %d bytes", +PROFILE_MOST);
     FILE *f = fopen(path, "re");
     if (!f) return fail_at(e, E_IO, shown, "cannot read: %s", strerror(errno));
-    struct machine g = {.is.registers = REGISTERS};
+    struct machine g = {.is = {.registers = REGISTERS, .capability = CAPABILITY}};
     bool ok = read_lines(f, shown, &g, e);
     fclose(f);
     if (ok) scale_ceilings(&g);

@@ -134,6 +134,7 @@ static void out_occupancy(struct out *o, const struct modeled *k)
     char text[160], registers[48] = "";
     if (r.by == LIMITED_BY_REGISTERS)
         snprintf(registers, sizeof registers, ", %lld per thread", (long long)w->registers);
+    if (!w->registers) snprintf(registers, sizeof registers, "; registers not known");
     snprintf(text, sizeof text, "at most %.0f%%: %s of %lld threads%s%s%s", 100 * r.share,
              how_many((int64_t)r.blocks, "block").text, (long long)w->threads, r.share < 1 ? ", limited by " : "",
              r.share < 1 ? residency_limit_names[r.by] : "", registers);
@@ -149,6 +150,9 @@ void say_registers(struct out *o, const struct modeled *k)
 {
     const struct work *w = workload_busiest(&k->work);
     struct residency r = model_residency(&k->on, w);
+    if (!w->registers)
+        out_text(o, "The registers of a thread are not known, so that the occupancy may be lower: `sm %s` asks nvcc.",
+                 k->kernel->name);
     if (r.by == LIMITED_BY_REGISTERS)
         out_text(
             o,

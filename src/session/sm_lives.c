@@ -7,6 +7,7 @@
 #include "base/screen_lock.h"
 #include "holding.h"
 #include "machine/kernel.h"
+#include "machine/remote.h"
 #include "matrix.h"
 #include "microscope/modeled.h"
 #include "microscope/tape.h"
@@ -162,6 +163,18 @@ static bool prepare(struct session *s, struct matrix *m, struct making *v, enum 
     return v->M && (!v->k->fits || v->k->fits(v->M->of, e));
 }
 
+/* A user's kernel is not in the table of compiled functions: ask nvcc. Without an answer, its registers stay unknown.
+   Returns false if the user cancelled. */
+static bool ask_registers(struct sm_lives *l, const struct making *v, struct err *e)
+{
+    struct err why = {0};
+    if (!v->k->remote) return true;
+    l->compiled_for = v->on.is.capability;
+    if (v->k->remote->find_registers(v->k, v->on.is.capability, v->watch, &why)) return true;
+    snprintf(l->unknown, sizeof l->unknown, "%.159s", why.text);
+    return why.code != E_CANCELLED || fail_at(e, why.code, why.where, "%s", why.text);
+}
+
 bool sm_begin(struct session *s, struct matrix *m, const struct kernel *k, enum type real, int warps, struct err *e)
 {
     struct sm_lives *l = mem_zero(1, sizeof *l, "the life of a multiprocessor", e);
@@ -173,7 +186,7 @@ bool sm_begin(struct session *s, struct matrix *m, const struct kernel *k, enum 
             .matrix = m, .kernel = k, .real = v->M->of->real, .here = v->on.here, .scaled = v->on.scaled};
         snprintf(l->machine, sizeof l->machine, "%s", v->on.name);
         bool gave = screen_lock_give();
-        ok = modeled_accesses(k, v->M, &v->accesses, e) && make_lives(l, v, warps, e);
+        ok = modeled_accesses(k, v->M, &v->accesses, e) && ask_registers(l, v, e) && make_lives(l, v, warps, e);
         screen_lock_back(gave);
     }
     mem_free(v);
@@ -270,6 +283,17 @@ static void say_part(struct out *o, const struct sm_lives *l)
                  chosen->blocks, (long long)l->of_sm, us);
 }
 
+static void say_registers_of(struct out *o, const struct sm_lives *l)
+{
+    if (l->registers && l->compiled_for)
+        out_text(o, "nvcc gives each thread %lld registers, for sm_%d.", (long long)l->registers, l->compiled_for);
+    if (!l->registers)
+        out_text(o,
+                 "The registers of a thread are not known%s%s, so a multiprocessor may hold fewer blocks than shown: "
+                 "their number, and the occupancy, is an upper bound.",
+                 *l->unknown ? ": " : "", l->unknown);
+}
+
 void out_sm(struct session *s, const struct sm_lives *l)
 {
     struct out *o = s->out;
@@ -280,9 +304,11 @@ void out_sm(struct session *s, const struct sm_lives *l)
     if (l->limited_by == residency_limit_names[LIMITED_BY_REGISTERS])
         out_text(o, "It holds at most %lld of them at a time, because each thread needs %lld registers.",
                  (long long)l->blocks_most, (long long)l->registers);
+    say_registers_of(o, l);
     for (int i = 0; i < l->n; i++) out_life(o, l, &l->life[i]);
     out_text(o, "Predicted by a simulation of one multiprocessor, with the latencies of the model.");
-    if (l->n == 1) out_text(o, "Each multiprocessor has only so few blocks; a larger matrix shows more occupancies.");
+    if (l->n == 1 && l->of_sm < l->blocks_most)
+        out_text(o, "Each multiprocessor has only so few blocks; a larger matrix shows more occupancies.");
     say_part(o, l);
     modeled_remarks(s, &g, l->sampled);
 }

@@ -18,12 +18,14 @@ struct sm_lives {
     const struct kernel *kernel;
     enum type real;
     char machine[64];
-    bool here, scaled;      /* as in struct machine */
-    char launch[64];        /* name of the launch that is shown: the one with the most steps */
-    int64_t blocks;         /* of the launch */
-    int64_t of_sm;          /* blocks that one multiprocessor gets */
-    int64_t threads;        /* per block */
-    int64_t registers;      /* per thread; 0: not known */
+    bool here, scaled; /* as in struct machine */
+    char launch[64];   /* name of the launch that is shown: the one with the most steps */
+    int64_t blocks;    /* of the launch */
+    int64_t of_sm;     /* blocks that one multiprocessor gets */
+    int64_t threads;   /* per block */
+    int64_t registers; /* per thread; 0: not known, for the reason in `unknown` */
+    char unknown[160];
+    int compiled_for;       /* the compute capability for which nvcc was asked; 0: the table of built-in kernels */
     int64_t blocks_most;    /* that one multiprocessor can hold */
     const char *limited_by; /* what limits them: "registers", "threads", ... */
     int64_t longest_block;  /* the block that takes much longer than the others; -1: there is none */

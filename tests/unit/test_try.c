@@ -16,6 +16,7 @@
 #include "matrix/gen.h"
 #include "microscope/tracing.h"
 #include "session/command.h"
+#include "session/sm_lives.h"
 
 #include <cjson/cJSON.h>
 #include <limits.h>
@@ -455,6 +456,86 @@ TEST(a_missing_compiler_is_named)
     talk_close(&t);
 }
 
+/* ---- registers ---- */
+
+/* As nvcc 13 prints it: a function in a namespace, two instances of a template, one whose name ends alike, and one of
+ * C. */
+TEST(registers_are_read_from_ptxas)
+{
+    static const char said[] =
+        "ptxas info    : 0 bytes gmem\n"
+        "ptxas info    : Compiling entry function '_ZN11of_the_user5boundEiPKiS1_PKdS3_Pd' for 'sm_90'\n"
+        "ptxas info    : Function properties for _ZN11of_the_user5boundEiPKiS1_PKdS3_Pd\n"
+        "    0 bytes stack frame, 0 bytes spill stores, 0 bytes spill loads\n"
+        "ptxas info    : Used 62 registers, used 0 barriers\n"
+        "ptxas info    : Compiling entry function '_ZN4cuda_3rowIdEEvT_' for 'sm_90'\n"
+        "ptxas info    : Used 40 registers, used 1 barriers\n"
+        "ptxas info    : Compiling entry function '_ZN4cuda_3rowIfEEvT_' for 'sm_90'\n"
+        "ptxas info    : Used 28 registers, used 1 barriers\n"
+        "ptxas info    : Compiling entry function '_Z13row_of_blocksv' for 'sm_90'\n"
+        "ptxas info    : Used 255 registers\n"
+        "ptxas info    : Compiling entry function 'plain' for 'sm_90'\n"
+        "ptxas info    : Used 17 registers\n";
+    assert_int_equal(lab_registers(said, "bound", T_F64), 62);
+    assert_int_equal(lab_registers(said, "row", T_F64), 40);
+    assert_int_equal(lab_registers(said, "row", T_F32), 28);
+    assert_int_equal(lab_registers(said, "row", T_C64), 40);
+    assert_int_equal(lab_registers(said, "row_of_blocks", T_F32), 255);
+    assert_int_equal(lab_registers(said, "plain", T_F64), 17);
+    assert_int_equal(lab_registers(said, "lain", T_F64), 0);
+    assert_int_equal(lab_registers(said, "ound", T_F64), 0);
+    assert_int_equal(lab_registers("", "bound", T_F64), 0);
+}
+
+/* A multiprocessor has 65,536 registers: one block of 1,024 threads with more than 32 each, two with fewer. */
+TEST(sm_asks_nvcc_for_registers)
+{
+    struct talk t;
+    if (!lab_has_nvcc()) skip();
+    open_with_matrix(&t, OUT_TEXT);
+    assert_true(try_file(&t, "bound", ""));
+    talk_says(&t, "explain bound", "The registers of a thread are not known");
+    talk_says(&t, "predict bound", "registers not known");
+    assert_true(talk_line(&t, "sm bound"));
+    const struct sm_lives *l = t.s.sm;
+    assert_true(l->registers > 32 && l->registers <= 64);
+    assert_int_equal(l->blocks_most, 1);
+    assert_string_equal(l->limited_by, "registers");
+    assert_says(t.out, "registers, for sm_90.");
+    assert_null(strstr(t.out, "upper bound"));
+    assert_null(strstr(t.out, "a larger matrix shows"));
+    talk_says(&t, "predict bound", "limited by registers");
+    assert_true(try_file(&t, "plain_block_row", ""));
+    talk_says(&t, "sm plain_block_row", "registers, for sm_90.");
+    talk_says(&t, "set gpu a100; sm plain_block_row", "registers, for sm_80.");
+    talk_close(&t);
+    lab_close();
+}
+
+/* Without nvcc, the number of blocks is an upper bound, and sm says so. */
+TEST(sm_without_nvcc_does_not_know_registers)
+{
+    struct talk t;
+    char *path = strdup(getenv("PATH")), *home = getenv("CUDA_HOME") ? strdup(getenv("CUDA_HOME")) : NULL;
+    open_with_matrix(&t, OUT_TEXT);
+    assert_true(try_file(&t, "bound", ""));
+    setenv("PATH", "/nowhere", 1);
+    setenv("CUDA_HOME", "/nowhere", 1);
+    bool ok = talk_line(&t, "sm bound");
+    setenv("PATH", path, 1);
+    home ? setenv("CUDA_HOME", home, 1) : unsetenv("CUDA_HOME");
+    free(path);
+    free(home);
+    assert_true(ok);
+    assert_says(t.out,
+                "The registers of a thread are not known: nvcc, which compiles kernels for the GPU, is not installed");
+    assert_says(t.out, "is an upper bound");
+    assert_int_equal(t.s.sm->registers, 0);
+    assert_int_equal(t.s.sm->blocks_most, 2);
+    talk_close(&t);
+    lab_close();
+}
+
 /* A kernel that fails in one run is left out; the other kernels are still shown. */
 TEST(commands_go_on_without_a_bad_kernel)
 {
@@ -483,7 +564,8 @@ TEST(kernels_compile_for_the_gpu)
     assert_true(text && source_read(&s, text, "vector.cu", &e) && source_choose(&s, "vector.cu", NULL, NULL, &e));
     char *for_gpu = source_for_gpu(&s, text, "vector.cu", "mine", &e);
     assert_non_null(for_gpu);
-    int fd = lab_compile(for_gpu, "vector.cu", files, text, (struct lab_target){true, 90}, NULL, &e);
+    int fd =
+        lab_compile(for_gpu, "vector.cu", files, text, (struct lab_target){.gpu = true, .capability = 90}, NULL, &e);
     if (fd < 0) fail_msg("%s: %s", e.where, e.text);
     char *object = lab_memory_text(fd, 1 << 26, &e);
     off_t n = lseek(fd, 0, SEEK_END);
