@@ -10,11 +10,13 @@ notes.txt, lu.txt and symmetrize-patent.txt, each number, section, figure and ta
 """
 import csv
 import glob
+import json
 import os
 import re
+import subprocess
 import sys
 
-from harness import TOP, main
+from harness import PROGRAM, TOP, main
 
 KEYS = ["lesson", "paper", "where", "near", "number", "text", "kind"]
 CLOSE = 700  # characters between a number in a paper and the word near it
@@ -158,6 +160,49 @@ def test_ratios_follow_from_numbers_of_the_paper():
             a, b = map(float, q["text"].split(" / "))
             decimals = len(q["number"].partition(".")[2])
             assert f"{a / b:.{decimals}f}" == q["number"], q
+
+
+# "with the same number of rows and with a number of nonzeros within 3 %"; "rows are within 0.3 % of ..., entries within 7 %"
+WITHIN = r"within\s+(\d+(?:\.\d+)?)\s+%"
+STAND_INS = {
+    "notes": (r"same\s+number\s+of\s+rows()", rf"nonzeros\s+{WITHIN}"),
+    "thesis-4-1": (r"same\s+number\s+of\s+rows()", rf"nonzeros\s+{WITHIN}"),
+    "thesis-4-3": (rf"rows\s+are\s+{WITHIN}", rf"entries\s+{WITHIN}"),
+}
+
+
+def sizes_in_tables(text):
+    """Of each generated matrix, the rows and nonzeros that the tables of a lesson give for the one that it replaces."""
+    found = {}
+    for name, what, number in re.findall(r"^\| (like-\S+) +\| - +\| (rows|nonzeros) +\| (\d+) *\|", text, re.MULTILINE):
+        found.setdefault(name, {})[what] = int(number)
+    return found
+
+
+def generated(line):
+    """The rows and nonzeros that the program makes."""
+    made = subprocess.run([PROGRAM, "--json", "-c", line], capture_output=True, text=True, check=True)
+    row = json.loads(made.stdout.splitlines()[0])
+    return {"rows": row["rows"], "nonzeros": row["nnz"]}
+
+
+def test_stand_ins_are_as_close_as_the_lesson_says():
+    for name, patterns in STAND_INS.items():
+        text = lesson_files()[name]
+        said = [re.search(pattern, text) for pattern in patterns]
+        assert all(said), f"{name} does not say how close its matrices are"
+        most = [float(m.group(1) or 0) for m in said]
+        lines = dict(re.findall(r"^> (gen .*) as (like-\S+)$", text, re.MULTILINE))
+        sizes = sizes_in_tables(text)
+        assert len(sizes) >= 4 and set(sizes) == set(lines.values()), f"{name}: {sorted(sizes)}, {sorted(lines.values())}"
+        worst = [0, 0]
+        for line, matrix in lines.items():
+            ours = generated(line)
+            for i, what in enumerate(("rows", "nonzeros")):
+                off = 100 * abs(ours[what] / sizes[matrix][what] - 1)
+                assert off <= most[i], f"{name}: {matrix} has {ours[what]} {what}, which is off by {off:.2f} %"
+                worst[i] = max(worst[i], off)
+        assert most[1] < 2 * worst[1] + 1, f"{name}: {most[1]} % is said, {worst[1]:.2f} % is true"
 
 
 def paper_texts():
