@@ -62,35 +62,55 @@ static double or_nan(double x)
     return isfinite(x) ? x : NAN;
 }
 
+/* Why a candidate has no interval of time: what its trial met. */
+static const char *obstacle(const struct solver_advice *a, const struct trial *t, char *out, size_t size)
+{
+    char time[32];
+    if (!isnan(t->setup_ended_us)) {
+        snprintf(out, size, "its set-up takes more than %s", show_us(t->setup_ended_us, time, sizeof time));
+        return out;
+    }
+    if (!t->solver && t->spent_us > 0) {
+        snprintf(out, size, "%s more than %s", isnan(t->planned_nnz) ? "its analysis takes" : "takes",
+                 show_us(t->spent_us, time, sizeof time));
+        return out;
+    }
+    if (t->state == TRIAL_NONE || !t->iterations)
+        return a->late || t->state == TRIAL_OPEN ? "no time left to try it" : "not needed";
+    if (trial_is_unjudged(t)) return "too few iterations to judge";
+    if (isfinite(t->guess_iterations) && !trial_is_hopeful(t)) return "too slow for maxit";
+    return trial_is_hopeful(t) ? "its residual does not fall steadily" : "no sign of convergence";
+}
+
+/* "1.4 times as long" as the taken method, which converged. */
+static const char *relative_time(const struct trial *t, const struct trial *best, char *out, size_t size)
+{
+    double times = t->guess_us / best->guess_us;
+    if (t->state != TRIAL_CONVERGED)
+        snprintf(out, size, "%.2g to %.2g times as long", t->us.low / best->guess_us, t->us.high / best->guess_us);
+    else if (times > 0.95 && times < 1.05)
+        snprintf(out, size, "as long");
+    else
+        snprintf(out, size, times < 9.95 ? "%.2g times as long" : "%.0f times as long", times);
+    return out;
+}
+
 /* Why the candidate is not taken, in a few words. */
 static const char *verdict(const struct solver_advice *a, int i, char *out, size_t size)
 {
     const struct trial *t = &a->at[i], *best = &a->at[0];
-    double times = t->expected_us / best->expected_us;
     if (i == a->taken) return "taken";
-    if (t->state == TRIAL_NONE) return a->late ? "no time left to try it" : "not needed";
     if (t->accurate) return t->least_squares ? "least squares" : "residual above tol";
     if (t->state == TRIAL_ENDED) return "did not converge";
-    if (!t->solver && t->state == TRIAL_OPEN) return "takes too long";
-    if (!t->solver && !isfinite(t->expected_us)) return "not tried: its analysis takes too long";
-    if (t->state == TRIAL_OPEN && !t->iterations) return "its set-up takes too long";
-    if (trial_is_unjudged(t)) return "too few iterations to judge";
-    if (isfinite(t->expected_iterations) && !isfinite(t->expected_us)) return "needs more than maxit";
-    if (!isfinite(t->expected_us)) return "no sign of convergence";
-    const char *about = trial_is_guess(t) ? "perhaps " : "about ";
-    if (times > 0.95 && times < 1.05) {
-        snprintf(out, size, "%sas long", about);
-        return out;
-    }
-    snprintf(out, size, times < 9.95 ? "%s%.2g times as long" : "%s%.0f times as long",
-             t->state == TRIAL_CONVERGED ? "" : about, times);
-    return out;
+    if (a->trivial && t->state == TRIAL_CONVERGED) return "nothing to do";
+    if (!trial_is_known(t)) return obstacle(a, t, out, size);
+    return best->state == TRIAL_CONVERGED ? relative_time(t, best, out, size) : "";
 }
 
 static void out_trial(struct out *o, const struct solver_advice *a, const struct matrix *m, int i)
 {
     const struct trial *t = &a->at[i];
-    char text[64];
+    char text[80];
     out_row(o);
     out_int(o, "rank", NULL, i + 1);
     out_str(o, "matrix", NULL, m->name);
@@ -108,14 +128,18 @@ static void out_trial(struct out *o, const struct solver_advice *a, const struct
     out_num(o, "residual_true", NULL, t->residual_true, NULL);
     out_num(o, "rate", NULL, t->rate, NULL);
     out_rank(o, COLUMN_DETAIL);
-    out_num(o, "expected_iterations", "expected", or_nan(t->expected_iterations), "%.0f");
+    out_num(o, "expected_iterations_low", NULL, t->needs.low, "%.0f");
+    out_num(o, "expected_iterations_high", NULL, or_nan(t->needs.high), "%.0f");
+    out_str(o, NULL, "needs", needs_text(t).text);
     out_num(o, "setup_us", NULL, t->setup_us, NULL);
     out_num(o, "us_per_iteration", "us each", t->each_us, "%.1f");
     out_num(o, "trial_us", NULL, t->spent_us, NULL);
     out_num(o, "planned_nnz", NULL, t->planned_nnz, "%.0f");
     out_num(o, "planned_flops", NULL, t->planned_flops, NULL);
     out_rank(o, COLUMN_ANSWER);
-    out_time(o, "expected_us", "time", or_nan(t->expected_us));
+    out_num(o, "expected_us_low", NULL, t->us.low, NULL);
+    out_num(o, "expected_us_high", NULL, or_nan(t->us.high), NULL);
+    out_str(o, NULL, "time", time_text(t).text);
     out_bool(o, "taken", NULL, i == a->taken);
     out_str(o, NULL, "", verdict(a, i, text, sizeof text));
     out_str(o, "reason", NULL, i == a->taken ? a->because : *t->why ? t->why : NULL);
@@ -190,7 +214,7 @@ static const struct trial *expressible(const struct solver_question *q, const st
 {
     for (int i = 0; i < a->n; i++) {
         struct peer_request r = request_of(q, &a->at[i]);
-        if ((isfinite(a->at[i].expected_us) || i == a->taken) && r.solver && p->has(&r)) return &a->at[i];
+        if ((trial_is_hopeful(&a->at[i]) || i == a->taken) && r.solver && p->has(&r)) return &a->at[i];
     }
     return NULL;
 }
@@ -266,6 +290,6 @@ bool solver_for_line(struct session *s, struct matrix *m, const struct args *a, 
     *out = (struct solver_advice){.taken = -1};
     if (!ask(s, &q, a, out, e)) return false;
     if (out->stopped) return fail(e, E_CANCELLED, "cancelled before a solver was chosen");
-    if (out->taken >= 0) return true;
+    if (out->taken >= 0 || out->trivial) return true;
     return fail(e, E_NUMERIC, "%s; `advise solver` shows what each method reached", out->because);
 }

@@ -811,7 +811,7 @@ static bool choose_solver(struct session *s, struct matrix *m, const struct args
     bool ok = solver_for_line(s, m, a, o, *direct, &advice, e);
     *direct = false;
     if (ok) {
-        const struct trial *t = &advice.at[advice.taken];
+        const struct trial *t = &advice.at[0];
         out_note(s->out, "`solve %s`: %s; %s", trial_words(t, m->name).text, advice.kind, advice.because);
         *direct = !t->solver;
         o->solver = t->solver;

@@ -31,15 +31,18 @@ static const double FIRST_US = 2e3; /* per candidate in the first pass */
    after the convergence. */
 static const double SLICE_US = 8e3;
 enum { PASS_GROWTH = 4 };
+/* A trial ends after its cap times this, because a set-up may take long, and other programs may have the processor. */
+static const double GUARD = 16;
 enum { PLAN_SHARE = 4 }; /* the plan of the direct solver gets the limit divided by this */
 /* A trial of fewer iterations is no base for an estimate; the limit may end it before. */
 static const int trial_least_iterations = 8;
 enum { KEPT_LEAST = 6 }; /* candidates that remain after a pass */
-/* A direct solver is preferred unless another method needs less than this share of its time. */
-static const double DIRECT_SHARE = 0.8;
-/* A convergence that was only estimated may take this many times as long; the prediction for a direct solver is surer.
- */
-static const double ESTIMATE_SPREAD = 4;
+/* The same work takes this many times less or more time again, on a machine that others use too. */
+static const double TIME_BELOW = 1.5, TIME_ABOVE = 2;
+/* A direct solver takes up to this many times as much time as its plan predicts. */
+static const double PLAN_ABOVE = 10;
+/* Of one core: the time for a byte that an iteration moves, and for what an iteration does in addition. */
+static const double US_PER_BYTE = 1.8e-4, ITERATION_US = 1;
 
 struct advising {
     struct session *s;
@@ -93,10 +96,27 @@ static struct solve_options options_of(const struct advising *v, const struct tr
     return o;
 }
 
+static double each_work_us(const struct solve *solve)
+{
+    return ITERATION_US + US_PER_BYTE * solve_bytes(solve);
+}
+
+static double setup_work_us(const struct solve *solve)
+{
+    return solve->pre.method ? US_PER_BYTE * solve->pre.method->making * (double)solve->pre.held : 0;
+}
+
+/* What the trial has used of its cap: on cpu, the work, so that the iterations are the same in every run. */
+static double used_us(const struct solve *solve, double start)
+{
+    if (solve->dev->kind != DEV_CPU) return steady_us() - start;
+    return setup_work_us(solve) + each_work_us(solve) * (double)solve->iterations;
+}
+
 /* Does the trial go on? */
 static bool goes(const struct advising *v, const struct solve *solve, double start, double cap_us)
 {
-    bool within = steady_us() - start < cap_us || solve->iterations < trial_least_iterations;
+    bool within = used_us(solve, start) < cap_us || solve->iterations < trial_least_iterations;
     return solve->reason == RUNNING && !solve->cut.now && within && !v->trial_late && !v->a->stopped;
 }
 
@@ -126,23 +146,59 @@ static double each_us_of(const struct solve *solve)
     return ended ? solve->time.us / (double)solve->iterations : solve_each_us(solve);
 }
 
+/* A cycle that is not complete shows only its first iterations, which are the cheapest. */
+static double each_most_us(const struct solve *solve, double each)
+{
+    bool partly = solve->solver->restarts && solve->iterations - solve->base < solve->set.m;
+    return partly ? each * (double)solve->set.m / (double)(solve->iterations - solve->base) : each;
+}
+
+static struct span time_span(double low_us, double high_us)
+{
+    return (struct span){low_us / TIME_BELOW, high_us * TIME_ABOVE};
+}
+
+/* What the trial of a solve that still runs promises. */
+static void note_forecast(struct trial *t, const struct solve *solve)
+{
+    struct forecast f = solve_forecast(solve);
+    bool judged = t->iterations >= trial_least_iterations;
+    t->rate = f.rate;
+    t->needs = (struct span){f.low, judged ? f.high : INFINITY};
+    t->us = time_span(t->setup_us + t->each_us * t->needs.low,
+                      t->setup_us + each_most_us(solve, t->each_us) * t->needs.high);
+    t->guess_iterations = f.iterations;
+    bool in_time = judged && f.low <= (double)solve->set.maxit && f.iterations <= (double)solve->set.maxit;
+    t->guess_us = in_time ? t->setup_us + t->each_us * f.iterations : INFINITY;
+}
+
+static void note_converged(struct trial *t)
+{
+    t->guess_iterations = (double)t->iterations;
+    t->guess_us = t->spent_us;
+    t->slowest_us = fmax(t->slowest_us, t->spent_us);
+    t->needs = (struct span){(double)t->iterations, (double)t->iterations};
+    t->us = time_span(t->spent_us, t->slowest_us);
+}
+
 /* Take what the solve has reached. */
 static void note_solve(struct trial *t, const struct solve *solve)
 {
-    struct forecast f = solve_forecast(solve);
-    double each = each_us_of(solve);
     bool running = solve->reason == RUNNING, converged = solve->reason == CONVERGED;
     t->m = solve->solver->restarts ? solve->set.m : 0;
     t->iterations = solve->iterations;
     t->residual = solve->residual;
     t->residual_true = solve->result.residual_true;
-    t->rate = f.rate;
-    t->each_us = solve->dev->kind == DEV_EMU ? NAN : each;
+    t->each_us = solve->dev->kind == DEV_EMU ? NAN : each_us_of(solve);
     t->state = running ? TRIAL_OPEN : converged ? TRIAL_CONVERGED : TRIAL_ENDED;
-    t->expected_iterations = converged ? (double)t->iterations : running ? f.iterations : INFINITY;
-    bool in_time = running && f.iterations <= (double)solve->set.maxit && t->iterations >= trial_least_iterations;
-    t->expected_us = converged ? t->spent_us : in_time ? t->setup_us + t->each_us * f.iterations : INFINITY;
-    if (!running && !converged) note_end(t, solve);
+    note_forecast(t, solve);
+    t->work_each_us = each_work_us(solve);
+    t->work_setup_us = setup_work_us(solve);
+    if (converged) note_converged(t);
+    if (running || converged) return;
+    t->guess_iterations = t->guess_us = INFINITY;
+    t->needs = t->us = (struct span){NAN, NAN};
+    note_end(t, solve);
 }
 
 /* An error of a solver refuses the candidate, unless it ends the command. */
@@ -163,9 +219,11 @@ static bool run_trial(struct advising *v, struct trial *t, double cap_us, struct
     limit_begin(v, v->until_us);
     bool ok = session_solve_matrix(v->s, v->q->matrix, &o, &A, why); /* copied to the device once, for all trials */
     double start = steady_us();
-    v->trial_until_us = fmin(start + PASS_GROWTH * cap_us, v->until_us);
-    ok = ok && session_solve(&solve, v->s, v->q->matrix, &o, why);
+    v->trial_until_us = fmin(start + GUARD * cap_us, v->until_us);
+    bool begun = ok && session_solve(&solve, v->s, v->q->matrix, &o, why);
     t->setup_us = steady_us() - start;
+    t->setup_ended_us = ok && !begun && v->trial_late && t->pre ? t->setup_us : NAN;
+    ok = begun;
     ok = ok && iterate(v, solve, start, cap_us, why);
     t->spent_us = steady_us() - start;
     if (ok) note_solve(t, solve);
@@ -190,7 +248,7 @@ static bool repeat_trial(struct advising *v, struct trial *t, double cap_us, str
 {
     struct trial before = *t;
     if (!run_trial(v, t, cap_us, why)) return false;
-    if (t->state == TRIAL_OPEN && before.expected_us < t->expected_us) *t = before;
+    if (t->state == TRIAL_OPEN && before.guess_us < t->guess_us) *t = before;
     return true;
 }
 
@@ -203,7 +261,7 @@ static bool try_solver(struct advising *v, struct trial *t, double cap_us, struc
     v->warm |= ok;
     if (ok || v->a->stopped) return true;
     if (!v->trial_late) return note_error(t, &why, e);
-    t->state = TRIAL_OPEN; /* the set-up took too long */
+    t->state = TRIAL_OPEN; /* the time was over before the first iteration */
     return true;
 }
 
@@ -221,17 +279,31 @@ static struct direct_options direct_options_of(struct advising *v, bool plan_onl
                                    .watch = &v->s->watch};
 }
 
-/* A prediction of the whole time, with the condition estimate, on one core. The bound of a library without an estimate
-   (SPQR) is the time of a small factorisation. */
-static double predicted_us(const struct direct_answer *p)
+/* A prediction of the time after the analysis, with the condition estimate, on one core. The bound of a library without
+   an estimate (SPQR) is the time of a small factorisation. */
+static double factor_us(const struct direct_answer *p)
 {
     static const double FLOPS_PER_US = 2000, US_PER_NONZERO = 0.08, UNKNOWN_US = 5e4;
-    if (isnan(p->plan.flops) || isnan(p->plan.nnz)) return p->analyse_us + UNKNOWN_US;
-    return p->analyse_us + p->plan.flops / FLOPS_PER_US + US_PER_NONZERO * p->plan.nnz;
+    if (isnan(p->plan.flops) || isnan(p->plan.nnz)) return UNKNOWN_US;
+    return p->plan.flops / FLOPS_PER_US + US_PER_NONZERO * p->plan.nnz;
+}
+
+static double predicted_us(const struct direct_answer *p)
+{
+    return p->analyse_us + factor_us(p);
+}
+
+/* The flops of a plan that is a bound may be many times too many. */
+static struct span plan_span(const struct direct_answer *p)
+{
+    bool estimated = !isnan(p->plan.flops) && !isnan(p->plan.nnz);
+    return (struct span){p->plan.bound || !estimated ? p->analyse_us : predicted_us(p),
+                         estimated ? PLAN_ABOVE * predicted_us(p) : INFINITY};
 }
 
 static void note_direct(struct trial *t, const struct direct_answer *p)
 {
+    static const double ANALYSIS_US_PER_NONZERO = 0.15, WORK = 2, START_US = 1000; /* typical measured times */
     bool solved = !p->planned && p->met && isnan(p->normal);
     t->method = p->method->name;
     t->state = p->planned ? TRIAL_PLANNED : solved ? TRIAL_CONVERGED : TRIAL_ENDED;
@@ -240,7 +312,12 @@ static void note_direct(struct trial *t, const struct direct_answer *p)
     t->planned_nnz = p->plan.nnz;
     t->planned_flops = p->plan.flops;
     t->residual = t->residual_true = p->planned ? NAN : p->residual_true;
-    t->expected_us = p->planned ? predicted_us(p) : solved || t->accurate ? p->us : INFINITY;
+    t->guess_us = p->planned ? predicted_us(p) : solved || t->accurate ? p->us : INFINITY;
+    if (!p->planned) t->slowest_us = fmax(t->slowest_us, p->us);
+    t->work_setup_us = WORK * (ANALYSIS_US_PER_NONZERO * (double)p->A->nnz + factor_us(p)) + START_US;
+    t->us = p->planned              ? plan_span(p)
+            : isfinite(t->guess_us) ? time_span(t->guess_us, t->slowest_us)
+                                    : (struct span){NAN, NAN};
     snprintf(t->why, sizeof t->why, "%.*s", (int)sizeof t->why - 1, p->why);
 }
 
@@ -261,7 +338,8 @@ static bool try_direct(struct advising *v, struct trial *t, bool plan_only, doub
     snprintf(t->why, sizeof t->why, "takes longer than predicted");
     t->drops = true;
     t->state = TRIAL_PLANNED;
-    t->expected_us = isfinite(t->expected_us) ? 2 * fmax(t->expected_us, t->spent_us) : INFINITY;
+    t->guess_us = isfinite(t->guess_us) ? 2 * fmax(t->guess_us, t->spent_us) : INFINITY;
+    t->us = (struct span){t->spent_us, INFINITY};
     return true;
 }
 
@@ -277,18 +355,24 @@ static bool measure_direct(struct advising *v, struct trial *t, struct err *e)
 
 static void add(struct solver_advice *a, const struct solver *solver, const struct precond *pre)
 {
-    a->at[a->n++] = (struct trial){.solver = solver,
-                                   .pre = pre,
-                                   .residual = NAN,
-                                   .residual_true = NAN,
-                                   .rate = NAN,
-                                   .expected_iterations = NAN,
-                                   .setup_us = NAN,
-                                   .each_us = NAN,
-                                   .spent_us = 0,
-                                   .expected_us = INFINITY,
-                                   .planned_nnz = NAN,
-                                   .planned_flops = NAN};
+    a->at[a->n] = (struct trial){.order = a->n,
+                                 .solver = solver,
+                                 .pre = pre,
+                                 .residual = NAN,
+                                 .residual_true = NAN,
+                                 .rate = NAN,
+                                 .needs = {NAN, NAN},
+                                 .us = {NAN, NAN},
+                                 .guess_iterations = NAN,
+                                 .guess_us = INFINITY,
+                                 .work_setup_us = NAN,
+                                 .work_each_us = NAN,
+                                 .setup_us = NAN,
+                                 .setup_ended_us = NAN,
+                                 .each_us = NAN,
+                                 .planned_nnz = NAN,
+                                 .planned_flops = NAN};
+    a->n++;
 }
 
 /* Is the solver refused for every preconditioner, because of the symmetry of A? */
@@ -350,7 +434,7 @@ static double least_converged(const struct solver_advice *a)
 {
     double least = INFINITY;
     for (int i = 0; i < a->n; i++)
-        if (a->at[i].state == TRIAL_CONVERGED) least = fmin(least, a->at[i].expected_us);
+        if (a->at[i].state == TRIAL_CONVERGED) least = fmin(least, trial_cost_us(a, &a->at[i]));
     return least;
 }
 
@@ -361,7 +445,7 @@ static int count_open(const struct solver_advice *a)
     return n;
 }
 
-static int by_expected(const void *p, const void *q)
+static int by_guess(const void *p, const void *q)
 {
     double a = *(const double *)p, b = *(const double *)q;
     return (a > b) - (a < b);
@@ -388,12 +472,13 @@ static bool drop_worse(struct solver_advice *a, struct err *e)
     double *us = mem_new(a->n, sizeof *us, "the candidates", e);
     if (!us) return false;
     for (int i = 0; i < a->n; i++)
-        if (is_open(&a->at[i])) us[n++] = a->at[i].expected_us;
-    qsort(us, (size_t)n, sizeof *us, by_expected);
+        if (is_open(&a->at[i])) us[n++] = trial_cost_us(a, &a->at[i]);
+    qsort(us, (size_t)n, sizeof *us, by_guess);
     if (keep < KEPT_LEAST) keep = KEPT_LEAST;
     for (int i = 0; i < a->n && keep < n; i++) {
         struct trial *t = &a->at[i];
-        if (is_open(t) && t->state == TRIAL_OPEN && t->expected_us > us[keep - 1] && !is_spared(a, i)) t->drops = true;
+        if (is_open(t) && t->state == TRIAL_OPEN && trial_cost_us(a, t) > us[keep - 1] && !is_spared(a, i))
+            t->drops = true;
     }
     mem_free(us);
     return true;
@@ -407,9 +492,9 @@ static bool try_one(struct advising *v, struct trial *t, double cap_us, struct e
 }
 
 /* The plan of the direct solver predicts that it needs at most cap_us. */
-static bool direct_is_due(const struct trial *t, double cap_us)
+static bool direct_is_due(const struct solver_advice *a, const struct trial *t, double cap_us)
 {
-    return !t->solver && t->state == TRIAL_PLANNED && t->expected_us <= cap_us;
+    return !t->solver && t->state == TRIAL_PLANNED && trial_cost_us(a, t) <= cap_us;
 }
 
 static bool pass(struct advising *v, double cap_us, struct err *e)
@@ -418,8 +503,8 @@ static bool pass(struct advising *v, double cap_us, struct err *e)
     for (int i = 0; i < a->n && !a->stopped && time_left(v) > 0; i++) {
         struct trial *t = &a->at[i];
         if (!is_open(t)) continue;
-        if (!try_one(v, t, fmin(cap_us, time_left(v)), e)) return false;
-        if (direct_is_due(t, cap_us) && time_left(v) > 0 && !measure_direct(v, t, e)) return false;
+        if (!try_one(v, t, cap_us, e)) return false;
+        if (direct_is_due(a, t, cap_us) && time_left(v) > 0 && !measure_direct(v, t, e)) return false;
     }
     return true;
 }
@@ -448,7 +533,7 @@ static struct trial *most_promising(const struct solver_advice *a)
     for (int i = 0; i < a->n; i++) {
         struct trial *t = &a->at[i];
         bool open = t->solver ? t->state == TRIAL_OPEN : t->state == TRIAL_PLANNED && !t->drops;
-        if (open && isfinite(t->expected_us) && (!best || t->expected_us < best->expected_us)) best = t;
+        if (open && isfinite(t->guess_us) && (!best || t->guess_us < best->guess_us)) best = t;
     }
     return best;
 }
@@ -459,10 +544,12 @@ static bool pursue(struct advising *v, struct err *e)
 {
     struct solver_advice *a = v->a;
     struct trial *t;
+    if (isfinite(least_converged(a))) return true;
     v->until_us = steady_us() + v->q->limit_us;
     while (!a->stopped && time_left(v) > 0 && isinf(least_converged(a)) && (t = most_promising(a))) {
-        if (!t->solver && t->expected_us > time_left(v)) return true; /* the library could not be stopped */
-        double cap_us = fmin(fmax(1.5 * t->expected_us, 2 * t->spent_us), time_left(v));
+        if (!t->solver && t->guess_us > time_left(v)) return true; /* the library could not be stopped */
+        double done = t->solver ? t->work_setup_us + t->work_each_us * (double)t->iterations : 0;
+        double cap_us = fmax(1.5 * trial_cost_us(a, t), 2 * fmax(t->spent_us, done));
         if (!(t->solver ? try_solver(v, t, cap_us, e) : measure_direct(v, t, e))) return false;
     }
     return true;
@@ -475,127 +562,64 @@ static bool measure_planned(struct advising *v, struct err *e)
     struct solver_advice *a = v->a;
     for (int i = 0; i < a->n; i++) {
         struct trial *t = &a->at[i];
-        bool near = !t->solver && t->state == TRIAL_PLANNED && t->expected_us <= NEAR * least_converged(a);
-        if (near && isfinite(least_converged(a)) && !a->stopped && t->expected_us <= time_left(v))
+        bool near = !t->solver && t->state == TRIAL_PLANNED && trial_cost_us(a, t) <= NEAR * least_converged(a);
+        if (near && isfinite(least_converged(a)) && !a->stopped && t->guess_us <= time_left(v))
             return measure_direct(v, t, e);
     }
     return true;
 }
 
-/* On a busy machine, a single time may be several times too long. Repeat the short trials that are near the best one,
-   and keep the least times. */
+/* Could the choice between equally fast methods fall on this candidate, if it converges as its trial lets guess? */
+static bool may_be_chosen(const struct solver_advice *a, const struct trial *t, const struct trial *best)
+{
+    static const double NEAR = 3, MARGIN = 1.2;
+    return t->solver && t->state == TRIAL_OPEN && trial_cost_us(a, t) <= NEAR * least_converged(a) &&
+           trial_work_us(t) <= MARGIN * trial_work_us(best);
+}
+
+/* The time that the passes gave to a candidate may have been just too short for it to converge. Whether it was must not
+   depend on noise, so the candidates that may be chosen get time to converge. */
+static bool settle(struct advising *v, struct err *e)
+{
+    static const double TIMES = 3;
+    struct solver_advice *a = v->a;
+    double cap_us = TIMES * least_converged(a);
+    for (int i = 0; i < a->n && isfinite(cap_us) && !a->stopped && time_left(v) > 0; i++)
+        if (may_be_chosen(a, &a->at[i], solver_best(a)) && !try_solver(v, &a->at[i], cap_us, e)) return false;
+    return true;
+}
+
+/* Is the time of a converged candidate worth a second look: is it near the least, or longer than its work explains? */
+static bool is_contender(const struct solver_advice *a, const struct trial *t)
+{
+    static const double NEAR = 3, SHORT_US = 5e4;
+    if (t->state != TRIAL_CONVERGED || t->guess_us > SHORT_US) return false;
+    return t->guess_us <= NEAR * solver_best(a)->guess_us || trial_work_us(t) <= trial_work_us(solver_best(a));
+}
+
+/* On a busy machine, a single time may be several times too long. Repeat the short trials of contenders, and keep the
+   least times. */
 static bool confirm(struct advising *v, struct err *e)
 {
     enum { REPEATS = 2 };
-    static const double NEAR = 3, SHORT_US = 5e4;
     struct solver_advice *a = v->a;
-    double least = least_converged(a);
     for (int repeat = 0; repeat < REPEATS; repeat++)
         for (int i = 0; i < a->n; i++) {
             struct trial again = a->at[i];
-            bool near = again.state == TRIAL_CONVERGED && again.expected_us <= fmin(NEAR * least, SHORT_US);
-            if (!near || a->stopped || time_left(v) <= 0) continue;
-            double us = again.expected_us;
-            if (!(again.solver ? try_solver(v, &again, PASS_GROWTH * us, e)
+            if (!is_contender(a, &again) || a->stopped || time_left(v) <= 0) continue;
+            double us = again.guess_us;
+            if (!(again.solver ? try_solver(v, &again, PASS_GROWTH * fmax(us, trial_work_us(&again)), e)
                                : try_direct(v, &again, false, v->until_us, e)))
                 return false;
-            if (again.state == TRIAL_CONVERGED && again.expected_us < us) a->at[i] = again; /* its parts add up */
+            if (again.state != TRIAL_CONVERGED) continue;
+            if (again.guess_us < us) a->at[i] = again; /* its parts add up */
+            a->at[i].us.high = again.us.high;
+            a->at[i].slowest_us = again.slowest_us;
         }
     return true;
 }
 
-/* ---- the choice ---- */
-
-/* Ended and refused candidates come last, those that came closest first. */
-static int rank_of(const struct trial *t)
-{
-    static const int rank[] = {[TRIAL_CONVERGED] = 0, [TRIAL_OPEN] = 2,  [TRIAL_PLANNED] = 2,
-                               [TRIAL_NONE] = 3,      [TRIAL_ENDED] = 4, [TRIAL_REFUSED] = 5};
-    return t->accurate ? 1 : rank[t->state];
-}
-
-static double or_infinity(double x)
-{
-    return isnan(x) ? INFINITY : x;
-}
-
-static int by_merit(const void *p, const void *q)
-{
-    const struct trial *a = p, *b = q;
-    int d = rank_of(a) - rank_of(b);
-    if (d) return d;
-    d = by_expected(&a->expected_us, &b->expected_us);
-    double ra = or_infinity(a->residual), rb = or_infinity(b->residual);
-    return d ? d : by_expected(&ra, &rb);
-}
-
-static bool prefers_direct(const struct solver_advice *a, const struct trial *direct)
-{
-    if (direct->state == TRIAL_CONVERGED) return DIRECT_SHARE * direct->expected_us <= a->at[0].expected_us;
-    return direct->state == TRIAL_PLANNED && a->at[0].state == TRIAL_OPEN &&
-           direct->expected_us <= ESTIMATE_SPREAD * a->at[0].expected_us;
-}
-
-/* Of two solvers that converged in about the same time, the one is preferred that uses the symmetry of A: it needs no
-   restarts, and few vectors. */
-static int preferred(const struct solver_advice *a)
-{
-    static const double AS_FAST = 1.3;
-    int best = 0;
-    for (int i = 1; i < a->n; i++) {
-        const struct trial *t = &a->at[i];
-        if (!t->solver || t->state != TRIAL_CONVERGED || t->expected_us > AS_FAST * a->at[0].expected_us) continue;
-        if (a->at[best].solver && turn_of(t->solver) < turn_of(a->at[best].solver)) best = i;
-    }
-    return best;
-}
-
-/* Move candidate i to the front. */
-static void put_first(struct solver_advice *a, int i)
-{
-    struct trial t = a->at[i];
-    memmove(a->at + 1, a->at, (size_t)i * sizeof *a->at);
-    a->at[0] = t;
-}
-
-/* Can this candidate be taken: does it converge, or is it expected to? */
-static bool is_hopeful(const struct trial *t)
-{
-    if (t->state == TRIAL_CONVERGED || t->state == TRIAL_PLANNED || t->accurate) return true;
-    return t->state == TRIAL_OPEN && isfinite(t->expected_us);
-}
-
-static void choose(struct solver_advice *a)
-{
-    qsort(a->at, (size_t)a->n, sizeof *a->at, by_merit);
-    if (a->n && a->at[0].state == TRIAL_CONVERGED) put_first(a, preferred(a));
-    for (int i = 1; i < a->n; i++)
-        if (!a->at[i].solver && (prefers_direct(a, &a->at[i]) || (!is_hopeful(a->at) && is_hopeful(&a->at[i])))) {
-            put_first(a, i);
-            break;
-        }
-    a->taken = a->n && is_hopeful(&a->at[0]) ? 0 : -1;
-}
-
 /* ---- words ---- */
-
-struct trial_name trial_name(const struct trial *t)
-{
-    struct trial_name n;
-    if (!t->solver)
-        snprintf(n.text, sizeof n.text, t->method ? "direct (%s)" : "direct", t->method);
-    else
-        snprintf(n.text, sizeof n.text, "%s%s%s", t->solver->name, t->pre ? ", " : "", t->pre ? t->pre->name : "");
-    return n;
-}
-
-struct trial_words trial_words(const struct trial *t, const char *matrix)
-{
-    struct trial_words w;
-    snprintf(w.text, sizeof w.text, "%s %s%s%s", t->solver ? t->solver->name : "direct", matrix,
-             t->pre ? " precond " : "", t->pre ? t->pre->name : "");
-    return w;
-}
 
 /* What the card found. */
 static void describe(struct solver_advice *a)
@@ -616,69 +640,56 @@ static void describe(struct solver_advice *a)
     if (f->row_ratio > 1e4) text_append(a->kind, sizeof a->kind, ", ratio of row maxima %.2g", f->row_ratio);
 }
 
-/* "converged in 45 iterations and 1.2 ms", "needs about 2,000 iterations and 3.4 s", "takes about 5 ms". */
-struct effort {
-    char text[160];
-};
-static struct effort effort_of(const struct trial *t)
+/* ---- */
+
+/* ---- systems that need no method ---- */
+
+/* Did a method converge without an iteration? Then all do, and none can be compared. */
+static bool is_trivial(const struct solver_advice *a)
 {
-    struct effort c = {""};
-    char time[32];
-    show_us(isfinite(t->expected_us) ? t->expected_us : 0, time, sizeof time);
-    if (t->solver && t->state == TRIAL_CONVERGED)
-        snprintf(c.text, sizeof c.text, "converged in %s and %s", how_many(t->iterations, "iteration").text, time);
-    else if (t->solver)
-        snprintf(c.text, sizeof c.text, "needs about %s and %s",
-                 how_many((int64_t)t->expected_iterations, "iteration").text, time);
-    else if (!isfinite(t->expected_us))
-        snprintf(c.text, sizeof c.text, "needs more time than its trial had");
-    else
-        snprintf(c.text, sizeof c.text, "%s %s", t->state == TRIAL_CONVERGED ? "took" : "takes about", time);
-    return c;
+    for (int i = 0; i < a->n; i++)
+        if (a->at[i].solver && a->at[i].state == TRIAL_CONVERGED && !a->at[i].iterations) return true;
+    return false;
 }
 
-bool trial_is_guess(const struct trial *t)
+/* Try one candidate after another for a short time, until one shows that nothing is to be done. */
+static bool try_trivial(struct advising *v, struct err *e)
 {
-    enum { SHARE = 8 };
-    return t->solver && t->state == TRIAL_OPEN && SHARE * (double)t->iterations < t->expected_iterations;
+    struct solver_advice *a = v->a;
+    for (int i = 0; i < a->n && !is_trivial(a) && !a->stopped && time_left(v) > 0; i++)
+        if (a->at[i].solver && a->at[i].state == TRIAL_NONE && !try_solver(v, &a->at[i], FIRST_US, e)) return false;
+    return true;
 }
 
-/* The best candidate of the other sort: iterative if the taken one is direct, and vice versa. */
-static const struct trial *rival(const struct solver_advice *a)
+/* After the limit, a method that converged is compared with its like for a few times as long as it took. */
+static void extend(struct advising *v)
 {
-    for (int i = 1; i < a->n; i++)
-        if (!a->at[i].solver != !a->at[0].solver && !a->at[i].accurate && isfinite(a->at[i].expected_us) &&
-            !trial_is_guess(&a->at[i]))
-            return &a->at[i];
-    return NULL;
+    static const double TIMES = 8, SHARE = 0.25;
+    double least = solver_best(v->a) ? solver_best(v->a)->guess_us : INFINITY;
+    if (isfinite(least_converged(v->a)))
+        v->until_us = fmax(v->until_us, steady_us() + fmin(TIMES * least, SHARE * v->q->limit_us));
 }
 
-static void explain(struct solver_advice *a)
+static bool run_trials(struct advising *v, struct err *e)
 {
-    const struct trial *t = a->n ? &a->at[0] : NULL, *other = a->taken < 0 ? NULL : rival(a);
-    char *out = a->because;
-    size_t size = sizeof a->because;
-    if (a->taken < 0) {
-        if (a->stopped)
-            text_append(out, size, "no method had converged or come near it before Ctrl-C");
-        else
-            text_append(out, size, "no method is known to solve this system%s%s", t && *t->why ? ": " : "",
-                        t ? t->why : "");
-        return;
-    }
-    if (t->accurate) {
-        text_append(out, size, "no method met tol; %s", t->why);
-        return;
-    }
-    text_append(out, size, "%s %s", trial_name(t).text, effort_of(t).text);
-    if (other)
-        text_append(out, size, "; %s %s", trial_name(other).text, effort_of(other).text);
-    else
-        text_append(out, size, t->solver ? "" : "; no iterative method %s",
-                    count_open(a) ? "showed that it is faster" : "converged");
+    const struct csr *A = &v->q->matrix->csr;
+    v->a->zero = A->rows == A->cols && norm2(solve_numbers(A), v->q->options.b) == 0;
+    if (v->a->zero) return try_trivial(v, e);
+    if (!run_passes(v, e)) return false;
+    if (is_trivial(v->a)) return true;
+    if (!pursue(v, e)) return false;
+    extend(v);
+    return measure_planned(v, e) && settle(v, e) && confirm(v, e);
 }
 
 /* ---- */
+
+static void (*hook)(struct solver_advice *a);
+
+void solver_advice_hook(void (*change)(struct solver_advice *a))
+{
+    hook = change;
+}
 
 static bool advise(struct advising *v, struct err *e)
 {
@@ -690,10 +701,12 @@ static bool advise(struct advising *v, struct err *e)
     a->stopped = ok && a->card.stopped;
     if (!ok || !list(q, a, e)) return false;
     v->until_us = steady_us() + q->limit_us;
-    if (!a->stopped && (!run_passes(v, e) || !pursue(v, e) || !measure_planned(v, e) || !confirm(v, e))) return false;
+    if (!a->stopped && !run_trials(v, e)) return false;
+    a->trivial = is_trivial(a);
     describe(a);
-    choose(a);
-    explain(a);
+    if (hook) hook(a);
+    solver_choose(a);
+    solver_explain(a);
     return true;
 }
 

@@ -22,21 +22,35 @@ enum trial_state {
     TRIAL_REFUSED    /* the method does not take this matrix or these options */
 };
 
+/* What a trial promises: between low and high. high is INFINITY if the trial does not show it. */
+struct span {
+    double low, high;
+};
+
 /* A method: a solver with a preconditioner, or a direct solver. */
 struct trial {
+    int order;                   /* in the list of candidates: decides between equally good ones */
     const struct solver *solver; /* NULL: direct */
     const struct precond *pre;   /* NULL: none */
     const char *method;          /* direct: the library's method; NULL: not known */
     enum trial_state state;
     int64_t m; /* iterations per cycle; 0: the solver does not restart */
     int64_t iterations;
-    double residual;                   /* relative: the recursive residual; direct: the true residual */
-    double residual_true;              /* NaN unless the method converged or ended */
-    double rate;                       /* see struct forecast; NaN: direct */
-    double expected_iterations;        /* INFINITY: no sign of convergence; NaN: direct, or not tried */
-    double setup_us, each_us;          /* set-up; an iteration. NaN: not measured */
-    double spent_us;                   /* the longest trial */
-    double expected_us;                /* set-up and iterations, or the direct solve; INFINITY: not known */
+    double residual;          /* relative: the recursive residual; direct: the true residual */
+    double residual_true;     /* NaN unless the method converged or ended */
+    double rate;              /* see struct forecast; NaN: direct */
+    struct span needs;        /* iterations; low is NaN: direct, or not tried */
+    struct span us;           /* set-up and iterations, or the direct solve; low is NaN: not tried */
+    double setup_us, each_us; /* set-up; an iteration. NaN: not measured */
+    double setup_ended_us;    /* the set-up was ended after this time, and needs more; NaN: it was not */
+    double spent_us;          /* the last trial */
+    double slowest_us;        /* the longest of the trials that converged; 0: none did */
+    /* If the residual keeps falling at its rate; the measured time if the method converged. They decide which
+       candidates get more time, and promise nothing. INFINITY: no sign of convergence. */
+    double guess_iterations, guess_us;
+    /* A time that is computed from bytes and operations alone, so it is the same in every run: decides between methods
+       that take about as long. NaN: not known. */
+    double work_setup_us, work_each_us;
     double planned_nnz, planned_flops; /* direct: of the factors; NaN: not known */
     bool accurate;                     /* direct: x is as good as fp64 allows, but its residual exceeds tol */
     bool least_squares;                /* and x solves the least-squares problem */
@@ -44,10 +58,14 @@ struct trial {
     char why[400];                     /* the reason of TRIAL_ENDED and TRIAL_REFUSED; direct: the result */
 };
 
-/* Has the trial done less than an eighth of the iterations that it is expected to need? */
-bool trial_is_guess(const struct trial *t);
+/* Did the method converge, or does its trial show how long it takes? */
+bool trial_is_known(const struct trial *t);
 /* Was the trial too short to judge the solver, because the set-up or an iteration takes long? */
 bool trial_is_unjudged(const struct trial *t);
+/* Can the method be chosen: did it converge, or does its residual fall? */
+bool trial_is_hopeful(const struct trial *t);
+/* Has nothing shown that the method does not converge? */
+bool trial_may_go_on(const struct trial *t);
 
 struct solver_question {
     struct matrix *matrix;
@@ -60,11 +78,13 @@ struct solver_question {
 struct solver_advice {
     struct card card; /* with the lines for solvers */
     const struct device *dev;
-    int n, taken;     /* taken: index in at[], or -1: no method is known to solve the system */
+    int n, taken;     /* taken: index in at[], or -1: no method is known to solve the system, or `trivial` */
     struct trial *at; /* the best first */
     double us;        /* the time that all of it took */
     bool late;        /* the limit ended the trials */
     bool stopped;     /* Ctrl-C ended the trials; those before it count */
+    bool zero;        /* b = 0 */
+    bool trivial;     /* b = 0, or x0 solves the system: nothing was compared, and at[0] converged in 0 iterations */
     char kind[200];   /* what is known about A */
     char because[400];
 };
@@ -74,6 +94,19 @@ extern const double solver_advice_limit_us;
    caller must call solver_advice_free even if the result is false. */
 bool solver_advise(struct solver_advice *out, struct session *s, const struct solver_question *q, struct err *e);
 void solver_advice_free(struct solver_advice *a);
+/* For tests: a function that changes what the trials found, before one is chosen; NULL: none. */
+void solver_advice_hook(void (*change)(struct solver_advice *a));
+/* Sort the candidates, the best first, and set a->taken. The choice between methods that take about as long, by their
+   times, is made by their work, and by their order in the registries: the same in every run. Part of solver_advise. */
+void solver_choose(struct solver_advice *a);
+/* The candidate that solver_choose would put first, without sorting; NULL: none. */
+const struct trial *solver_best(const struct solver_advice *a);
+/* The time of t for its iterations, or the guessed ones, from bytes and operations alone. */
+double trial_work_us(const struct trial *t);
+/* What candidates are compared by before one is chosen: on cpu, for which the work was fitted to measured times, the
+   work, so that noise does not decide who gets more time; on other devices, the time. INFINITY: no sign of convergence.
+ */
+double trial_cost_us(const struct solver_advice *a, const struct trial *t);
 /* The name of a method: "cg", "cg, ic0", "direct (umfpack)". */
 struct trial_name {
     char text[80];
@@ -84,5 +117,13 @@ struct trial_words {
     char text[200];
 };
 struct trial_words trial_words(const struct trial *t, const char *matrix);
+/* "1,040 to 2,900" iterations and "1.2 to 3.4 s", or "not yet known"; "-": not tried. */
+struct span_text {
+    char text[120];
+};
+struct span_text needs_text(const struct trial *t);
+struct span_text time_text(const struct trial *t);
+/* Set a->because, after solver_choose. Part of solver_advise. */
+void solver_explain(struct solver_advice *a);
 
 #endif

@@ -421,6 +421,7 @@ const struct precond precond_amg = {
     .symmetric = true,
     .long_apply = true,
     .by_products = true,
+    .making = 220,
     .make = make,
     .apply = apply,
     .drop = drop,

@@ -201,6 +201,7 @@ const struct precond precond_bjacobi = {
     .symmetric = true,
     .blocks = true,
     .takes_complex = true,
+    .making = 30,
     .make = make,
     .apply = apply,
     .bytes = bytes,

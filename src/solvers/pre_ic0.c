@@ -230,6 +230,7 @@ const struct precond precond_ic0 = {
     .long_apply = true,
     .triangles = true,
     .takes_complex = true,
+    .making = 40,
     .make = make,
     .apply = triangles_apply,
     .restore = triangles_restore,

@@ -149,6 +149,7 @@ const struct precond precond_ilu0 = {
     .long_apply = true,
     .triangles = true,
     .takes_complex = true,
+    .making = 30,
     .make = make,
     .apply = triangles_apply,
     .restore = triangles_restore,

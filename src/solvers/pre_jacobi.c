@@ -70,6 +70,7 @@ const struct precond precond_jacobi = {
     .symmetric = true,
     .diagonal = true,
     .takes_complex = true,
+    .making = 20,
     .make = make,
     .apply = apply,
     .bytes = bytes,
