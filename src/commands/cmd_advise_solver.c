@@ -279,17 +279,28 @@ bool run_advise_solver(struct session *s, const struct args *a, struct err *e)
     return ok;
 }
 
-bool solver_for_line(struct session *s, struct matrix *m, const struct args *a, const struct solve_options *o,
-                     bool direct, struct solver_advice *out, struct err *e)
+/* Is there a method that may still converge? */
+static bool some_go_on(const struct solver_advice *a)
 {
+    for (int i = 0; i < a->n; i++)
+        if (trial_may_go_on(&a->at[i])) return true;
+    return false;
+}
+
+bool solver_for_line(struct session *s, struct matrix *m, const struct args *a, const struct solve_options *o,
+                     bool direct, double left_us, struct solver_advice *out, struct err *e)
+{
+    static const double SHARE = 0.25; /* of the time of the line, for the trials */
     struct solver_question q = {.matrix = m,
                                 .options = *o,
                                 .pre_is_given = arg(a, "precond") != NULL,
                                 .direct = direct && o->real == T_F64,
-                                .limit_us = solver_advice_limit_us};
+                                .limit_us = fmin(solver_advice_limit_us, SHARE * left_us)};
     *out = (struct solver_advice){.taken = -1};
+    if (!(left_us > 0))
+        return fail(e, E_USAGE, "`within %s` leaves no time: give a number of seconds above 0", arg(a, "within"));
     if (!ask(s, &q, a, out, e)) return false;
     if (out->stopped) return fail(e, E_CANCELLED, "cancelled before a solver was chosen");
-    if (out->taken >= 0 || out->trivial) return true;
+    if (some_go_on(out)) return true;
     return fail(e, E_NUMERIC, "%s; `advise solver` shows what each method reached", out->because);
 }

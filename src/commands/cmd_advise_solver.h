@@ -13,9 +13,10 @@ struct solver_advice;
 
 /* `advise solver` with the words of `advise`. */
 bool run_advise_solver(struct session *s, const struct args *a, struct err *e);
-/* The advice for the system of a `solve` line without a solver, with the options of that line. Fails if the advice
-   takes no method. The caller must call solver_advice_free even if the result is false. */
+/* The advice for the system of a `solve` line without a solver, with the options of that line, for a solve of at most
+   left_us. Fails if no method can be tried any longer: at[0] is the first to try. The caller must call
+   solver_advice_free even if the result is false. */
 bool solver_for_line(struct session *s, struct matrix *m, const struct args *a, const struct solve_options *o,
-                     bool direct, struct solver_advice *out, struct err *e);
+                     bool direct, double left_us, struct solver_advice *out, struct err *e);
 
 #endif

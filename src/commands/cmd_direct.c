@@ -61,6 +61,7 @@ static bool check_options(const struct args *a, struct err *e)
 {
     const char *word = iterative_word(a);
     if (arg(a, "tol") || arg(a, "maxit")) word = arg(a, "tol") ? "tol" : "maxit";
+    if (arg(a, "within")) word = "within";
     if (word) return fail(e, E_USAGE, "`%s` is for iterative solvers; `solve direct` does not iterate", word);
     if (arg_precision(a) != T_F32) return true;
     return fail(e, E_UNSUPPORTED, "the direct solvers compute in fp64 only; add f64 to the command");

@@ -17,6 +17,7 @@
 #include "session/in_parts.h"
 #include "session/matrix.h"
 #include "files/matrix_market.h"
+#include "base/clock.h"
 #include "base/loop.h"
 #include "base/words.h"
 #include "base/precision.h"
@@ -31,6 +32,7 @@
 #include "session/session_ranks.h"
 #include "session/session_solve.h"
 #include "session/solver_advice.h"
+#include "solve_alone.h"
 #include "machine/sum_tree.h"
 #include "matrix/reorder.h"
 #include "matrix/row_source.h"
@@ -430,12 +432,14 @@ static bool waits_for_command(const struct session *s)
     return s->solve->paused && !(s->interactive && s->front && s->front->live && s->front->covered);
 }
 
-/* Run the solve until it ends, is paused, or the user leaves it; drops the solve on failure. */
-static bool run_slices(struct session *s, enum turn *turn, struct err *e)
+/* Run the solve until it ends, is paused, the user leaves it or the watch (NULL: none) ends it; drops the solve on
+ * failure.
+ */
+static bool run_slices(struct session *s, struct solve_watch *w, enum turn *turn, struct err *e)
 {
     struct solve *v = s->solve;
     *turn = TURN_ON;
-    while (v->reason == RUNNING && *turn == TURN_ON && !waits_for_command(s)) {
+    while (v->reason == RUNNING && *turn == TURN_ON && !waits_for_command(s) && !solve_watch_ends(w, v)) {
         if (!(v->paused ? solve_drain(v, e) : solve_slice(v, slice_us, e))) {
             drop_solve(s);
             return false;
@@ -474,7 +478,7 @@ static bool counts_as_done(struct session *s, enum turn turn, struct err *e)
 bool solve_drive(struct session *s, struct err *e)
 {
     enum turn turn;
-    if (!run_slices(s, &turn, e)) return false;
+    if (!run_slices(s, NULL, &turn, e)) return false;
     bool running = s->solve->reason == RUNNING;
     if (turn == TURN_LEAVE && running) note_paused(s);
     if (running && turn != TURN_STOP) return true;
@@ -659,25 +663,35 @@ static bool save_x(const struct solve *v, const char *file, bool force, struct w
     return solve_save_x(file, force, A->rows, A->imag != NULL, v->result.x, w, e);
 }
 
-/* Run the solve that has begun, as far as `step` and the user let it run. */
-static bool run_begun(struct session *s, const struct args *a, struct err *e)
+static bool save_line(struct session *s, const struct args *a, struct err *e)
 {
     struct solve *v = s->solve;
-    s->direct_is_newer = false;
-    if (s->race) s->race->solve_is_newer = true;
-    v->paused = arg_flag(a, "step") && v->reason == RUNNING;
-    if (arg_flag(a, "view") && s->interactive && s->front && s->front->show && !s->front->show(s, "solve", true, e))
-        return false;
-    if (waits_for_command(s)) {
-        out_step(s->out, v);
-        if (s->interactive) out_text(s->out, "paused: `step 5`, `continue`, `view solve` or `stop`");
-    }
-    if (!solve_drive(s, e)) return false;
     if (!arg(a, "save")) return true;
     if (!solve_has_x(v)) return fail(e, E_USAGE, "the solve is paused: there is no x to save yet");
     if (!solve_fetch_x(v, e) || !save_x(v, arg(a, "save"), arg_flag(a, "force"), &s->watch, e)) return false;
     out_text(s->out, "x was written to %s", arg(a, "save"));
     return true;
+}
+
+static bool show_line(struct session *s, const struct args *a, struct err *e)
+{
+    s->direct_is_newer = false;
+    if (s->race) s->race->solve_is_newer = true;
+    bool shows = arg_flag(a, "view") && s->interactive && s->front && s->front->show;
+    return !shows || s->front->show(s, "solve", true, e);
+}
+
+/* Run the solve that has begun, as far as `step` and the user let it run. */
+static bool run_begun(struct session *s, const struct args *a, struct err *e)
+{
+    struct solve *v = s->solve;
+    v->paused = arg_flag(a, "step") && v->reason == RUNNING;
+    if (!show_line(s, a, e)) return false;
+    if (waits_for_command(s)) {
+        out_step(s->out, v);
+        if (s->interactive) out_text(s->out, "paused: `step 5`, `continue`, `view solve` or `stop`");
+    }
+    return solve_drive(s, e) && save_line(s, a, e);
 }
 
 /* Solve with one right side. */
@@ -770,7 +784,7 @@ static bool solve_column(struct session *s, struct matrix *m, const struct args 
     if (!begin(s, m, a, o, r, i, e)) return false;
     s->direct_is_newer = false;
     if (s->race) s->race->solve_is_newer = true;
-    if (!run_slices(s, turn, e)) return false;
+    if (!run_slices(s, NULL, turn, e)) return false;
     struct solve *v = s->solve;
     if (v->reason == RUNNING && *turn != TURN_STOP) {
         note_paused(s);
@@ -803,20 +817,68 @@ static bool solve_columns(struct session *s, struct matrix *m, const struct args
     return ok;
 }
 
-/* The line names no solver: take what `advise solver` would, and say why. *direct: it is a direct solver. */
-static bool choose_solver(struct session *s, struct matrix *m, const struct args *a, struct solve_options *o,
-                          bool *direct, struct err *e)
+static bool begin_method(struct session *s, struct matrix *m, const struct args *a, struct solve_options *o,
+                         const struct right_sides *r, int64_t i, struct err *e)
+{
+    return solve_warn(s, m, o->solver, o->pre, e) && begin(s, m, a, o, r, i, e) && show_line(s, a, e);
+}
+
+static bool report_method(struct session *s, enum turn turn, struct err *e)
+{
+    return report(s, s->solve->reason != RUNNING || end_after(s->solve, turn, e));
+}
+
+static bool finish_method(struct session *s, const struct args *a, enum turn turn, struct err *e)
+{
+    return counts_as_done(s, turn, e) && save_line(s, a, e);
+}
+
+static const struct solve_parts parts = {.begin = begin_method,
+                                         .run = run_slices,
+                                         .report = report_method,
+                                         .finish = finish_method,
+                                         .note_paused = note_paused,
+                                         .direct = run_solve_direct};
+
+/* The line names no solver: say which one `advise solver` would take, and why. */
+static void note_choice(struct session *s, const struct matrix *m, const struct solver_advice *advice)
+{
+    out_note(s->out, "`solve %s`: %s; %s", trial_words(&advice->at[0], m->name).text, advice->kind, advice->because);
+}
+
+/* steady_us at the end of `within`. */
+static double until_of(const struct args *a)
+{
+    return arg(a, "within") ? steady_us() + 1e6 * arg_real(a, "within", 0) : INFINITY;
+}
+
+/* Solve by the first method of the advice. A solve of several right sides or in steps is not watched. */
+static bool solve_as_advised(struct session *s, struct matrix *m, const struct args *a, struct solve_options *o,
+                             const struct right_sides *r, int64_t i, const struct solver_advice *advice,
+                             double until_us, struct err *e)
+{
+    bool several = r->n > 1 && !arg(a, "column");
+    o->solver = advice->at[0].solver;
+    o->pre = advice->at[0].pre;
+    note_choice(s, m, advice);
+    if (arg(a, "save") && !newfile_allowed(arg(a, "save"), o->force, e)) return false;
+    if (arg(a, "within") && (several || arg_flag(a, "step")))
+        return fail(e, E_USAGE, "`within` is for a solve with one right side, without `step`");
+    if (!several && !arg_flag(a, "step")) return solve_alone(&parts, s, m, a, o, r, i, advice, until_us, e);
+    if (!o->solver) return run_solve_direct(s, m, a, e);
+    if (!solve_warn(s, m, o->solver, o->pre, e)) return false;
+    drop_solve(s);
+    return several ? solve_columns(s, m, a, o, r, e) : solve_one(s, m, a, o, r, i, e);
+}
+
+/* The line names no solver. */
+static bool solve_by_choice(struct session *s, struct matrix *m, const struct args *a, struct solve_options *o,
+                            const struct right_sides *r, int64_t i, struct err *e)
 {
     struct solver_advice advice;
-    bool ok = solver_for_line(s, m, a, o, *direct, &advice, e);
-    *direct = false;
-    if (ok) {
-        const struct trial *t = &advice.at[0];
-        out_note(s->out, "`solve %s`: %s; %s", trial_words(t, m->name).text, advice.kind, advice.because);
-        *direct = !t->solver;
-        o->solver = t->solver;
-        o->pre = t->pre;
-    }
+    double until_us = until_of(a);
+    bool ok = solver_for_line(s, m, a, o, direct_may_be_chosen(s, a), until_us - steady_us(), &advice, e) &&
+              solve_as_advised(s, m, a, o, r, i, &advice, until_us, e);
     solver_advice_free(&advice);
     return ok;
 }
@@ -826,10 +888,12 @@ static bool solve_with(struct session *s, struct matrix *m, const struct args *a
                        const struct right_sides *r, struct err *e)
 {
     int64_t i;
-    bool several = r->n > 1 && !arg(a, "column"), direct = direct_may_be_chosen(s, a);
+    bool several = r->n > 1 && !arg(a, "column");
     if (!solve_column_of(a, r, &i, e)) return false;
-    if (!o->solver && !choose_solver(s, m, a, o, &direct, e)) return false;
-    if (!o->solver) return run_solve_direct(s, m, a, e);
+    if (!o->solver) return solve_by_choice(s, m, a, o, r, i, e);
+    if (arg(a, "within"))
+        return fail(e, E_USAGE, "`within` is for `solve` without a solver; %s ends after maxit iterations",
+                    o->solver->name);
     if (!solve_warn(s, m, o->solver, o->pre, e)) return false;
     if (arg(a, "save") && !newfile_allowed(arg(a, "save"), o->force, e)) return false;
     drop_solve(s);
@@ -1000,10 +1064,13 @@ const struct command command_solve = {
                "[maxit N] [refine fp32|fp16|bf16] [b RIGHT_SIDE] "
                "[column N] [x0 GUESS] [seed N] "
                "[save FILE] [DIRECT] [plan] [step] "
-               "[view] [force] [f32|f64] [options WORD]",
+               "[view] [force] [f32|f64] [within R] [options WORD]",
     .about = "solve A x = b by iteration, or directly",
     .help =
-        "Without a solver, takes the method that `advise solver` would take for this system, and says why.\n"
+        "Without a solver, takes the method that `advise solver` would take for this system, and says why. If the\n"
+        "solve misses the forecast of its trial threefold, or ends without a solution, the next method takes over;\n"
+        "a method without a forecast gives way when its time is over, and goes on later. `within R` ends all of it\n"
+        "after R seconds.\n"
         "b is given (the right side in the file of the matrix; the default if the file has one), aones (A * ones, so\n"
         "that the error in x is known; the default otherwise), ones, random or a file; x0 is zero, ones, random,\n"
         "given (the solution in the file of the matrix) or a file. If b has several columns, they are solved one\n"

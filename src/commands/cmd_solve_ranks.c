@@ -33,8 +33,8 @@ bool ranks_words_absent(const struct args *a, struct err *e)
 /* The words that PETSc's solvers do not take here. */
 static bool check_words(const struct args *a, struct err *e)
 {
-    static const char *const keys[] = {"using", "kernel", "block", "triangles", "sweeps",   "order", "eps",
-                                       "omega", "orth",   "sums",  "form",      "launches", "refine"};
+    static const char *const keys[] = {"using", "kernel", "block", "triangles", "sweeps",   "order",  "eps",
+                                       "omega", "orth",   "sums",  "form",      "launches", "refine", "within"};
     static const char *const flags[] = {"plan", "f32"};
     const char *word = NULL;
     for (int i = 0; i < COUNT(keys); i++) word = arg(a, keys[i]) ? keys[i] : word;

@@ -11,6 +11,7 @@
 static const struct keyword keywords[] = {
     {"all", "", true},
     {"force", "", true},
+    {"within", "", true}, /* "with" may begin a phrase */
     {"using", "format", false},
     {"precond", "preconditioner pc", false},
     {"maxit", "maxiter iterations", false},

@@ -33,7 +33,9 @@ bool item_has_list(const struct item *it);
 struct keyword {
     const char *word;
     const char *aliases; /* other words for the keyword, separated by blanks */
-    bool in_full;        /* no abbreviation: the word discards data, so a typing error must not select it */
+    /* No abbreviation: the word discards data, so a typing error must not select it, or it begins with an English word.
+     */
+    bool in_full;
 };
 const struct keyword *keyword_find(const char *word); /* NULL if the word has no such properties */
 struct grammar {

@@ -2,6 +2,7 @@
    of the pass before, and drops those that a better candidate leaves behind. As soon as a candidate converges within
    the time that all others had, no other candidate is faster. */
 #include "solver_advice.h"
+#include "base/busy.h"
 #include "base/clock.h"
 #include "base/err.h"
 #include "base/loop.h"
@@ -22,6 +23,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 const double solver_advice_limit_us = 2e6;
 
@@ -32,7 +34,7 @@ static const double FIRST_US = 2e3; /* per candidate in the first pass */
 static const double SLICE_US = 8e3;
 enum { PASS_GROWTH = 4 };
 /* A trial ends after its cap times this, because a set-up may take long, and other programs may have the processor. */
-static const double GUARD = 16;
+static const double GUARD = 16, GUARD_LEAST_US = 1e5;
 enum { PLAN_SHARE = 4 }; /* the plan of the direct solver gets the limit divided by this */
 /* A trial of fewer iterations is no base for an estimate; the limit may end it before. */
 static const int trial_least_iterations = 8;
@@ -153,6 +155,13 @@ static double each_most_us(const struct solve *solve, double each)
     return partly ? each * (double)solve->set.m / (double)(solve->iterations - solve->base) : each;
 }
 
+/* The first solve of a session is slower: it opens libraries, and wakes threads. A much longer time is noise. */
+static struct span measured_span(const struct trial *t)
+{
+    static const double COLD = 4;
+    return (struct span){t->guess_us / TIME_BELOW, TIME_ABOVE * fmin(t->slowest_us, COLD * t->guess_us)};
+}
+
 static struct span time_span(double low_us, double high_us)
 {
     return (struct span){low_us / TIME_BELOW, high_us * TIME_ABOVE};
@@ -178,7 +187,7 @@ static void note_converged(struct trial *t)
     t->guess_us = t->spent_us;
     t->slowest_us = fmax(t->slowest_us, t->spent_us);
     t->needs = (struct span){(double)t->iterations, (double)t->iterations};
-    t->us = time_span(t->spent_us, t->slowest_us);
+    t->us = measured_span(t);
 }
 
 /* Take what the solve has reached. */
@@ -219,7 +228,7 @@ static bool run_trial(struct advising *v, struct trial *t, double cap_us, struct
     limit_begin(v, v->until_us);
     bool ok = session_solve_matrix(v->s, v->q->matrix, &o, &A, why); /* copied to the device once, for all trials */
     double start = steady_us();
-    v->trial_until_us = fmin(start + GUARD * cap_us, v->until_us);
+    v->trial_until_us = fmin(start + fmax(GUARD * cap_us, GUARD_LEAST_US), v->until_us);
     bool begun = ok && session_solve(&solve, v->s, v->q->matrix, &o, why);
     t->setup_us = steady_us() - start;
     t->setup_ended_us = ok && !begun && v->trial_late && t->pre ? t->setup_us : NAN;
@@ -315,9 +324,7 @@ static void note_direct(struct trial *t, const struct direct_answer *p)
     t->guess_us = p->planned ? predicted_us(p) : solved || t->accurate ? p->us : INFINITY;
     if (!p->planned) t->slowest_us = fmax(t->slowest_us, p->us);
     t->work_setup_us = WORK * (ANALYSIS_US_PER_NONZERO * (double)p->A->nnz + factor_us(p)) + START_US;
-    t->us = p->planned              ? plan_span(p)
-            : isfinite(t->guess_us) ? time_span(t->guess_us, t->slowest_us)
-                                    : (struct span){NAN, NAN};
+    t->us = p->planned ? plan_span(p) : isfinite(t->guess_us) ? measured_span(t) : (struct span){NAN, NAN};
     snprintf(t->why, sizeof t->why, "%.*s", (int)sizeof t->why - 1, p->why);
 }
 
@@ -613,8 +620,8 @@ static bool confirm(struct advising *v, struct err *e)
                 return false;
             if (again.state != TRIAL_CONVERGED) continue;
             if (again.guess_us < us) a->at[i] = again; /* its parts add up */
-            a->at[i].us.high = again.us.high;
             a->at[i].slowest_us = again.slowest_us;
+            a->at[i].us = measured_span(&a->at[i]);
         }
     return true;
 }
@@ -684,6 +691,20 @@ static bool run_trials(struct advising *v, struct err *e)
 
 /* ---- */
 
+/* If other programs use a share of the processors, times vary more. */
+static void widen(struct solver_advice *a, const struct busy *from)
+{
+    static const double BELOW = 1, ABOVE = 4; /* for a share of 1 */
+    struct busy now = busy_now("");
+    double share = busy_others(from, &now) / (double)sysconf(_SC_NPROCESSORS_ONLN);
+    for (int i = 0; i < a->n && share > 0; i++) {
+        struct trial *t = &a->at[i];
+        double most_us = t->state == TRIAL_CONVERGED ? TIME_ABOVE * t->guess_us : t->us.high;
+        t->us.low /= 1 + BELOW * share;
+        t->us.high = fmax(t->us.high, (1 + ABOVE * share) * most_us);
+    }
+}
+
 static void (*hook)(struct solver_advice *a);
 
 void solver_advice_hook(void (*change)(struct solver_advice *a))
@@ -701,7 +722,9 @@ static bool advise(struct advising *v, struct err *e)
     a->stopped = ok && a->card.stopped;
     if (!ok || !list(q, a, e)) return false;
     v->until_us = steady_us() + q->limit_us;
+    struct busy from = busy_now("");
     if (!a->stopped && !run_trials(v, e)) return false;
+    widen(a, &from);
     a->trivial = is_trivial(a);
     describe(a);
     if (hook) hook(a);

@@ -11,7 +11,7 @@
 /* Methods are equally fast if their times differ by less than this factor or these microseconds: on a machine that
    others use too, a time may be several times as long in the next run. The work was fitted to times on cpu, so it
    decides more there. */
-static const double TIE = 3, TIE_CPU = 8, TIE_US = 1000;
+static const double TIE = 3, TIE_US = 1000, TIE_CPU = 8, TIE_CPU_US = 5e4;
 /* Work within this factor of the least is equal, and the order of the candidates decides. */
 static const double SAME_WORK = 1.1;
 
@@ -91,11 +91,12 @@ static const struct trial *first_by_merit(const struct solver_advice *a)
 const struct trial *solver_best(const struct solver_advice *a)
 {
     const struct trial *first = first_by_merit(a), *best = first;
-    double tie = a->dev && a->dev->kind == DEV_CPU ? TIE_CPU : TIE;
+    bool cpu = a->dev && a->dev->kind == DEV_CPU;
+    double tie = cpu ? TIE_CPU : TIE, tie_us = cpu ? TIE_CPU_US : TIE_US;
     for (int i = 0; first && i < a->n; i++) {
         const struct trial *t = &a->at[i];
         bool tied =
-            rank_of(t) == rank_of(first) && t->guess_us <= fmax(tie * first->guess_us, first->guess_us + TIE_US);
+            rank_of(t) == rank_of(first) && t->guess_us <= fmax(tie * first->guess_us, first->guess_us + tie_us);
         if (tied && precedes(t, best)) best = t;
     }
     return best;

@@ -9,8 +9,8 @@ struct solve;
 
 struct forecast {
     double rate; /* factor by which the least residual fell per iteration in the second half; NaN: no iterations */
-    /* In total, if the residual keeps falling at this rate, or by the condition if that is less. It decides which method
-       gets more time, and promises nothing. INFINITY: the residual did not fall. */
+    /* In total, if the residual keeps falling at this rate, or by the condition if that is less. It decides which
+       method gets more time, and promises nothing. INFINITY: the residual did not fall. */
     double iterations;
     /* The solve needs between low and high iterations in total. high is INFINITY if that is not yet known, because the
        residual does not fall steadily; low is then the iterations that were done, and one more. */
@@ -23,11 +23,11 @@ bool forecast_is_known(const struct forecast *f);
    the two differ widely, nothing is promised. condition: of the (preconditioned) matrix, for a method that converges
    like conjugate gradients; NaN: not known. */
 struct forecast forecast_of(const double *residual, int64_t k, double tol, double condition);
-/* The same for a solve that has done some iterations, in iterations since its beginning, with the condition from its Ritz
-   values if it gives any. */
+/* The same for a solve that has done some iterations, in iterations since its beginning, with the condition from its
+   Ritz values if it gives any. */
 struct forecast solve_forecast(const struct solve *v);
-/* Without the condition, for reports about a solve that has ended: rate and iterations are NaN after fewer than EXPECTED_LEAST iterations, which
-   show no rate. */
+/* Without the condition, for reports about a solve that has ended: rate and iterations are NaN after fewer than
+   EXPECTED_LEAST iterations, which show no rate. */
 enum { EXPECTED_LEAST = 8 };
 struct forecast solve_expected(const struct solve *v);
 

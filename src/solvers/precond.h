@@ -26,8 +26,8 @@ struct precond {
     bool long_apply;     /* on the host, applying M takes longer than the rest of an iteration */
     bool by_products;    /* M is applied by SpMV kernels, whose order of additions depends on the device */
     bool diagonal;       /* M^-1 is the diagonal v->pre.part[0], which solvers may apply in their own passes */
-    double making;       /* the time to make M on one core, in times that it takes to read the parts once: a typical value */
-    bool takes_complex;  /* can precondition a complex matrix, whose vectors hold pairs (see solve_numbers) */
+    double making; /* the time to make M on one core, in times that it takes to read the parts once: a typical value */
+    bool takes_complex; /* can precondition a complex matrix, whose vectors hold pairs (see solve_numbers) */
     /* Factorise on the host and copy the parts to v->dev; v->pre.part[] receives them. The error message names the row
        at fault. v->pre.block is the number of rows per block, if M has blocks; 0: the default. After a failure `drop`
        frees the parts. */
