@@ -73,6 +73,7 @@ static bool take_level(struct csr *B, struct amg *g, int64_t k, struct err *e)
 static bool keep(struct session *s, const struct args *a, const struct matrix *m, struct amg *g, int64_t k, double us,
                  struct err *e)
 {
+    static const struct carried same = {0};
     char ending[32];
     struct csr B;
     if (k < 0 || k >= g->n)
@@ -80,7 +81,7 @@ static bool keep(struct session *s, const struct args *a, const struct matrix *m
                     how_many(g->n, "level").text, m->name);
     snprintf(ending, sizeof ending, "level%lld", (long long)k);
     if (!take_level(&B, g, k, e)) return false;
-    bool ok = session_add_derived(s, a, m, ending, &B, us, e);
+    bool ok = session_add_derived(s, a, m, ending, &B, k == 0 ? &same : NULL, us, e);
     csr_free(&B);
     if (!ok) return false;
     out_record(s->out);

@@ -2,6 +2,7 @@
 #include "session/args.h"
 #include "base/screen_lock.h"
 #include "base/clock.h"
+#include "base/mem.h"
 #include "session/command.h"
 #include "session/derived.h"
 #include "base/err.h"
@@ -58,22 +59,37 @@ static void report_scale(struct out *o, const struct matrix *made, const char *o
     out_time(o, "time_us", "time", v->us);
 }
 
+/* B = R A C; row[i] is 1 / R_ii, and col[j] is 1 / C_jj. */
+static bool scale(struct csr *B, struct session *s, const struct matrix *m, int way, double *row, double *col,
+                  struct scaled *v, struct err *e)
+{
+    double begin = now_us();
+    bool gave = screen_lock_give();
+    bool ok = csr_scale(B, &m->csr, ways[way].sides, &v->left, row, col, &s->watch, e);
+    v->us = now_us() - begin;
+    if (ok) v->before = range_of(&m->csr), v->after = range_of(B);
+    screen_lock_back(gave);
+    return ok;
+}
+
 static bool run_scale(struct session *s, const struct args *a, struct err *e)
 {
-    struct csr B;
+    struct csr B = {0};
     struct scaled v = {0};
     struct matrix *m = session_matrix(s, arg(a, "matrix"), e);
     int way = read_way(a);
-    double begin = now_us();
     if (!m) return false;
-    bool gave = screen_lock_give();
-    bool scaled = csr_scale(&B, &m->csr, ways[way].sides, &v.left, &s->watch, e);
-    v.us = now_us() - begin;
-    if (scaled) v.before = range_of(&m->csr), v.after = range_of(&B);
-    screen_lock_back(gave);
-    if (!scaled) return false;
-    bool ok = session_add_derived(s, a, m, "scaled", &B, v.us, e);
+    double *row = mem_new(m->csr.rows, sizeof *row, "the divisors of rows", e);
+    double *col = row ? mem_new(m->csr.cols, sizeof *col, "the divisors of columns", e) : NULL;
+    struct carried c = {.row_divisor = row, .col_divisor = col};
+    c.says = ways[way].sides & SCALE_COLS
+                 ? "is scaled like the rows, so x of the new matrix is x divided by the scales of "
+                   "the columns; `solve scaled` finds x itself"
+                 : "is scaled like the rows; x stays the same";
+    bool ok = col && scale(&B, s, m, way, row, col, &v, e) && session_add_derived(s, a, m, "scaled", &B, &c, v.us, e);
     csr_free(&B);
+    mem_free(row);
+    mem_free(col);
     if (ok) report_scale(s->out, s->current, m->name, way, &v);
     return ok;
 }
@@ -122,7 +138,9 @@ static bool run_extract(struct session *s, const struct args *a, struct err *e)
     bool made = csr_extract(&B, &m->csr, win, &s->watch, e);
     screen_lock_back(gave);
     if (!made) return false;
-    bool ok = session_add_derived(s, a, m, "part", &B, now_us() - begin, e);
+    struct carried rows = {.row0 = win.row0};
+    bool all = win.col0 == 0 && win.col1 == m->csr.cols;
+    bool ok = session_add_derived(s, a, m, "part", &B, all ? &rows : NULL, now_us() - begin, e);
     csr_free(&B);
     if (ok) report_extract(s->out, s->current, m, win);
     return ok;
@@ -167,7 +185,10 @@ static bool run_prune(struct session *s, const struct args *a, struct err *e)
     bool made = csr_prune(&B, &m->csr, below, &s->watch, e);
     screen_lock_back(gave);
     if (!made) return false;
-    bool ok = session_add_derived(s, a, m, "pruned", &B, now_us() - begin, e);
+    struct carried c = {.drops_x = below > 0 && B.nnz < m->csr.nnz};
+    if (c.drops_x && m->sides.x)
+        c.says = "stays, but its x is left out: it does not solve the system without the small entries";
+    bool ok = session_add_derived(s, a, m, "pruned", &B, &c, now_us() - begin, e);
     csr_free(&B);
     if (ok) report_prune(s->out, s->current, m, below);
     return ok;

@@ -5,6 +5,7 @@
 #include "base/screen_lock.h"
 #include "base/text.h"
 #include "session/command.h"
+#include "session/derived.h"
 #include "session/expression.h"
 #include "session/kinds.h"
 #include "session/matrix.h"
@@ -51,6 +52,28 @@ static void report(struct out *o, const struct matrix *m)
     out_time(o, "time_us", "time", 1000 * m->info.ms);
 }
 
+static const struct matrix *matrix_of(const struct session *s, const struct csr *A)
+{
+    const struct matrix *m = s->matrices;
+    while (m && &m->csr != A) m = m->next;
+    return m;
+}
+
+/* A copy has the right sides of its matrix. What else was computed is another system. */
+static bool carry(struct session *s, const struct expression *x, struct err *e)
+{
+    static const struct carried same = {0};
+    const struct node *root = &x->node[x->root];
+    bool copies = root->kind == NODE_MATRIX && root->factor == 1, ok = true;
+    for (int i = 0; i < x->n && ok; i++) {
+        const struct matrix *m = x->node[i].kind == NODE_MATRIX ? matrix_of(s, x->node[i].matrix) : NULL;
+        bool again = false;
+        for (int k = 0; k < i; k++) again |= x->node[k].kind == NODE_MATRIX && x->node[k].matrix == x->node[i].matrix;
+        if (m && !again) ok = session_carry_sides(s, m, copies ? &same : NULL, e);
+    }
+    return ok;
+}
+
 static bool make(struct session *s, const char *name, const char *formula, struct err *e)
 {
     struct expression x = {.n = 0};
@@ -65,7 +88,7 @@ static bool make(struct session *s, const char *name, const char *formula, struc
     info.ms = (now_us() - begin) / 1000;
     snprintf(info.field, sizeof info.field, "%s", A.imag ? "complex" : "real");
     print_safe(formula, strlen(formula), sizeof info.file / 4 - 4, info.file, sizeof info.file);
-    ok = session_add(s, name, &A, &info, e);
+    ok = session_add(s, name, &A, &info, e) && carry(s, &x, e);
     csr_free(&A);
     if (ok) report(s->out, s->current);
     return ok;

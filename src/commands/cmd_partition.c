@@ -125,11 +125,14 @@ static bool sort_rows(struct csr *out, const struct matrix *m, struct watch *w, 
 static bool keep_sorted(struct session *s, const struct args *a, struct matrix *m, struct err *e)
 {
     struct csr B = {0};
+    const int *order = m->parting->P.order;
+    struct carried c = {.rows = order, .cols = order};
+    if (order) c.says = "is sorted like the rows, so x of the new matrix is P x";
     bool gave = screen_lock_give();
     double begin = now_us();
     bool ok = sort_rows(&B, m, &s->watch, e);
     screen_lock_back(gave);
-    ok = ok && session_add_derived(s, a, m, "parts", &B, now_us() - begin, e);
+    ok = ok && session_add_derived(s, a, m, "parts", &B, &c, now_us() - begin, e);
     csr_free(&B);
     return ok && session_keep_parts(s->current, m, e);
 }

@@ -14,17 +14,16 @@ struct moved {
     double order_us, move_us;
 };
 
-static bool move(struct csr *out, const struct csr *A, const struct ordering *o, struct moved *m, struct watch *w,
-                 struct err *e)
+/* perm: A->rows items, becomes the ordering */
+static bool move(struct csr *out, const struct csr *A, const struct ordering *o, int *perm, struct moved *m,
+                 struct watch *w, struct err *e)
 {
-    int *perm = mem_new(A->rows, sizeof *perm, "an ordering", e);
     double begin = now_us();
-    bool ok = perm && reorder_find(o, A, perm, w, e);
+    bool ok = reorder_find(o, A, perm, w, e);
     m->order_us = now_us() - begin;
     begin = now_us();
     ok = ok && reorder_apply(out, A, perm, w, e);
     m->move_us = now_us() - begin;
-    mem_free(perm);
     if (!ok) return false;
     if (spread_of(A, &m->before, e) && spread_of(out, &m->after, e)) return true;
     csr_free(out);
@@ -57,14 +56,16 @@ static bool run_reorder(struct session *s, const struct args *a, struct err *e)
     const struct ordering *o = ordering_find(arg(a, "ordering"));
     struct matrix *m = session_matrix(s, arg(a, "matrix"), e);
     struct moved moved;
-    struct csr B;
-    if (!m) return false;
+    struct csr B = {0};
+    int *perm = m ? mem_new(m->csr.rows, sizeof *perm, "an ordering", e) : NULL;
+    if (!perm) return false;
     bool gave = screen_lock_give();
-    bool made = move(&B, &m->csr, o, &moved, &s->watch, e);
+    bool ok = move(&B, &m->csr, o, perm, &moved, &s->watch, e);
     screen_lock_back(gave);
-    if (!made) return false;
-    bool ok = session_add_derived(s, a, m, o->name, &B, moved.order_us + moved.move_us, e);
+    struct carried c = {.rows = perm, .cols = perm, .says = "is permuted like the rows, so x of the new matrix is P x"};
+    ok = ok && session_add_derived(s, a, m, o->name, &B, &c, moved.order_us + moved.move_us, e);
     csr_free(&B);
+    mem_free(perm);
     if (ok) report(s->out, s->current, m, o, &moved);
     return ok;
 }

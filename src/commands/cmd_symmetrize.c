@@ -120,6 +120,7 @@ static void report(struct session *s, const struct matrix *m, const char *from, 
 
 static bool make(struct session *s, const struct args *a, struct matrix *m, const struct sym_options *o, struct err *e)
 {
+    static const struct carried same = {0};
     struct sym *v;
     struct csr A = {0};
     struct sym_times t = {NAN, NAN, NAN};
@@ -133,7 +134,7 @@ static bool make(struct session *s, const struct args *a, struct matrix *m, cons
     screen_lock_back(gave);
     if (!begun) return false;
     if (ok) t.spmv_us = product_us(s, m, o->dev);
-    ok = ok && session_add_derived(s, a, m, "sym", &A, t.run_us, e);
+    ok = ok && session_add_derived(s, a, m, "sym", &A, v->copied ? &same : NULL, t.run_us, e);
     if (ok) report(s, s->current, from, v->nnz, v, &t);
     csr_free(&A);
     sym_free(v);
@@ -211,7 +212,7 @@ static bool transpose_on(struct session *s, const struct args *a, struct matrix 
     bool made = sym_transpose(&T, &m->csr, d, &us, e);
     screen_lock_back(gave);
     if (!made) return false;
-    bool ok = session_add_derived(s, a, m, "t", &T, us, e);
+    bool ok = session_add_derived(s, a, m, "t", &T, NULL, us, e);
     csr_free(&T);
     if (!ok) return false;
     out_record(s->out);

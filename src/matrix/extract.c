@@ -156,6 +156,7 @@ struct scaling {
     struct csr *A;
     int sides;
     double *row, *col; /* first the largest |a| of each row and column, later the divisor of each row and column */
+    double *all_row, *all_col; /* the products of the divisors of all rounds; NULL: not wanted */
     struct watch *w;
 };
 
@@ -247,6 +248,11 @@ static bool divide(struct scaling *s, struct err *e)
     return true;
 }
 
+static void multiply(double *all, const double *by, int64_t n)
+{
+    for (int64_t i = 0; all && i < n; i++) all[i] *= by[i];
+}
+
 /* Do one round of scaling. SCALE_BOTH needs several rounds, since scaling the rows changes the maxima of the
    columns. */
 static bool rounds(struct scaling *s, struct unscaled *unscaled, struct err *e)
@@ -257,16 +263,20 @@ static bool rounds(struct scaling *s, struct unscaled *unscaled, struct err *e)
         struct unscaled now = {divisors(s->row, s->A->rows, s->sides & SCALE_ROWS, both),
                                divisors(s->col, s->A->cols, s->sides & SCALE_COLS, both)};
         if (i == 0 && unscaled) *unscaled = now;
+        multiply(s->all_row, s->row, s->A->rows);
+        multiply(s->all_col, s->col, s->A->cols);
         if (!divide(s, e)) return false;
     }
     return true;
 }
 
-bool csr_scale(struct csr *out, const struct csr *A, int sides, struct unscaled *unscaled, struct watch *w,
-               struct err *e)
+bool csr_scale(struct csr *out, const struct csr *A, int sides, struct unscaled *unscaled, double *row, double *col,
+               struct watch *w, struct err *e)
 {
-    struct scaling s = {.A = out, .sides = sides, .w = w};
+    struct scaling s = {.A = out, .sides = sides, .all_row = row, .all_col = col, .w = w};
     if (!csr_copy(out, A, e)) return false;
+    for (int64_t i = 0; row && i < A->rows; i++) row[i] = 1;
+    for (int64_t j = 0; col && j < A->cols; j++) col[j] = 1;
     s.row = mem_new(A->rows, sizeof *s.row, "rows' largest values", e);
     s.col = s.row ? mem_new(A->cols, sizeof *s.col, "columns' largest values", e) : NULL;
     bool ok = s.col && rounds(&s, unscaled, e);

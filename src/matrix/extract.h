@@ -37,8 +37,9 @@ struct unscaled {
     int64_t rows, cols;
 };
 /* Divide each row, or each column, by its largest |a|. SCALE_BOTH divides rows and columns together by the square roots
-   of their largest |a|, SCALE_ROUNDS times (Ruiz 2001). `unscaled` may be NULL. */
-bool csr_scale(struct csr *out, const struct csr *A, int sides, struct unscaled *unscaled, struct watch *w,
-               struct err *e);
+   of their largest |a|, SCALE_ROUNDS times (Ruiz 2001). `unscaled` may be NULL. If `row` and `col` are not NULL, row[i]
+   and col[j] become what row i and column j were divided by in all. */
+bool csr_scale(struct csr *out, const struct csr *A, int sides, struct unscaled *unscaled, double *row, double *col,
+               struct watch *w, struct err *e);
 
 #endif

@@ -528,7 +528,7 @@ TEST(test_scaled)
         }
         for (int sides = SCALE_ROWS; sides <= SCALE_BOTH; sides++) {
             struct err e = {0};
-            if (!csr_scale(&B, &A, sides, NULL, NULL, &e)) fail_msg("%s: %s", s->name, e.text);
+            if (!csr_scale(&B, &A, sides, NULL, NULL, NULL, NULL, &e)) fail_msg("%s: %s", s->name, e.text);
             assert_true(csr_check(&B, &e) && B.nnz == A.nnz);
             near_one(s->name, &A, &B, sides, sides == SCALE_BOTH ? 0.02 : 1e-15);
             if (sides == SCALE_ROWS) check_by_rows(s->name, &A, &B);
@@ -548,7 +548,7 @@ TEST(test_scaled_symmetric)
     for (int64_t i = 0; i < A.rows; i++)
         for (int k = A.rowptr[i]; k < A.rowptr[i + 1]; k++)
             if (A.col[k] >= i) A.val[k] = A.val[csr_find(&A, A.col[k], i)] = exp(20 * random_unit(&seed));
-    assert_true(csr_scale(&B, &A, SCALE_BOTH, NULL, NULL, NULL) && csr_transpose(&T, &B, NULL));
+    assert_true(csr_scale(&B, &A, SCALE_BOTH, NULL, NULL, NULL, NULL, NULL) && csr_transpose(&T, &B, NULL));
     assert_true(csr_equal(&B, &T));
     csr_free(&A);
     csr_free(&B);
@@ -566,13 +566,13 @@ TEST(test_scaled_extremes)
     assert_true(csr_from_triplets(&A, 5, 5, COUNT(val), row, col, val, NULL, NULL, NULL));
     struct range r = range_of(&A);
     assert_true(r.low == 5e-324 && r.high == 1e308);
-    assert_true(csr_scale(&B, &A, SCALE_ROWS, &left, NULL, NULL));
+    assert_true(csr_scale(&B, &A, SCALE_ROWS, &left, NULL, NULL, NULL, NULL));
     assert_int_equal(left.rows, 2);
     assert_int_equal(left.cols, 0);
     assert_true(B.val[1] == 1 && B.val[2] == 1 && B.val[3] == 1e-300 / 1e308 && B.val[4] == 0);
     assert_true(isinf(B.val[5]) && B.val[6] == 2 && isnan(B.val[7]) && B.val[8] == 1);
     csr_free(&B);
-    assert_true(csr_scale(&B, &A, SCALE_BOTH, &left, NULL, NULL));
+    assert_true(csr_scale(&B, &A, SCALE_BOTH, &left, NULL, NULL, NULL, NULL));
     assert_int_equal(left.rows, 2);
     assert_int_equal(left.cols, 1);
     r = range_of(&B);
@@ -588,7 +588,7 @@ static bool go_cut(const void *user, struct err *e)
     const struct csr *A = user;
     struct csr B, C;
     if (!csr_extract(&B, A, (struct window){1, A->rows, 1, A->cols}, NULL, e)) return false;
-    bool ok = csr_scale(&C, &B, SCALE_BOTH, NULL, NULL, e);
+    bool ok = csr_scale(&C, &B, SCALE_BOTH, NULL, NULL, NULL, NULL, e);
     csr_free(&B);
     if (ok) csr_free(&C);
     return ok;
@@ -614,7 +614,7 @@ TEST(test_cut_cancelled)
     for (int n = 2; n < 20; n++) {
         left = n;
         e = (struct err){0};
-        assert_false(csr_scale(&B, &A, SCALE_BOTH, NULL, &w, &e));
+        assert_false(csr_scale(&B, &A, SCALE_BOTH, NULL, NULL, NULL, &w, &e));
         assert_int_equal(e.code, E_CANCELLED);
     }
     csr_free(&A);

@@ -399,3 +399,70 @@ TEST(save_says_what_it_leaves_out)
 }
 
 SUITE(.teardown = tidy);
+
+/* ---- matrices made from others ---- */
+
+/* The current matrix has a right side and its solution, and A x = b up to rounding. */
+static void assert_current_solved(const struct session *s)
+{
+    const struct matrix *m = s->current;
+    double r[16];
+    assert_true(m->csr.rows <= 16);
+    assert_true(m->sides.n > 0 && m->sides.x);
+    for (int64_t i = 0; i < m->sides.n; i++) {
+        reference_spmv(&m->csr, 1, sides_x(&m->sides, i), 0, r, T_F64, NULL);
+        for (int k = 0; k < m->csr.rows; k++)
+            assert_true(fabs(r[k] - sides_b(&m->sides, i)[k]) <= 1e-12 * (1 + fabs(r[k])));
+    }
+}
+
+TEST(matrices_made_from_others_have_their_right_sides)
+{
+    static const char *const lines[] = {"prune A",          "let L = A",       "scale A",
+                                        "scale A by rows",  "scale A by cols", "reorder rcm A",
+                                        "reorder degree A", "extract 1 4 A",   "extract 0 2 0 5 A"};
+    struct talk t;
+    talk_open(&t, OUT_TEXT);
+    for (int i = 0; i < COUNT(lines); i++) {
+        assert_true(talk_line(&t, "load tests/files/sides.npz as A"));
+        if (!talk_line(&t, lines[i])) fail_msg("%s: %s", lines[i], t.err);
+        assert_string_not_equal(t.s.current->name, "A");
+        assert_current_solved(&t.s);
+        assert_true(talk_line(&t, "undo; drop all"));
+    }
+    talk_close(&t);
+}
+
+/* A solve of the derived matrix uses b; ones would give another x. */
+TEST(pruned_and_copied_matrices_solve_with_their_b)
+{
+    struct talk t;
+    char line[300];
+    talk_open(&t, OUT_TEXT);
+    snprintf(line, sizeof line, "load %s as A",
+             text_file("%%MatrixMarket matrix coordinate real general\n%%AMGX rhs\n2 2 3\n1 1 4\n1 2 0\n2 2 8\n"
+                       "12\n40\n"));
+    assert_true(talk_line(&t, line));
+    talk_says(&t, "prune; solve cg on cpu; print x", "   0: 3   1: 5");
+    talk_says(&t, "let B = A; solve direct; print x", "   0: 3   1: 5");
+    talk_says(&t, "reorder colours A as C; solve direct C; print x", "5");
+    talk_close(&t);
+}
+
+TEST(right_sides_that_do_not_fit_are_left_out_with_a_note)
+{
+    static const char *const lines[] = {
+        "transpose A", "let L = 2*A", "let M = A + I", "extract 0 5 0 4 A", "symmetrize A mode average", "let N = A'"};
+    struct talk t;
+    talk_open(&t, OUT_TEXT);
+    assert_true(talk_line(&t, "load tests/files/sides.mat as A"));
+    for (int i = 0; i < COUNT(lines); i++) {
+        assert_true(talk_line(&t, lines[i]));
+        if (!strstr(t.err, "b of A is left out")) fail_msg("%s: %s", lines[i], t.err);
+        assert_int_equal(t.s.current->sides.n, 0);
+    }
+    assert_true(talk_line(&t, "prune A below 2"));
+    assert_true(t.s.current->sides.n == 1 && !t.s.current->sides.x);
+    assert_non_null(strstr(t.err, "its x is left out"));
+    talk_close(&t);
+}
