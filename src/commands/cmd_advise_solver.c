@@ -38,6 +38,7 @@ static bool ask(struct session *s, struct solver_question *q, const struct args 
     double *x0 = mem_new(solve_numbers(&q->matrix->csr), sizeof *x0, "the vectors of a solve", e);
     bool ok = x0 && right_sides_make(q->matrix, arg(a, "b"), seed, &r, e) && solve_column_of(a, &r, &i, e) &&
               guess_make(q->matrix, arg(a, "x0"), seed + 1, i, x0, e);
+    if (ok) right_sides_note(s->out, &r);
     if (ok) solve_take_right(&q->options, &r, q->matrix, i);
     q->options.x0 = x0;
     q->options.dev = ok ? device_of_trials(q->options.dev, e) : NULL;

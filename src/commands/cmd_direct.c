@@ -295,7 +295,7 @@ static void take_right(struct direct_options *o, const struct right_sides *r, in
 static void name_right(struct direct_answer *a, const struct right_sides *r, int64_t i)
 {
     struct solve_right right = solve_right_of(r, i);
-    if (r->from_file) solve_right_text(&right, a->b_name, sizeof a->b_name);
+    if (r->from_file || r->replaces_ones) solve_right_text(&right, a->b_name, sizeof a->b_name);
 }
 
 static bool save(struct session *s, const struct direct_answer *d, const struct args *a, struct err *e)

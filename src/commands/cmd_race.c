@@ -119,6 +119,7 @@ static bool begin_solvers(struct session *s, struct race *r, const struct args *
     bool ok =
         warn(s, r, e) && right_sides_make(r->matrix, arg(a, "b"), seed, &right, e) && solve_column_of(a, &right, &i, e);
     if (ok) {
+        right_sides_note(s->out, &right);
         solve_take_right(&o, &right, r->matrix, i);
         session_solve_truth(s, r->matrix, &o);
         ok = race_solvers(s, r, &o, e);

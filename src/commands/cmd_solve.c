@@ -296,7 +296,7 @@ static void out_next(struct out *o, const struct solve *v)
     if (some && out_mode(o) == OUT_TEXT) out_str(o, NULL, "try", text);
 }
 
-/* The right side; text mode shows only one that comes from a file. */
+/* The right side; text mode shows it if it comes from a file, or is not the one that users expect. */
 static void out_right_side(struct out *o, const struct solve *v)
 {
     char text[240];
@@ -304,7 +304,7 @@ static void out_right_side(struct out *o, const struct solve *v)
     out_str(o, "b", NULL, r->name[0] ? r->name : NULL);
     out_int_if(o, "column", NULL, r->columns > 1, r->column);
     solve_right_text(r, text, sizeof text);
-    if (r->from_file && out_mode(o) == OUT_TEXT) out_str(o, NULL, "right side", text);
+    if ((r->from_file || r->replaces_ones) && out_mode(o) == OUT_TEXT) out_str(o, NULL, "right side", text);
 }
 
 /* Another program that iterated. */
@@ -377,7 +377,7 @@ void out_solve(struct out *o, const struct solve *v)
     out_true_residual(o, v);
     out_num(o, "error_known", v->result.known ? "error in x" : NULL, v->result.known ? v->result.error_known : NAN,
             "%.3e");
-    out_str(o, "error_against", v->result.truth ? "against" : NULL,
+    out_str(o, "error_against", v->result.truth && !v->result.up_to_constant ? "against" : NULL,
             v->result.truth   ? v->result.truth_from
             : v->result.known ? "ones"
                               : NULL);
@@ -1072,10 +1072,12 @@ const struct command command_solve = {
         "a method without a forecast gives way when its time is over, and goes on later. `within R` ends all of it\n"
         "after R seconds.\n"
         "b is given (the right side in the file of the matrix; the default if the file has one), aones (A * ones, so\n"
-        "that the error in x is known; the default otherwise), ones, random or a file; x0 is zero, ones, random,\n"
-        "given (the solution in the file of the matrix) or a file. If b has several columns, they are solved one\n"
-        "after another (by `solve direct` with one factorisation), with a row for each; column selects one, counted\n"
-        "from 0.\n"
+        "that the error in x is known; the default otherwise), avaried, ones, random or a file. avaried is A * x with\n"
+        "x_i = v_i - mean(v) and v_i = (40503 i (i + 1) / 2 mod 65536) / 65536, i from 0. It is the default if A *\n"
+        "ones is 0, as for a Laplacian, or a multiple of ones (up to 0.001 of |A| * ones, root mean square of the\n"
+        "rows): with aones, every method would be done at once. x0 is zero, ones, random, given (the solution in the\n"
+        "file of the matrix) or a file. If b has several columns, they are solved one after another (by `solve\n"
+        "direct` with one factorisation), with a row for each; column selects one, counted from 0.\n"
         "The solve stops when ||r|| / ||b|| <= tol (default 1e-8, in f32 1e-5) or after\n"
         "maxit iterations (default 10000). With eps, jacobi, wjacobi, gs and sor also stop when max |x' - x| <\n"
         "eps. omega, between 0 and 2, is the relaxation factor of wjacobi and sor (default 2/3 and 1.5). gmres\n"

@@ -8,12 +8,17 @@
 #include "matrix.h"
 #include "matrix/random.h"
 #include "matrix/reference.h"
+#include "matrix/row_source.h"
+#include "output.h"
+#include "solvers/solve.h"
 
+#include <math.h>
 #include <string.h>
 
 struct named_vector {
     const char *name;
-    bool known_ones; /* with this right-hand side, all elements of the solution are 1 */
+    bool known_ones;   /* with this right-hand side, all elements of the solution are 1 */
+    bool known_varied; /* with this right-hand side, the solution is make_varied's */
     bool (*make)(const struct csr *A, uint64_t seed, double *x, struct err *e);
 };
 
@@ -60,14 +65,104 @@ static bool make_aones(const struct csr *A, uint64_t seed, double *b, struct err
     return ok;
 }
 
-/* The first entry is the default if the matrix has no right sides of its own. */
-static const struct named_vector right_sides[] = {{"aones", true, make_aones},
-                                                  {"ones", false, make_ones},
-                                                  {"random", false, make_random},
-                                                  {"zero", false, make_zero}};
-static const struct named_vector starts[] = {
-    {"zero", false, make_zero}, {"ones", false, make_ones}, {"random", false, make_random}};
+/* An element of the varied x before the mean is subtracted, a multiple of 2^-16. 40503 i (i + 1) / 2 mod 65536 visits
+   all numbers below 65536 in an order that has no frequency of its own, so that every eigenvector has a share of x. */
+static double varied_at(int64_t i)
+{
+    uint64_t k = (uint64_t)i;
+    k = k % 2 ? k * ((k + 1) / 2) : k / 2 * (k + 1);
+    return (double)(k * 40503 % 65536) / 65536;
+}
 
+/* Without the mean, x has no share in a null space of constants: a solver that starts from 0 can find all of x. The sum
+   is exact, so that x is the same on every machine. An x of one element is 1. */
+static bool make_varied(const struct csr *A, double *x, struct err *e)
+{
+    int64_t n = A->cols, parts = parts_of(A);
+    double sum = 0;
+    struct loop l = loop_of("a vector", 2 * n);
+    for (int64_t i = 0; i < n && loop_goes(&l, i); i++) sum += varied_at(i);
+    for (int64_t i = 0; i < n && loop_goes(&l, n + i); i++) {
+        x[i * parts] = n == 1 ? 1 : varied_at(i) - sum / (double)n;
+        if (parts == 2) x[2 * i + 1] = 0;
+    }
+    return loop_end(&l, e);
+}
+
+static bool make_avaried(const struct csr *A, uint64_t seed, double *b, struct err *e)
+{
+    (void)seed;
+    double *x = mem_new(parts_of(A) * A->cols, sizeof *x, "a varied vector", e);
+    if (!x) return false;
+    bool ok = make_varied(A, x, e) && reference_product(A, 1, x, 0, b, T_F64, NULL, e);
+    mem_free(x);
+    return ok;
+}
+
+static const struct named_vector right_sides[] = {{"aones", true, false, make_aones},
+                                                  {"avaried", false, true, make_avaried},
+                                                  {"ones", false, false, make_ones},
+                                                  {"random", false, false, make_random},
+                                                  {"zero", false, false, make_zero}};
+static const struct named_vector starts[] = {
+    {"zero", false, false, make_zero}, {"ones", false, false, make_ones}, {"random", false, false, make_random}};
+
+/* ---- does A * ones test anything? ---- */
+
+/* Of the rows that have entries: the sum of the squares of |row sum| / (sum of |a|), and the same after the first row
+   sum was subtracted from each row sum. */
+struct row_sums {
+    int64_t rows;
+    double re, im; /* the first row sum */
+    double zero, constant;
+    double most; /* the largest |row sum| / (sum of |a|) */
+};
+
+static bool add_row_sums(void *user, const struct csr *A, int64_t first, struct err *e)
+{
+    struct row_sums *s = user;
+    struct loop l = loop_of("the row sums", A->nnz);
+    (void)first;
+    for (int64_t i = 0; i < A->rows && loop_runs(&l); i++) {
+        double re = 0, im = 0, size = 0;
+        for (int64_t k = csr_start(A, i); k < csr_start(A, i + 1) && loop_goes(&l, k); k++) {
+            re += A->val[k];
+            im += A->imag ? A->imag[k] : 0;
+            size += csr_abs(A, k);
+        }
+        if (size == 0) continue;
+        if (!s->rows++) s->re = re, s->im = im;
+        double zero = hypot(re / size, im / size), constant = hypot(re / size - s->re / size, im / size - s->im / size);
+        s->zero += zero * zero;
+        s->most = max_or_nan(s->most, zero);
+        s->constant += constant * constant;
+    }
+    return loop_end(&l, e);
+}
+
+static bool row_sums_of(const struct csr *A, struct row_sums *s, struct err *e)
+{
+    *s = (struct row_sums){0};
+    return csr_visit_all(A, add_row_sums, s, e);
+}
+
+/* Is A * ones 0, or a multiple of ones, up to about 1e-3? Then ones are close to an eigenvector, and every method is
+   done at once: A * ones tests nothing. */
+static bool ones_test_nothing(const struct csr *A, const struct row_sums *s)
+{
+    static const double little = 1e-3;
+    double least = A->rows == A->cols && s->constant < s->zero ? s->constant : s->zero;
+    return A->cols > 1 && s->rows > 0 && sqrt(least / (double)s->rows) < little;
+}
+
+/* Is A * ones 0 up to rounding errors? Then x + c solves the system, too, for any constant c. */
+static bool has_constant_null(const struct row_sums *s)
+{
+    static const double rounding = 1e-13;
+    return s->most <= rounding;
+}
+
+/* Without a word, the first entry. */
 static const struct named_vector *find(const struct named_vector *list, int n, const char *word)
 {
     for (int i = 0; i < n; i++)
@@ -91,13 +186,14 @@ static bool take_given(const struct matrix *m, struct right_sides *r, struct err
 {
     const struct sides *t = &m->sides;
     if (!t->n)
-        return fail(e, E_USAGE, "%s has no right side of its own; `b` takes aones, ones, random, zero or a file",
-                    m->name);
+        return fail(e, E_USAGE,
+                    "%s has no right side of its own; `b` takes aones, avaried, ones, random, zero or a file", m->name);
     r->name = given;
     r->from_file = true;
     r->n = t->n;
     r->b = t->b;
     r->x = t->x;
+    r->x_from = "file";
     return true;
 }
 
@@ -108,7 +204,23 @@ static bool make_named(const struct matrix *m, const struct named_vector *v, uin
     r->n = 1;
     r->known_ones = v->known_ones;
     r->b = r->own = mem_new(r->each, sizeof *r->own, "the right side", e);
-    return r->own && v->make(&m->csr, seed, r->own, e);
+    if (!r->own || !v->make(&m->csr, seed, r->own, e)) return false;
+    if (!v->known_varied) return true;
+    struct row_sums sums;
+    if (!row_sums_of(&m->csr, &sums, e)) return false;
+    r->up_to_constant = has_constant_null(&sums);
+    r->x_from = "varied";
+    r->x = r->own_x = mem_new(r->x_each, sizeof *r->own_x, "a varied vector", e);
+    return r->own_x && make_varied(&m->csr, r->own_x, e);
+}
+
+/* aones, unless it tests nothing */
+static bool make_default(const struct matrix *m, struct right_sides *r, struct err *e)
+{
+    struct row_sums sums;
+    if (!row_sums_of(&m->csr, &sums, e)) return false;
+    r->replaces_ones = ones_test_nothing(&m->csr, &sums);
+    return make_named(m, find(right_sides, COUNT(right_sides), r->replaces_ones ? "avaried" : "aones"), 0, r, e);
 }
 
 static bool load_right_sides(const struct matrix *m, const char *word, struct right_sides *r, struct err *e)
@@ -118,7 +230,7 @@ static bool load_right_sides(const struct matrix *m, const char *word, struct ri
     r->from_file = true;
     bool ok = mtx_load_columns(word, m->csr.rows, m->csr.imag, &r->own, &r->n, &why);
     r->b = r->own;
-    return ok || load_failed("aones, ones, random, zero, given", word, &why, e);
+    return ok || load_failed("aones, avaried, ones, random, zero, given", word, &why, e);
 }
 
 bool right_sides_make(const struct matrix *m, const char *word, uint64_t seed, struct right_sides *r, struct err *e)
@@ -126,16 +238,23 @@ bool right_sides_make(const struct matrix *m, const char *word, uint64_t seed, s
     const struct csr *A = &m->csr;
     *r = (struct right_sides){.each = A->rows * parts_of(A), .x_each = A->cols * parts_of(A)};
     if (word ? !strcmp(word, given) : m->sides.n > 0) return take_given(m, r, e);
-    const struct named_vector *v = find(right_sides, COUNT(right_sides), word);
-    bool ok = v ? make_named(m, v, seed, r, e) : load_right_sides(m, word, r, e);
+    const struct named_vector *v = word ? find(right_sides, COUNT(right_sides), word) : NULL;
+    bool ok = !word ? make_default(m, r, e) : v ? make_named(m, v, seed, r, e) : load_right_sides(m, word, r, e);
     if (!ok) right_sides_free(r);
     return ok;
+}
+
+void right_sides_note(struct out *o, const struct right_sides *r)
+{
+    if (r->replaces_ones)
+        out_note(o, "b is avaried: A times a varied x, because A * ones is 0 or nearly a multiple of ones");
 }
 
 void right_sides_free(struct right_sides *r)
 {
     mem_free(r->own);
-    r->own = NULL;
+    mem_free(r->own_x);
+    r->own = r->own_x = NULL;
     r->b = r->x = NULL;
 }
 

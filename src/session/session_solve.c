@@ -145,7 +145,10 @@ bool session_solve(struct solve **v, struct session *s, struct matrix *m, const 
 
 const char *solve_right_text(const struct solve_right *r, char *out, size_t size)
 {
-    int n = snprintf(out, size, "%s%s", r->name, r->given ? ", from the file of the matrix" : "");
+    int n = snprintf(out, size, "%s%s", r->name,
+                     r->given           ? ", from the file of the matrix"
+                     : r->replaces_ones ? ": A times a varied x, because A * ones is 0 or nearly a multiple of ones"
+                                        : "");
     if (r->columns > 1)
         snprintf(out + n, size - (size_t)n, ", column %lld of %lld (counted from 0)", (long long)r->column,
                  (long long)r->columns);
@@ -154,7 +157,12 @@ const char *solve_right_text(const struct solve_right *r, char *out, size_t size
 
 struct solve_right solve_right_of(const struct right_sides *r, int64_t i)
 {
-    struct solve_right to = {.from_file = r->from_file, .given = !r->own, .column = i, .columns = r->n};
+    struct solve_right to = {.from_file = r->from_file,
+                             .given = !r->own,
+                             .is_product = r->known_ones || r->own_x,
+                             .replaces_ones = r->replaces_ones,
+                             .column = i,
+                             .columns = r->n};
     snprintf(to.name, sizeof to.name, "%s", r->name);
     return to;
 }
@@ -165,7 +173,8 @@ void solve_take_right(struct solve_options *o, const struct right_sides *r, cons
     o->b = r->b + i * r->each;
     o->known_ones = r->known_ones;
     o->truth = r->x && m->csr.rows == m->csr.cols ? r->x + i * r->x_each : NULL;
-    o->truth_from = o->truth ? "file" : NULL;
+    o->truth_from = o->truth ? r->x_from : NULL;
+    o->up_to_constant = r->up_to_constant;
     o->right = solve_right_of(r, i);
 }
 

@@ -555,13 +555,13 @@ static bool solve_directly(const struct inquiry *q, const struct direct_method *
     return why.code != E_CANCELLED || fail_at(e, why.code, why.where, "%s", why.text);
 }
 
-/* b minus its projection onto the range of A is the least residual that any x has. b = A * ones is in the range, even
-   if the factorisation takes small singular values as 0. */
+/* b minus its projection onto the range of A is the least residual that any x has. A times a known x is in the range,
+   even if the factorisation takes small singular values as 0. */
 static bool find_inconsistency(struct inquiry *q, const char *cause, struct err *e)
 {
     struct direct_answer *a = NULL;
     const struct direct_method *method = rectangular();
-    bool in_range = q->v->result.known && !q->v->result.truth;
+    bool in_range = q->v->right.is_product || (q->v->result.known && !q->v->result.truth);
     if (!method || !is_affordable(q) || in_range) return true;
     if (!solve_directly(q, method, q->v->b, &a, e)) return false;
     bool outside = a && a->accurate && a->residual_true > 2 * fmax(q->v->set.tol, 1e-12);

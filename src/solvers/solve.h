@@ -285,6 +285,8 @@ struct solve_right {
     bool from_file;
     bool given;              /* the file is that of the matrix */
     int64_t column, columns; /* b is this column, counted from 0, of `columns` */
+    bool is_product;         /* b is A times a known x, so it is in the range of A */
+    bool replaces_ones;      /* b is not A * ones, because that tests nothing */
 };
 
 struct solve_result {
@@ -293,7 +295,8 @@ struct solve_result {
     double residual_true;   /* b - A x in double, relative to ||b|| */
     bool known;             /* the solution is known: `truth`, or all ones (b = A * ones) if `truth` is NULL */
     double *truth;          /* owned; an accurate solution, as from a direct solver; v->n numbers */
-    const char *truth_from; /* "direct" or "file"; a static string; NULL if `truth` is NULL */
+    const char *truth_from; /* "direct", "file" or "varied"; a static string; NULL if `truth` is NULL */
+    bool up_to_constant;    /* truth + c solves the system, too: the error leaves the mean of x - truth out */
     double error_known;     /* the relative error of x with respect to the known solution; NaN: unknown */
 };
 
@@ -421,6 +424,7 @@ struct solve_options {
     struct solve_right right;
     bool force; /* see struct solve_settings */
 };
+    bool up_to_constant;           /* truth + c solves the system, too, for any constant c */
 /* The numbers in a vector of a solve with A. If A is complex, an element of a vector is a pair of a real and an
    imaginary part. cg, minres and qmrcgstab treat the parts as separate unknowns: they solve the real system that is
    equivalent to A x = b, and only the products with A and M^-1 are complex. The other solvers compute with complex

@@ -234,7 +234,8 @@ static bool measure_soon(struct solve *v, double us)
         sum = (struct squares){sum.residual + part[i].residual, sum.error + part[i].error};
     mem_free(part);
     v->result.residual_true = late ? NAN : sqrt(sum.residual);
-    if (v->result.known) v->result.error_known = late ? NAN : sqrt(sum.error);
+    bool unknown = late || v->result.up_to_constant; /* the mean of the error is not known */
+    if (v->result.known) v->result.error_known = unknown ? NAN : sqrt(sum.error);
     return !late;
 }
 
@@ -248,11 +249,23 @@ static bool subtract_from_b(const struct solve *v, double *r)
     return loop_end(&l, NULL);
 }
 
+/* Subtract the mean of the elements; the elements of a complex matrix are pairs. */
+static void subtract_mean(const struct solve *v, double *x)
+{
+    int64_t parts = v->matrix.csr->imag ? 2 : 1;
+    for (int64_t k = 0; k < parts; k++) {
+        double sum = 0;
+        for (int64_t i = k; i < v->n; i += parts) sum += x[i];
+        for (int64_t i = k; i < v->n; i += parts) x[i] -= sum / (double)(v->n / parts);
+    }
+}
+
 /* The norm of x minus the known solution, which it writes to `difference`. */
 static double norm_of_error(const struct solve *v, double *difference)
 {
 #pragma omp parallel for schedule(static) if (v->n > THREADS_FROM)
     for (int64_t i = 0; i < v->n; i++) difference[i] = v->result.x[i] - known_at(v, i);
+    if (v->result.up_to_constant) subtract_mean(v, difference);
     return norm2(v->n, difference);
 }
 

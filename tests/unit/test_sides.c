@@ -13,6 +13,7 @@
 #include "matrix/csr.h"
 #include "matrix/reference.h"
 #include "session/matrix.h"
+#include "session/right_side.h"
 #include "solvers/solve.h"
 
 #include <math.h>
@@ -464,5 +465,64 @@ TEST(right_sides_that_do_not_fit_are_left_out_with_a_note)
     assert_true(talk_line(&t, "prune A below 2"));
     assert_true(t.s.current->sides.n == 1 && !t.s.current->sides.x);
     assert_non_null(strstr(t.err, "its x is left out"));
+    talk_close(&t);
+}
+
+/* ---- the default right side ---- */
+
+/* The x of avaried, by its formula as `help solve` states it. */
+static void varied(int64_t n, double *x)
+{
+    double mean = 0;
+    for (int64_t i = 0; i < n; i++) mean += x[i] = (double)(40503 * (i * (i + 1) / 2) % 65536) / 65536;
+    mean /= (double)n;
+    for (int64_t i = 0; i < n; i++) x[i] -= mean;
+}
+
+TEST(the_default_b_is_not_hidden_by_constants)
+{
+    static const struct {
+        const char *line, *name;
+        bool up_to_constant;
+    } table[] = {{"gen poisson2d 5", "aones", false},         {"load tests/files/neumann.mtx as N", "avaried", true},
+                 {"let S = N + 0.5*I", "avaried", false}, /* every row sum is 0.5 */
+                 {"let T = 1e-200*N", "avaried", true},       {"let P = N + 0*N", "avaried", true},
+                 {"load samples/thesis4.mtx", "aones", false}};
+    struct talk t;
+    talk_open(&t, OUT_TEXT);
+    for (int i = 0; i < COUNT(table); i++) {
+        struct right_sides r;
+        struct err e = {0};
+        double x[25], b[25];
+        assert_true(talk_line(&t, table[i].line));
+        const struct matrix *m = t.s.current;
+        assert_true(right_sides_make(m, NULL, 1, &r, &e));
+        if (strcmp(r.name, table[i].name) != 0) fail_msg("%s: %s", table[i].line, r.name);
+        assert_true(r.up_to_constant == table[i].up_to_constant);
+        varied(m->csr.rows, x);
+        if (!strcmp(r.name, "aones"))
+            for (int64_t k = 0; k < m->csr.rows; k++) x[k] = 1;
+        reference_spmv(&m->csr, 1, x, 0, b, T_F64, NULL);
+        for (int64_t k = 0; k < m->csr.rows; k++) assert_true(r.b[k] == b[k]);
+        assert_true(norm2(m->csr.rows, b) > 0);
+        right_sides_free(&r);
+    }
+    talk_close(&t);
+}
+
+TEST(a_laplacian_is_solved_with_a_b_that_tests_something)
+{
+    struct talk t;
+    talk_open(&t, OUT_TEXT);
+    assert_true(talk_line(&t, "load tests/files/neumann.mtx as N; solve cg on cpu"));
+    assert_true(t.s.solve->iterations > 1 && t.s.solve->b_norm > 0);
+    assert_true(t.s.solve->result.error_known < 1e-8);
+    assert_non_null(strstr(t.out, "right side     avaried"));
+    assert_true(talk_line(&t, "solve cg on cpu precond jacobi"));
+    assert_true(t.s.solve->result.error_known < 1e-8); /* x differs from the varied x by a constant */
+    assert_true(talk_line(&t, "solve cg on cpu b aones"));
+    assert_true(t.s.solve->b_norm == 0);
+    assert_true(talk_line(&t, "advise solver"));
+    assert_non_null(strstr(t.err, "b is avaried"));
     talk_close(&t);
 }
