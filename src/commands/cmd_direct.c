@@ -252,6 +252,7 @@ void out_direct(struct out *o, const struct direct_answer *a, const struct solve
     out_str(o, "reason", "because", a->why);
     out_pivots(o, a);
     out_errors(o, a);
+    if (!a->planned || out_mode(o) != OUT_TEXT) out_trust(o, &a->trust, a->met);
     out_before(o, a, before);
     out_times(o, a);
 }
@@ -281,6 +282,7 @@ static struct direct_options options_of(struct session *s, const struct args *a)
     return (struct direct_options){.method = arg(a, "library") ? direct_find(arg(a, "library")) : NULL,
                                    .plan_only = arg_flag(a, "plan"),
                                    .force = arg_flag(a, "force"),
+                                   .trust = true,
                                    .tol = arg_real(a, "tol", 0),
                                    .watch = &s->watch};
 }
@@ -290,6 +292,7 @@ static void take_right(struct direct_options *o, const struct right_sides *r, in
     o->b = r->b + i * r->each;
     o->known_ones = r->known_ones;
     o->truth = r->x ? r->x + i * r->x_each : NULL;
+    o->truth_from = r->x_from;
 }
 
 static void name_right(struct direct_answer *a, const struct right_sides *r, int64_t i)
@@ -335,6 +338,8 @@ static void out_column(struct out *o, const struct direct_answer *a, const struc
     out_value(o, "backward_error", "backward error", a->backward, "%.3e");
     out_num(o, "normal_error", isnan(a->normal) ? NULL : "A' r", a->normal, "%.3e");
     out_num(o, "error_known", a->known ? "error in x" : NULL, a->error_known, "%.3e");
+    out_int_if(o, "digits", "digits of x", a->trust.digits >= 0, a->trust.digits);
+    out_str(o, "digits_from", NULL, a->trust.from);
     out_num(o, "condition", NULL, a->condition, NULL);
     out_num(o, "factor_us", NULL, a->factor_us, NULL);
     out_num(o, "time_ms", "ms", a->us / 1000, "%.3f");
@@ -375,6 +380,7 @@ static bool keep_column(struct direct_answer *a, struct err *e)
 {
     if (!a->accurate || !a->unique || !isnan(a->normal)) return true;
     int64_t i = a->columns++, size = sizeof(double);
+    a->columns_error = max_or_nan(a->trust.error, i ? a->columns_error : 0);
     return loop_copy(a->columns_b + i * a->b_numbers, a->b, a->b_numbers * size, "copying b", e) &&
            loop_copy(a->columns_x + i * a->x_numbers, a->x, a->x_numbers * size, "copying x", e);
 }

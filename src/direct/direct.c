@@ -194,6 +194,7 @@ void direct_free(struct direct *v)
     matrix_free(&v->A);
     mem_free(v->from);
     mem_free(v->to);
+    mem_free(v->weights);
     mem_free(v);
 }
 
@@ -306,25 +307,53 @@ static int64_t largest_of(const struct direct *v, const double *x)
     return at;
 }
 
-/* The vectors are multiplied by a power of 2 next to || A ||, so that || A^-1 || times it neither overflows nor becomes
-   0. */
-bool direct_call_condition(struct direct *v, struct err *e)
+/* to = A^-1 from or, with weights W, to = W A^-H from; adjoint: to = A^-H from or to = A^-1 W from. */
+static bool apply(struct direct *v, bool adjoint, double *from, double *to, struct err *e)
+{
+    int64_t parts = parts_of(&v->A), n = v->A.cols * parts;
+    if (!v->weights) return v->method->solve(v, adjoint, from, to, e);
+    for (int64_t i = 0; adjoint && i < n; i++) from[i] *= v->weights[i / parts];
+    if (!v->method->solve(v, !adjoint, from, to, e)) return false;
+    for (int64_t i = 0; !adjoint && i < n; i++) to[i] *= v->weights[i / parts];
+    return true;
+}
+
+/* A lower bound of the 1-norm of what `apply` applies, times `unit`: the vectors are multiplied by it. */
+static bool estimate_norm(struct direct *v, double unit, double *norm, struct err *e)
 {
     int64_t n = v->A.cols, parts = parts_of(&v->A), last = -1;
-    double best = 0, norm = norm1_of(&v->A), unit = norm > 0 && isfinite(norm) ? ldexp(1, ilogb(norm)) : 1;
+    double best = 0;
     for (int64_t i = 0; i < n * parts; i++) v->from[i] = i % parts ? 0 : unit / (double)n;
     for (int turn = 0; turn < TURNS; turn++) {
-        if (!v->method->solve(v, false, v->from, v->to, e)) return false;
+        if (!apply(v, false, v->from, v->to, e)) return false;
         double sum = take_signs(v, unit, v->to);
         if (turn > 0 && !(sum > best)) break;
         best = sum;
-        if (!v->method->solve(v, true, v->to, v->from, e)) return false;
+        if (!apply(v, true, v->to, v->from, e)) return false;
         int64_t at = largest_of(v, v->from);
         if (at == last) break;
         last = at;
         memset(v->from, 0, (size_t)(n * parts) * sizeof *v->from);
         v->from[at * parts] = unit;
     }
-    v->condition = n ? norm / unit * best : NAN;
+    *norm = best;
     return true;
+}
+
+/* The unit is a power of 2 next to || A ||, so that || A^-1 || times it neither overflows nor becomes 0. */
+bool direct_call_condition(struct direct *v, struct err *e)
+{
+    double norm = norm1_of(&v->A), unit = norm > 0 && isfinite(norm) ? ldexp(1, ilogb(norm)) : 1, inverse;
+    if (!estimate_norm(v, unit, &inverse, e)) return false;
+    v->condition = v->A.cols ? norm / unit * inverse : NAN;
+    return true;
+}
+
+/* || |A^-1| w || in the infinity norm is the 1-norm of W A^-H. */
+bool direct_call_weighted(struct direct *v, struct err *e)
+{
+    bool ok = estimate_norm(v, 1, &v->weighted, e);
+    mem_free(v->weights);
+    v->weights = NULL;
+    return ok;
 }

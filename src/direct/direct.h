@@ -8,6 +8,7 @@
 
 #include "base/err.h"
 #include "solvers/peers.h"
+#include "solvers/trust.h"
 
 struct csr;
 struct direct;
@@ -82,16 +83,23 @@ struct direct_answer {
     double backward;      /* ||b - A x|| / (||A|| ||x|| + ||b||), infinity norms */
     double normal;        /* least squares: ||A' r|| / (||A|| ||r||), Frobenius norm of A, 2-norms; NaN: not computed */
     double condition;     /* 1-norm, a lower bound (Hager and Higham); NaN: not estimated */
-    bool known;           /* the solution is known, as the options say */
-    double error_known;   /* relative error of x if the solution is known and x is unique; NaN: unknown */
-    char b_name[240];     /* set by the caller: which b this is; empty: b is not from a file */
+    double first;         /* size of the first correction relative to x; NaN: none */
+    /* If the options ask for it, of a unique x of a square system; NaN: not estimated. */
+    double omega;   /* componentwise backward error: the largest |b - A x|_i / (|A| |x| + |b|)_i (Oettli and Prager) */
+    double skeel;   /* condition of x: || |A^-1| (|A| |x| + |b|) || / ||x||, infinity norms; about (Skeel) */
+    double forward; /* ||A^-1 (b - A x)|| / ||x||, by the factors */
+    struct trust trust; /* how many digits of x are correct */
+    bool known;         /* the solution is known, as the options say */
+    double error_known; /* relative error of x if the solution is known and x is unique; NaN: unknown */
+    char b_name[240];   /* set by the caller: which b this is; empty: b is not from a file */
     /* Set by the caller if several b were solved: those whose x is accurate and unique, b_numbers and x_numbers each;
        owned. b and x above are those of the last one. */
     int64_t columns;
     double *columns_b, *columns_x;
-    bool accurate; /* x solves the system, or the least-squares problem, up to rounding */
-    double tol;    /* on residual_true; a residual of at most twice tol meets it */
-    bool met;      /* accurate, and the residual meets tol or is the least one of a rectangular system */
+    double columns_error; /* the largest error of these x, as far as it is known; NaN: not known of all */
+    bool accurate;        /* x solves the system, or the least-squares problem, up to rounding */
+    double tol;           /* on residual_true; a residual of at most twice tol meets it */
+    bool met;             /* accurate, and the residual meets tol or is the least one of a rectangular system */
     double analyse_us, factor_us, solve_us, condition_us; /* of the library calls; NaN: not done */
     double us;                                            /* all of it, with the methods tried before */
     char why[400];                                        /* the result as a sentence */
@@ -101,10 +109,12 @@ struct direct_answer {
 struct direct_options {
     const struct direct_method *method; /* NULL: chosen from the matrix */
     const double *b;
-    bool known_ones;     /* b = A * ones */
-    const double *truth; /* if known_ones is not set: the solution; NULL: not known */
-    bool symmetric;      /* A is symmetric or, if complex, hermitian */
-    double tol;          /* see struct direct_answer; 0: 1e-8 */
+    bool known_ones;        /* b = A * ones */
+    const double *truth;    /* if known_ones is not set: the solution; NULL: not known */
+    const char *truth_from; /* what gives the truth: "file", "varied" */
+    bool trust;             /* find out how many digits of x are correct */
+    bool symmetric;         /* A is symmetric or, if complex, hermitian */
+    double tol;             /* see struct direct_answer; 0: 1e-8 */
     bool plan_only;
     bool force; /* factor even if memory does not seem to suffice */
     /* If not NULL, *keep receives the factorisation, which the caller frees with direct_free. */

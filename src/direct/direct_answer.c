@@ -60,7 +60,9 @@ static void forget_x(struct direct_answer *a)
     a->x = NULL;
     a->refinements = 0;
     a->accurate = a->met = false;
-    a->correction = a->residual = a->residual_true = a->backward = a->normal = a->error_known = NAN;
+    a->correction = a->first = a->residual = a->residual_true = a->backward = a->normal = a->error_known = NAN;
+    a->omega = a->forward = NAN;
+    trust_unknown(&a->trust, "there is no x");
     a->solve_us = NAN;
 }
 
@@ -70,7 +72,7 @@ static void answer_reset(struct direct_answer *a, const struct direct_method *m)
     forget_x(a);
     a->method = m;
     a->unique = false;
-    a->condition = NAN;
+    a->condition = a->skeel = NAN;
     a->analyse_us = a->factor_us = a->condition_us = NAN;
 }
 
@@ -86,6 +88,11 @@ static void leave(struct direct_answer *a, const char *fmt, ...)
 }
 
 /* ---- errors of x ---- */
+
+static double size_at(const struct direct_answer *a, const double *x, int64_t i)
+{
+    return a->A->imag ? hypot(x[2 * i], x[2 * i + 1]) : fabs(x[i]);
+}
 
 static double largest_of(int64_t n, const double *x, bool pairs)
 {
@@ -190,6 +197,7 @@ static bool refine(struct direct **v, struct direct_answer *a, double *r, double
     while (a->refinements < REFINEMENTS_MOST && size > 0 && isfinite(size)) {
         if (!substitute(v, a, r, d, w, e)) return false;
         a->correction = norm2(a->x_numbers, d) / size;
+        if (!a->refinements) a->first = a->correction;
         if (!(a->correction <= most) || a->correction == 0) break;
         most = a->correction / 2;
         for (int64_t i = 0; i < a->x_numbers; i++) a->x[i] += d[i];
@@ -223,6 +231,85 @@ static bool find_condition(struct direct **v, struct direct_answer *a, struct wa
     return true;
 }
 
+/* ---- correct digits ---- */
+
+/* w = |A| |x| + |b|, one number per row */
+static bool weights_of(const struct direct_answer *a, double *w, struct err *e)
+{
+    const struct csr *A = a->A;
+    struct loop l = loop_of("the digits of x", A->nnz);
+    for (int64_t i = 0; i < A->rows && loop_runs(&l); i++) {
+        w[i] = size_at(a, a->b, i);
+        for (int64_t k = A->rowptr[i]; k < A->rowptr[i + 1] && loop_goes(&l, k); k++)
+            w[i] += csr_abs(A, k) * size_at(a, a->x, A->col[k]);
+    }
+    return loop_end(&l, e);
+}
+
+static double oettli_prager(const struct direct_answer *a, const double *r, const double *w)
+{
+    double most = 0;
+    for (int64_t i = 0; i < a->A->rows; i++) {
+        double left = size_at(a, r, i);
+        most = max_or_nan(most, left == 0 ? 0 : left / w[i]);
+    }
+    return most;
+}
+
+/* Fill skeel, unless it is known from a right side before, omega and forward. */
+static bool estimate_error(struct direct **v, struct direct_answer *a, struct watch *watch, struct err *e)
+{
+    int64_t n = a->A->rows, numbers = a->b_numbers;
+    double *w = mem_new(n + 2 * numbers, sizeof *w, "the digits of x", e), *r = w + n, *d = r + numbers;
+    bool ok = w && weights_of(a, w, e) && residual_of(a, a->x, r, e);
+    if (ok && isnan(a->skeel)) {
+        (*v)->weights = mem_new(n, sizeof *w, "the digits of x", e);
+        ok = (*v)->weights && loop_copy((*v)->weights, w, n * (int64_t)sizeof *w, "the digits of x", e) &&
+             direct_run(v, direct_call_weighted, "the digits of x", watch, e);
+        if (ok) a->skeel = (*v)->weighted / largest_of(numbers, a->x, a->A->imag != NULL);
+    }
+    ok = ok && substitute(v, a, r, d, watch, e);
+    if (ok) {
+        a->omega = oettli_prager(a, r, w);
+        a->forward = norm2(numbers, d) / norm2(numbers, a->x);
+    }
+    mem_free(w);
+    return ok;
+}
+
+/* If rounding errors change x by far less than x, and the first correction was far smaller than x, then a correction by
+   the factors is the error of x, up to a small part of itself. Otherwise, the componentwise backward error times the
+   condition is a bound, with a reserve for the estimate of the condition, which is a lower bound. */
+static void judge_digits(struct direct_answer *a)
+{
+    static const double regular = 1e-3, small = 0.1, reserve = 10;
+    if (a->skeel * DBL_EPSILON < regular && a->first < small) {
+        trust_set(&a->trust, fmax(DBL_EPSILON, 2 * a->forward), "refinement",
+                  "another step of refinement would change x by %.1e; condition %.1e", a->forward, a->skeel);
+        return;
+    }
+    double error = reserve * a->skeel * fmax(a->omega, DBL_EPSILON);
+    trust_set(&a->trust, isnan(error) ? INFINITY : error, "condition",
+              "A is nearly singular to fp64: componentwise backward error %.1e, condition %.1e", a->omega, a->skeel);
+    a->trust.bound = true;
+}
+
+static bool find_digits(struct direct **v, struct direct_answer *a, const struct direct_options *o, struct err *e)
+{
+    if (!o->trust || (a->known && a->unique)) return true; /* take_known compares x with the solution */
+    if (!a->unique)
+        trust_unknown(&a->trust, "other x have the same residual");
+    else if (!isnan(a->normal))
+        trust_unknown(&a->trust, "x is a least-squares solution");
+    else if (norm2(a->b_numbers, a->b) == 0)
+        trust_unknown(&a->trust, "b = 0");
+    else {
+        if (!estimate_error(v, a, o->watch, e)) return false;
+        judge_digits(a);
+    }
+    return true;
+}
+
 /* ---- the result in words ---- */
 
 /* What else can be tried if x is not accurate. */
@@ -243,7 +330,7 @@ static void add_digits(struct direct_answer *a)
     int digits = change > 0 && change < 1 ? (int)floor(-log10(change)) : 0;
     if (!(change >= FEW)) return;
     if (digits)
-        snprintf(a->why + n, sizeof a->why - n, "; with condition %.1e, only about %s of x can be trusted",
+        snprintf(a->why + n, sizeof a->why - n, "; with condition %.1e, only about %s of x can be trusted if A and b were rounded",
                  a->condition, how_many(digits, "digit").text);
     else
         snprintf(a->why + n, sizeof a->why - n, "; the condition %s 1/eps, so x may have no correct digit%s",
@@ -359,6 +446,8 @@ static enum outcome after_analysis(struct direct **v, struct direct_answer *a, c
     a->factor_us = (*v)->us;
     a->unique = a->factors.rank == a->A->cols;
     if (!*a->factors.unusable && !find_x(v, a, w, e)) return FAILED;
+    bool left = choosing && (*a->factors.unusable || !a->accurate);
+    if (!left && a->x && !find_digits(v, a, o, e)) return FAILED;
     if (choosing && *a->factors.unusable) return leave(a, "%s", a->factors.unusable), LEFT;
     if (choosing && !a->accurate)
         return leave(a, "backward error %.1e, residual %.1e", a->backward, a->residual_true), LEFT;
@@ -403,6 +492,13 @@ static bool is_finite(const struct csr *A, const struct direct_answer *a, struct
     return b_is_finite(a, e);
 }
 
+/* Compare x with the known solution. */
+static void take_known(struct direct_answer *a, const struct direct_options *o)
+{
+    a->error_known = error_of(a, o->truth);
+    if (o->trust) trust_known(&a->trust, a->error_known, o->known_ones ? "ones" : o->truth_from);
+}
+
 static bool answer(struct direct_answer *a, const struct direct_options *o, struct err *e)
 {
     double start = now_us();
@@ -415,7 +511,7 @@ static bool answer(struct direct_answer *a, const struct direct_options *o, stru
     }
     a->us = now_us() - start;
     if (outcome == LEFT) return fail(e, E_UNSUPPORTED, "no direct solver could solve the system: %s", a->tried);
-    if (a->known && a->unique && a->x) a->error_known = error_of(a, o->truth);
+    if (a->known && a->unique && a->x) take_known(a, o);
     if (outcome == ANSWERED) explain(a);
     return outcome == ANSWERED;
 }
@@ -435,10 +531,10 @@ bool direct_solve_again(struct direct **v, struct direct_answer *a, const struct
     double start = now_us();
     forget_x(a);
     if (!loop_copy(a->b, o->b, a->b_numbers * (int64_t)sizeof *a->b, "copying b", e) || !b_is_finite(a, e) ||
-        !find_x(v, a, o->watch, e))
+        !find_x(v, a, o->watch, e) || !find_digits(v, a, o, e))
         return false;
     a->known = o->known_ones || o->truth;
-    if (a->known && a->unique) a->error_known = error_of(a, o->truth);
+    if (a->known && a->unique) take_known(a, o);
     a->us = now_us() - start;
     explain(a);
     return true;

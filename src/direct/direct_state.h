@@ -25,7 +25,9 @@ struct direct {
     void *state;   /* the method's own; mem_free frees it after method->drop */
     struct direct_plan plan;
     struct direct_factors factors;
-    double condition; /* after direct_condition */
+    double condition; /* after direct_call_condition */
+    double *weights;  /* owned: one per row of a square matrix, for direct_call_weighted; NULL: none */
+    double weighted;  /* after direct_call_weighted */
 
     /* the call that runs on the worker thread */
     bool (*call)(struct direct *v, struct err *e);
@@ -49,7 +51,8 @@ bool direct_call_analyse(struct direct *v, struct err *e);
 bool direct_call_factor(struct direct *v, struct err *e);
 bool direct_call_solve(struct direct *v, struct err *e);     /* v->to = A^-1 v->from */
 bool direct_call_condition(struct direct *v, struct err *e); /* fills v->condition */
-int64_t direct_memory(void);                                 /* the memory that is available */
+bool direct_call_weighted(struct direct *v, struct err *e); /* v->weighted: about || |A^-1| weights ||, infinity norm */
+int64_t direct_memory(void);                                /* the memory that is available */
 /* Note in v->factors.unusable why the factors cannot be used. */
 void direct_unusable(struct direct *v, const char *fmt, ...) PRINTF(2, 3);
 /* Widen the range pivot_least .. pivot_most. */

@@ -125,6 +125,8 @@ void session_solve_truth(const struct session *s, const struct matrix *m, struct
     if (!x) return;
     o->truth = x;
     o->truth_from = "direct";
+    o->truth_error = x == a->x ? a->trust.error : a->columns_error;
+    o->up_to_constant = false;
 }
 
 bool session_solve(struct solve **v, struct session *s, struct matrix *m, const struct solve_options *o, struct err *e)
@@ -174,6 +176,7 @@ void solve_take_right(struct solve_options *o, const struct right_sides *r, cons
     o->known_ones = r->known_ones;
     o->truth = r->x && m->csr.rows == m->csr.cols ? r->x + i * r->x_each : NULL;
     o->truth_from = o->truth ? r->x_from : NULL;
+    o->truth_error = 0;
     o->up_to_constant = r->up_to_constant;
     o->right = solve_right_of(r, i);
 }

@@ -249,6 +249,7 @@ static bool keep_truth(struct solve *v, const struct solve_options *o, struct er
     if (o->known_ones || !o->truth) return true;
     v->result.known = true;
     v->result.truth_from = o->truth_from;
+    v->result.truth_error = o->truth_error;
     v->result.up_to_constant = o->up_to_constant;
     v->result.truth = mem_new(v->n, sizeof *v->result.truth, "the known solution", e);
     return v->result.truth &&

@@ -17,6 +17,7 @@
 #include "matrix/csr.h"
 #include "same.h"
 #include "suits.h"
+#include "trust.h"
 
 struct ordering; /* matrix/reorder.h */
 struct precond;  /* precond.h */
@@ -284,9 +285,9 @@ struct solve_right {
     char name[160]; /* as in `solve cg b NAME`; "": not known */
     bool from_file;
     bool given;              /* the file is that of the matrix */
-    int64_t column, columns; /* b is this column, counted from 0, of `columns` */
     bool is_product;         /* b is A times a known x, so it is in the range of A */
     bool replaces_ones;      /* b is not A * ones, because that tests nothing */
+    int64_t column, columns; /* b is this column, counted from 0, of `columns` */
 };
 
 struct solve_result {
@@ -298,6 +299,8 @@ struct solve_result {
     const char *truth_from; /* "direct", "file" or "varied"; a static string; NULL if `truth` is NULL */
     bool up_to_constant;    /* truth + c solves the system, too: the error leaves the mean of x - truth out */
     double error_known;     /* the relative error of x with respect to the known solution; NaN: unknown */
+    double truth_error;     /* see struct solve_options */
+    struct trust trust;     /* set by the caller of solve_end: how many digits of x are correct */
 };
 
 struct solve;
@@ -421,10 +424,11 @@ struct solve_options {
     const struct solve_same *same; /* the words of the line that repeat b, tol and device; NULL: none */
     const double *truth;           /* if known_ones is not set: an accurate solution, solve_numbers; NULL: none */
     const char *truth_from;        /* see struct solve_result */
+    double truth_error;            /* of the truth itself, relative; 0: it is exact, NaN: not known */
+    bool up_to_constant;           /* truth + c solves the system, too, for any constant c */
     struct solve_right right;
     bool force; /* see struct solve_settings */
 };
-    bool up_to_constant;           /* truth + c solves the system, too, for any constant c */
 /* The numbers in a vector of a solve with A. If A is complex, an element of a vector is a pair of a real and an
    imaginary part. cg, minres and qmrcgstab treat the parts as separate unknowns: they solve the real system that is
    equivalent to A x = b, and only the products with A and M^-1 are complex. The other solvers compute with complex
