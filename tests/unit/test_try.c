@@ -507,7 +507,8 @@ TEST(sm_asks_nvcc_for_registers)
     talk_says(&t, "predict bound", "limited by registers");
     assert_true(try_file(&t, "plain_block_row", ""));
     talk_says(&t, "sm plain_block_row", "registers, for sm_90.");
-    talk_says(&t, "set gpu a100; sm plain_block_row", "registers, for sm_80.");
+    talk_says(&t, "set gpu samples/gpus/a100.txt; sm plain_block_row", "registers, for sm_80.");
+    assert_true(talk_line(&t, "set gpu auto"));
     talk_close(&t);
     lab_close();
 }
