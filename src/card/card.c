@@ -210,14 +210,14 @@ double card_limit_us = 2e6;
 
 /* Uses steady_us and not now_us, because tests replace the clock of now_us with a clock that advances at each
    reading. */
-static double time_left(const struct card *c)
+double card_time_left(const struct card *c)
 {
     return c->until_us - steady_us();
 }
 
 bool card_has_time(const struct card *c, double us)
 {
-    return time_left(c) >= us;
+    return card_time_left(c) >= us;
 }
 
 bool card_affords(struct card *c, double us, struct err *e)
@@ -239,7 +239,7 @@ static bool tick_in_time(struct watch *w, const char *what, int64_t done, int64_
     struct time_limit *t = w->user;
     struct watch *outer = t->outer;
     if (outer && outer->tick && !outer->tick(outer, what, done, total)) return false;
-    t->card->late = time_left(t->card) < 0;
+    t->card->late = card_time_left(t->card) < 0;
     return !t->card->late;
 }
 
@@ -251,7 +251,7 @@ static bool run_in_time(struct card *c, struct card_row *r, struct err *e)
     c->watch = &watch;
     c->until_us = steady_us() + c->left_us;
     bool ok = r->line->run(c, r, e);
-    c->left_us = fmax(0, time_left(c));
+    c->left_us = fmax(0, card_time_left(c));
     c->until_us = INFINITY;
     c->watch = limit.outer;
     return ok;
@@ -291,7 +291,8 @@ static void run_line_of(struct card *c, struct card_row *r)
 static unsigned facts_against_advice(const struct card *c)
 {
     bool definite = c->sign == CARD_POSITIVE || c->sign == CARD_NEGATIVE;
-    return (c->singular ? CARD_IF_SINGULAR : 0u) | (c->sign != CARD_UNKNOWN ? CARD_IF_SIGN_KNOWN : 0u) |
+    bool known = c->sign != CARD_UNKNOWN && c->sign != CARD_UNDECIDED;
+    return (c->singular ? CARD_IF_SINGULAR : 0u) | (known ? CARD_IF_SIGN_KNOWN : 0u) |
            (definite ? CARD_IF_DEFINITE : 0u);
 }
 

@@ -9,6 +9,7 @@
 
 #include "base/base.h"
 #include "matrix/symmetry.h"
+#include "matrix/dominance.h"
 
 struct csr;
 struct err;
@@ -96,8 +97,11 @@ struct card_symmetry {
     bool hermitian;   /* A = A' up to rounding; for a real matrix, the same as `values` */
     struct symmetry found;
 };
-/* CARD_INDEFINITE: not positive definite, and not known to be negative definite. */
-enum card_sign { CARD_UNKNOWN, CARD_POSITIVE, CARD_INDEFINITE, CARD_NEGATIVE };
+/* What is proved about the eigenvalues of a symmetric or hermitian matrix.
+   CARD_SEMIDEFINITE: none is below 0, and one is 0.
+   CARD_INDEFINITE: not positive definite, and not known to be negative definite or positive semidefinite.
+   CARD_UNDECIDED: none is below 0 by more than rounding errors; whether one is 0 or below cannot be decided in fp64. */
+enum card_sign { CARD_UNKNOWN, CARD_POSITIVE, CARD_SEMIDEFINITE, CARD_INDEFINITE, CARD_NEGATIVE, CARD_UNDECIDED };
 struct card_fill {
     double nnz;      /* entries of the Cholesky factor L of A + A' in AMD's order, diagonal included */
     double flops;    /* operations of that factorisation */
@@ -118,7 +122,9 @@ struct card_facts {
     double block_ratio;  /* bytes of bsr with these blocks, divided by the bytes of csr */
     int64_t diagonals;   /* number of diagonals with an entry */
     double row_ratio;    /* largest row maximum of |a| divided by the smallest */
-    double condition;    /* estimated condition number; INFINITY: singular, or beyond the range of fp64 */
+    double condition;    /* estimated condition number; INFINITY: LU has no pivot, or beyond the range of fp64; 0: not
+                            known */
+    double equilibrated; /* the same of the equilibrated matrix (matrix/equilibrate.h) */
     int64_t no_diagonal; /* diagonal entries that are missing or 0 */
     int64_t systems;     /* weakly connected components */
     bool dominant;       /* strictly dominant in all rows or in all columns */
@@ -143,7 +149,13 @@ struct card {
     bool has_values, has_columns, has_symmetry, has_fill, has_dm;
     enum card_sign sign; /* what `definite` proved */
     bool positive_discs; /* all Gershgorin discs lie to the right of 0 */
-    bool singular;       /* a line proved A singular: by an empty row or column, the structural rank, or LU */
+    bool negative_discs; /* all Gershgorin discs lie to the left of 0 */
+    /* A line proved A to be singular, or to be regular; neither: not known. */
+    bool singular, regular;
+    const char *proof;                  /* of `singular` or `regular`, in a few words; NULL: neither */
+    bool looked_for_proof, looked_long; /* card_regularity has looked, with `near` */
+    enum dominant dominance;
+    bool has_dominance;
     struct card_facts facts;
     double left_us;  /* time that is left for costly lines; INFINITY: no limit */
     double until_us; /* steady_us() at which the current line must end; INFINITY: no limit */
@@ -191,13 +203,15 @@ void card_advise(struct card_row *r, const char *fmt, ...) PRINTF(2, 3);
 void card_advise_unless(struct card_row *r, unsigned unless, const char *text);
 /* Appends to the advice unless the line would become wider than CARD_WIDTH. */
 void card_add_advice(struct card_row *r, const char *text);
+/* The microseconds that are left for the current line; INFINITY: no limit. */
+double card_time_left(const struct card *c);
 /* Is there enough time for work that needs this many microseconds? */
 bool card_has_time(const struct card *c, double us);
 /* Like card_has_time, but if there is not enough time, the line ends with E_LIMIT and gets the state CARD_LATE. */
 bool card_affords(struct card *c, double us, struct err *e);
 /* The number of decimal digits that a solve with this condition number loses; at most CARD_DIGITS, the number of digits
-   of fp64. If a solve loses CARD_DIGITS digits, A is singular in fp64. If it loses CARD_DIGITS_F32 or more digits, a
-   solve in fp32 has no correct digit. */
+   of fp64. If a solve loses CARD_DIGITS digits, A is singular up to the rounding errors of fp64. If it loses
+   CARD_DIGITS_F32 or more digits, a solve in fp32 has no correct digit. */
 enum { CARD_DIGITS = 16, CARD_DIGITS_F32 = 7 };
 int card_digits_lost(double condition);
 /* "12,345". The text is returned by value, so that one call to card_say may contain several such texts. */
@@ -225,11 +239,24 @@ bool card_weakly_connected(struct card *c, int64_t *n, int64_t *largest, struct 
 extern double card_flops_most;
 extern const char *card_cholmod_name; /* file name of the library; tests set the name of a file that does not exist */
 struct card_cholesky {
-    bool positive;  /* A is positive definite: L exists */
+    bool positive;  /* L exists */
     int64_t failed; /* if not positive: the column of A, counted from 0, whose pivot was not positive */
     double nnz;     /* entries of L */
 };
-/* Factors the symmetric (or hermitian) A = L L'. E_UNSUPPORTED if libcholmod is not installed. */
-bool card_cholesky(struct card *c, struct card_cholesky *out, struct err *e);
+/* The diagonal is reduced, or increased, by more than the rounding errors of the factorisation can change it. */
+enum card_margin { CARD_MARGIN_BELOW, CARD_MARGIN_ABOVE };
+/* Factors the symmetric (or hermitian) matrix A - t diag(A) = L L', or A + t diag(A), with a positive diagonal. BELOW:
+   if L exists, A is positive definite. ABOVE: if L does not exist, A has an eigenvalue below 0. Both are theorems
+   (Demmel 1989, Rump 2006). E_UNSUPPORTED if libcholmod is not installed. */
+bool card_cholesky(struct card *c, enum card_margin margin, struct card_cholesky *out, struct err *e);
+
+/* Sets c->dominance. */
+bool card_dominance(struct card *c, struct err *e);
+/* Stores that A was proved singular (or regular), unless that is known already. `proof` is a string constant. */
+void card_prove_singular(struct card *c, const char *proof);
+void card_prove_regular(struct card *c, const char *proof);
+/* Looks for such a proof, for at most a few seconds and the time that is left. `near`: A is singular up to rounding
+   errors, so that more proofs are worth their time. */
+bool card_regularity(struct card *c, bool near, struct err *e);
 
 #endif

@@ -1,10 +1,11 @@
-/* Report card: two estimates of the condition number, neither of which exceeds the true number by more than rounding.
-   The condition number bounds the number of digits that a solve loses. */
+/* Report card: estimates of the condition number, none of which exceeds the true number by more than rounding. The
+   condition number of the equilibrated matrix bounds the number of digits that a solve loses. */
 #include "card.h"
 #include "base/loop.h"
 #include "card_graph.h"
 #include "card_lanczos.h"
 #include "matrix/csr.h"
+#include "matrix/equilibrate.h"
 #include "base/err.h"
 #include "base/mem.h"
 #include "matrix/random.h"
@@ -14,7 +15,8 @@
 #include <math.h>
 #include <string.h>
 
-enum { STARTS = 8 }; /* starting vectors of Hager's method */
+/* Starting vectors of Hager's method; the equilibrated matrix gets few, so that its estimate takes little time. */
+enum { STARTS = 8, EQUILIBRATED_STARTS = 2 };
 /* Lower bound on the speed of CXSparse's LU, and of the solves with its factors, on one core. */
 enum { FLOPS_PER_US = 200 };
 /* LU runs only if the Cholesky factorisation of A + A' needs no more operations than that of a full 2000 x 2000
@@ -23,40 +25,54 @@ static const double flops_most = 2.7e9;
 
 /* ---- || A^-1 ||_1 by the method of Hager 1984 and Higham 1988, with a sparse LU ---- */
 
+/* The equilibrated matrix B = R A C, with R and C of powers of 2, is factored in place of A. */
 struct hager {
-    struct card_graph g;
+    struct card_graph g; /* B */
+    int *row, *col;      /* [g.rows] the exponents in R and C; owned */
     int width;      /* numbers per element of a vector: 2 if g is the equivalent of a complex matrix, otherwise 1 */
-    bool singular;  /* LU met a zero pivot, or ran out of memory: cs_di_lu returns NULL in both cases */
+    bool scales;    /* R or C is not the identity */
+    bool no_pivot;  /* LU met a zero pivot, or ran out of memory: cs_di_lu returns NULL in both cases */
     bool memory;    /* out of memory */
     double inverse; /* estimate of || A^-1 ||_1 */
-    bool symmetric; /* A is real and symmetric: estimate || A^-1 ||_2 as well */
+    double equilibrated; /* estimate of || B^-1 ||_1 */
+    bool symmetric;      /* A is real and symmetric: estimate || A^-1 ||_2 as well */
     double inverse_2;
 };
 
-/* The LU factors of A'. */
+/* The LU factors of B'. */
 struct factors {
-    cs_dis *S;    /* column permutation */
-    cs_din *N;    /* L, U and the row permutation */
-    double *work; /* [2 n] */
-    int n, width; /* of a vector: n numbers, n / width elements */
+    cs_dis *S;            /* column permutation */
+    cs_din *N;            /* L, U and the row permutation */
+    const int *row, *col; /* exponents in R and C; NULL: solve with B, not with A */
+    double *work;         /* [2 n] */
+    int n, width;         /* of a vector: n numbers, n / width elements */
 };
 
-/* x = A^-1 x. */
+static void scale(const int *exponent, int n, double *x)
+{
+    for (int i = 0; exponent && i < n; i++) x[i] = ldexp(x[i], exponent[i]);
+}
+
+/* x = A^-1 x = C B^-1 R x. */
 static void solve(const struct factors *f, double *x)
 {
+    scale(f->row, f->n, x);
     cs_di_pvec(f->S->q, x, f->work, f->n);
     cs_di_utsolve(f->N->U, f->work);
     cs_di_ltsolve(f->N->L, f->work);
     cs_di_pvec(f->N->pinv, f->work, x, f->n);
+    scale(f->col, f->n, x);
 }
 
 /* x = A'^-1 x. */
 static void solve_transposed(const struct factors *f, double *x)
 {
+    scale(f->col, f->n, x);
     cs_di_ipvec(f->N->pinv, x, f->work, f->n);
     cs_di_lsolve(f->N->L, f->work);
     cs_di_usolve(f->N->U, f->work);
     cs_di_ipvec(f->S->q, f->work, x, f->n);
+    scale(f->row, f->n, x);
 }
 
 /* |x_i|: of a complex x, whose real and imaginary parts alternate, if the width is 2. */
@@ -146,6 +162,14 @@ static double inverse_norm_2(const struct factors *f, double *x)
     return size;
 }
 
+/* || A^-1 ||_1, or || B^-1 ||_1. */
+static double inverse_norm_1(const struct factors *f, int starts)
+{
+    double norm = alternate(f, f->work + f->n);
+    for (int s = 0; s < starts; s++) norm = fmax(norm, climb(f, f->work + f->n, (uint64_t)s));
+    return norm;
+}
+
 static void hager_work(void *p)
 {
     struct hager *job = p;
@@ -154,11 +178,14 @@ static void hager_work(void *p)
         .S = cs_di_sqr(2, &A, 0), .n = A.n, .width = job->width, .work = cs_di_malloc(2 * A.n, sizeof(double))};
     if (f.S) f.N = cs_di_lu(&A, f.S, 1);
     job->memory = !f.S || !f.work;
-    job->singular = !f.N;
-    if (!job->memory && f.N) job->inverse = alternate(&f, f.work + f.n);
-    for (uint64_t s = 0; !job->memory && f.N && s < STARTS; s++)
-        job->inverse = fmax(job->inverse, climb(&f, f.work + f.n, s));
-    if (!job->memory && f.N && job->symmetric) job->inverse_2 = inverse_norm_2(&f, f.work + f.n);
+    job->no_pivot = !f.N;
+    if (!job->memory && f.N) {
+        job->equilibrated = inverse_norm_1(&f, job->scales ? EQUILIBRATED_STARTS : STARTS);
+        f.row = job->row;
+        f.col = job->col;
+        job->inverse = job->scales ? inverse_norm_1(&f, STARTS) : job->equilibrated;
+        if (job->symmetric) job->inverse_2 = inverse_norm_2(&f, f.work + f.n);
+    }
     cs_di_sfree(f.S);
     cs_di_nfree(f.N);
     cs_di_free(f.work);
@@ -168,6 +195,8 @@ static void hager_done(void *p)
 {
     struct hager *job = p;
     card_graph_free(&job->g);
+    mem_free(job->row);
+    mem_free(job->col);
     mem_free(job);
 }
 
@@ -223,26 +252,59 @@ static double scaled_norm(const struct csr *A, const struct card_columns *col, d
     return loop_end(&m, e) ? norm : NAN;
 }
 
-/* *condition is infinite if it exceeds the range of fp64. *singular: LU found no factors. *inverse_2: an estimate of
-   || A^-1 ||_2 if A is `symmetric`; 0: none. */
-static bool hager(struct card *c, bool symmetric, double *condition, bool *singular, double *inverse_2, struct err *e)
+/* Replaces A in job->g by B. Returns || B ||_1, which is NaN after a failure. */
+static double equilibrate_graph(struct hager *job, const struct csr *A, struct err *e)
+{
+    int n = job->g.rows, w = job->width;
+    job->row = mem_new(n, sizeof *job->row, "the scales of rows", e);
+    job->col = job->row ? mem_new(n, sizeof *job->col, "the scales of columns", e) : NULL;
+    double *sum = job->col ? mem_zero(n, sizeof *sum, "the sums of columns", e) : NULL, norm = 0;
+    if (!sum || !equilibrate(A, job->row, job->col, e)) return mem_free(sum), NAN;
+    for (int i = n - 1; i >= 0; i--) job->row[i] = job->row[i / w], job->col[i] = job->col[i / w];
+    for (int i = 0; i < n; i++)
+        for (int k = job->g.p[i]; k < job->g.p[i + 1]; k++)
+            job->g.x[k] = ldexp(job->g.x[k], job->row[i] + job->col[job->g.i[k]]);
+    for (int i = 0; i < n; i += w) /* an element of a complex row is a pair of numbers */
+        for (int k = job->g.p[i]; k < job->g.p[i + 1]; k += w) {
+            int j = job->g.i[k];
+            norm = fmax(norm, sum[j] += w == 2 ? hypot(job->g.x[k], job->g.x[k + 1]) : fabs(job->g.x[k]));
+        }
+    for (int i = 0; i < n; i++) job->scales = job->scales || job->row[i] || job->col[i];
+    mem_free(sum);
+    return norm;
+}
+
+static struct hager *hager_new(struct card *c, double *norm, struct err *e)
+{
+    struct hager *job = mem_zero(1, sizeof *job, "a condition estimate", e);
+    if (!job) return NULL;
+    job->width = c->A->imag ? 2 : 1;
+    if (graph_of(&job->g, c->A, e) && !isnan(*norm = equilibrate_graph(job, c->A, e))) return job;
+    hager_done(job);
+    return NULL;
+}
+
+/* Estimates of condition numbers, and of || A^-1 ||_2. Infinite: LU found a zero pivot, or the number exceeds the range
+   of fp64. */
+struct conditions {
+    bool no_pivot;
+    double as_scaled, equilibrated;
+    double inverse_2; /* 0: none */
+};
+
+static bool hager(struct card *c, bool symmetric, struct conditions *out, struct err *e)
 {
     const struct card_columns *col = card_columns(c, e);
-    struct hager *job = col ? mem_zero(1, sizeof *job, "a condition estimate", e) : NULL;
+    double unit = 1, norm = col ? scaled_norm(c->A, col, &unit, e) : NAN, norm_b = 0;
+    struct hager *job = isnan(norm) ? NULL : hager_new(c, &norm_b, e);
     if (!job) return false;
-    double scale = 1, norm = scaled_norm(c->A, col, &scale, e);
     job->symmetric = symmetric;
-    job->width = c->A->imag ? 2 : 1;
-    if (isnan(norm) || !graph_of(&job->g, c->A, e)) {
-        mem_free(job);
-        return false;
-    }
-    for (int64_t k = 0; scale != 1 && k < job->g.p[job->g.rows]; k++) job->g.x[k] *= scale;
     if (!worker_run(hager_work, hager_done, job, "condition by LU", c->watch, e)) return false;
-    *singular = job->singular;
-    *condition = job->singular || isnan(job->inverse) ? INFINITY : norm * job->inverse;
-    *inverse_2 = scale != 1 || job->singular || !isfinite(job->inverse_2) ? 0 : job->inverse_2;
-    bool memory = job->memory;
+    bool fails = job->no_pivot, memory = job->memory;
+    out->no_pivot = fails;
+    out->as_scaled = fails || isnan(job->inverse) ? INFINITY : norm * (job->inverse / unit);
+    out->equilibrated = fails || isnan(job->equilibrated) ? INFINITY : norm_b * job->equilibrated;
+    out->inverse_2 = unit != 1 || fails || !isfinite(job->inverse_2) ? 0 : job->inverse_2;
     hager_done(job);
     return !memory || fail(e, E_MEMORY, "out of memory: the LU of the condition estimate");
 }
@@ -254,58 +316,97 @@ int card_digits_lost(double condition)
     return condition > 1 ? (int)fmin(CARD_DIGITS, round(log10(condition))) : 0;
 }
 
-static void advise_digits(struct card_row *r, double condition)
+/* Is the difference between the two numbers worth a word? */
+static bool scaling_matters(const struct conditions *n)
 {
-    int digits = card_digits_lost(condition);
-    if (digits == CARD_DIGITS)
-        card_advise(r, "singular to fp64");
+    return !(n->as_scaled <= 4 * n->equilibrated);
+}
+
+static void say_digits(struct card_row *r, const struct conditions *n)
+{
+    int digits = card_digits_lost(n->equilibrated);
+    if (scaling_matters(n))
+        card_say(r, "%.2g (1-norm, Hager), equilibrated %.2g", n->as_scaled, n->equilibrated);
     else
-        card_advise(r, "%d of %d digits lost%s", digits, CARD_DIGITS, digits >= CARD_DIGITS_F32 ? ", not fp32" : "");
+        card_say(r, "about %.2g, 1-norm (Hager)", n->as_scaled);
+    card_advise(r, "%d of %d digits lost", digits, CARD_DIGITS);
+    if (digits >= CARD_DIGITS_F32) card_add_advice(r, ", not fp32");
+}
+
+/* What LU found. A proof that A is singular outweighs the number. */
+static void say_conditions(const struct card *c, struct card_row *r, const struct conditions *n)
+{
+    bool near = card_digits_lost(n->as_scaled) == CARD_DIGITS;
+    if (c->singular)
+        card_say(r, "infinite: A is singular");
+    else if (n->no_pivot)
+        card_say(r, "LU meets a zero pivot: nearly singular to fp64, even equilibrated");
+    else if (near && card_digits_lost(n->equilibrated) == CARD_DIGITS)
+        card_say(r, "about %.2g: nearly singular to fp64; equilibrated: %.2g", n->as_scaled, n->equilibrated);
+    else if (near)
+        card_say(r,
+                 isinf(n->as_scaled) ? "beyond 1.8e308: nearly singular to fp64 as scaled; equilibrated: %.2g"
+                                     : "nearly singular to fp64 as scaled (%.2g); equilibrated: %.2g",
+                 isinf(n->as_scaled) ? n->equilibrated : n->as_scaled, n->equilibrated);
+    else
+        say_digits(r, n);
+}
+
+/* What Lanczos found of a matrix that is too large for LU. */
+static void say_lanczos(struct card_row *r, const struct card_lanczos *l)
+{
+    int digits = card_digits_lost(l->high / l->low);
+    card_say(r, "at least %.2g, 2-norm (Lanczos, %s)", l->high / l->low, how_many(l->steps, "step").text);
+    card_advise(r, "%d of %d digits lost", digits, CARD_DIGITS);
+}
+
+static bool measure(struct card *c, bool krylov, struct conditions *n, struct card_lanczos *l, bool *direct,
+                    struct err *e)
+{
+    const struct card_fill *f = card_fill(c, e);
+    if (!f) return false;
+    double flops = (c->A->imag ? 8 : 1) * f->flops; /* the equivalent real matrix has twice as many rows */
+    *direct = flops <= flops_most;
+    if (*direct && !card_affords(c, flops / FLOPS_PER_US, e)) return false;
+    if (*direct && !hager(c, krylov, n, e)) return false;
+    return !krylov || card_lanczos(c, l, e);
 }
 
 static bool run(struct card *c, struct card_row *r, struct err *e)
 {
     const struct card_symmetry *s = card_symmetry(c, e);
-    const struct card_fill *f = s ? card_fill(c, e) : NULL;
-    double condition = NAN, inverse_2 = 0;
-    bool singular = false;
+    struct conditions n = {.as_scaled = NAN, .equilibrated = NAN};
     struct card_lanczos l = {.low = NAN};
-    if (!f) return false;
-    double flops = (c->A->imag ? 8 : 1) * f->flops; /* the equivalent real matrix has twice as many rows */
-    bool direct = flops <= flops_most, krylov = !c->A->imag && s->values && c->sign == CARD_POSITIVE;
-    if (direct && !card_affords(c, flops / FLOPS_PER_US, e)) return false;
-    if (direct && !hager(c, krylov, &condition, &singular, &inverse_2, e)) return false;
-    if (krylov && !card_lanczos(c, &l, e)) return false;
-    c->singular = c->singular || singular;
-    card_set(r, "singular", singular);
-    card_set(r, "condition_1", condition);
-    if (krylov && l.low > 0) card_set(r, "condition_2", l.high * fmax(1 / l.low, inverse_2));
+    bool krylov = s && !c->A->imag && s->values && c->sign == CARD_POSITIVE, direct;
+    if (!s || !measure(c, krylov, &n, &l, &direct, e)) return false;
+    if (direct && card_digits_lost(n.equilibrated) == CARD_DIGITS && !card_regularity(c, true, e)) return false;
+    if (!c->singular) {
+        card_set(r, "condition_1", n.as_scaled);
+        card_set(r, "condition_equilibrated", n.equilibrated);
+    }
+    if (krylov && l.low > 0) card_set(r, "condition_2", l.high * fmax(1 / l.low, n.inverse_2));
     card_set(r, "ritz_low", l.low);
     card_set(r, "ritz_high", l.high);
-    if (singular)
-        card_say(r, "infinite: LU met a zero pivot (singular)");
-    else if (isinf(condition))
-        card_say(r, "beyond 1.8e308, the range of fp64");
-    else if (direct)
-        card_say(r, "about %.2g, 1-norm (Hager)", condition);
+    if (direct)
+        say_conditions(c, r, &n);
     else if (krylov && l.low > 0)
-        card_say(r, "at least %.2g, 2-norm (Lanczos, %s)", condition = l.high / l.low, how_many(l.steps, "step").text);
+        say_lanczos(r, &l);
     else
         card_say(r, "not estimated: too large for LU and not known to be definite");
-    if (!singular && !isnan(condition)) advise_digits(r, condition);
-    c->facts.condition = isnan(condition) ? 0 : condition;
+    c->facts.condition = direct ? n.as_scaled : krylov && l.low > 0 ? l.high / l.low : 0;
+    c->facts.equilibrated = direct ? n.equilibrated : 0;
     return true;
 }
 
 const struct card_line card_line_condition = {
     .name = "condition",
-    .about = "||A|| ||A^-1||, estimated from below: in the 1-norm by the method of Hager and Higham with a sparse LU "
-             "(of the equivalent real matrix, if the matrix is complex); "
-             "in the "
-             "2-norm by the Lanczos process, and by inverse iteration with that LU, if the matrix is known to be "
-             "positive definite",
-    .keys = {{"singular", CARD_BOOL},
-             {"condition_1", CARD_NUM},
+    .about =
+        "||A|| ||A^-1||, estimated from below: in the 1-norm by the method of Hager and Higham with a sparse LU "
+        "(of the equivalent real matrix, if the matrix is complex), also of the equilibrated matrix, whose rows "
+        "and columns are multiplied by powers of 2; in the 2-norm by the Lanczos process, and by inverse iteration "
+        "with that LU, if the matrix is known to be positive definite",
+    .keys = {{"condition_1", CARD_NUM},
+             {"condition_equilibrated", CARD_NUM},
              {"condition_2", CARD_NUM},
              {"ritz_low", CARD_NUM},
              {"ritz_high", CARD_NUM}},

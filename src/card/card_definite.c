@@ -2,10 +2,12 @@
 #include "card.h"
 #include "card_lanczos.h"
 #include "matrix/csr.h"
+#include "matrix/dominance.h"
 #include "base/loop.h"
 #include "base/mem.h"
 #include "base/text.h"
 
+#include <float.h>
 #include <math.h>
 
 /* A factorisation that needs more operations than this is not started; neither is a factorisation whose factor would
@@ -43,78 +45,61 @@ static void merge(void *sum, const void *part)
 static bool proved(struct card *c, struct card_row *r, enum card_sign sign, const char *proof)
 {
     c->sign = sign;
-    card_set(r, "positive_definite", sign == CARD_POSITIVE);
+    if (sign != CARD_UNDECIDED) card_set(r, "positive_definite", sign == CARD_POSITIVE);
+    if (sign == CARD_POSITIVE) card_prove_regular(c, "definite");
     card_word(r, "definite_proof", proof);
-    return true;
-}
-
-/* ---- Taussky: an irreducible matrix whose rows are dominant, at least one of them strictly, is nonsingular ---- */
-
-struct dominant {
-    int64_t failing, strict; /* rows */
-    int64_t zeros;           /* stored zeros off the diagonal are not edges of the graph */
-};
-
-/* The sum is compensated (high + low), so that a row whose diagonal entry equals the sum counts as weakly, not
-   strictly, dominant. */
-static void visit_dominant(const struct csr *A, int64_t row, void *part)
-{
-    struct dominant *d = part;
-    double diagonal = 0, high = 0, low = 0;
-    for (int k = A->rowptr[row]; k < A->rowptr[row + 1]; k++) {
-        double v = fabs(A->val[k]), sum = high + v, added = sum - high;
-        if (A->col[k] == row) {
-            diagonal = A->val[k];
-            continue;
-        }
-        low += (high - (sum - added)) + (v - added);
-        high = sum;
-        d->zeros += v == 0;
-    }
-    double margin = diagonal - high - low;
-    d->failing += !(margin >= 0);
-    d->strict += margin > 0;
-}
-
-static void merge_dominant(void *sum, const void *part)
-{
-    struct dominant *a = sum;
-    const struct dominant *b = part;
-    a->failing += b->failing;
-    a->strict += b->strict;
-    a->zeros += b->zeros;
-}
-
-static bool taussky(struct card *c, bool *holds, struct err *e)
-{
-    struct dominant d = {0};
-    int64_t n = 0, largest;
-    *holds = false;
-    if (c->A->imag) return true;
-    if (!card_scan(c, "dominance", sizeof d, &d, visit_dominant, merge_dominant, e)) return false;
-    if (d.failing || !d.strict || d.zeros) return true;
-    if (!card_weakly_connected(c, &n, &largest, e)) return false;
-    *holds = n == 1;
     return true;
 }
 
 /* ---- factorisation and Lanczos ---- */
 
-static bool by_cholesky(struct card *c, struct card_row *r, struct err *e)
+/* A is singular. If it is dominant as well, as the Laplacian of a graph is, no eigenvalue is below 0. */
+static bool when_singular(struct card *c, struct card_row *r, const char *why, const char *proof)
 {
-    struct card_cholesky l;
-    if (!card_cholesky(c, &l, e)) return false;
-    card_set(r, "cholesky_nnz", l.nnz);
-    if (!l.positive) card_set(r, "cholesky_column", (double)l.failed);
-    if (l.positive)
-        card_say(r, "positive definite: Cholesky succeeds");
-    else
-        card_say(r, "not positive definite: Cholesky stops at row %lld", (long long)l.failed);
-    card_advise(r, l.positive ? "cg, ic0" : "not cg");
-    return proved(c, r, l.positive ? CARD_POSITIVE : CARD_INDEFINITE, "cholesky");
+    bool dominant = c->dominance == DOMINANT_WEAKLY;
+    card_say(r, "%s: %s", dominant ? "positive semidefinite, singular" : "not positive definite", why);
+    card_advise(r, dominant ? "" : "not cg");
+    return proved(c, r, dominant ? CARD_SEMIDEFINITE : CARD_INDEFINITE, proof);
 }
 
-/* If the matrix is too large to factor, run cg: a search direction p with p'Ap <= 0 disproves definiteness. */
+/* No eigenvalue is below 0 by more than rounding errors: exact arithmetic may show that one is 0. */
+static bool near_semidefinite(struct card *c, struct card_row *r, struct err *e)
+{
+    if (!card_regularity(c, true, e)) return false;
+    if (c->singular) return when_singular(c, r, "its determinant is exactly 0", "determinant");
+    if (c->regular && c->dominance == DOMINANT_WEAKLY) {
+        card_say(r, "positive definite: dominant rows, nonzero determinant");
+        card_advise(r, "cg, ic0");
+        return proved(c, r, CARD_POSITIVE, "determinant");
+    }
+    card_say(r, "semidefinite to rounding, not decidable in fp64");
+    card_advise(r, "cg, probably");
+    return proved(c, r, CARD_UNDECIDED, "undecided");
+}
+
+static bool without_factor(struct card *c, struct card_row *r, double us, struct err *e)
+{
+    struct card_cholesky l;
+    if (!card_affords(c, us, e) || !card_cholesky(c, CARD_MARGIN_ABOVE, &l, e)) return false;
+    if (l.positive) return near_semidefinite(c, r, e);
+    card_set(r, "cholesky_column", (double)l.failed);
+    card_say(r, "not positive definite: Cholesky stops at row %lld", (long long)l.failed);
+    card_advise(r, "not cg");
+    return proved(c, r, CARD_INDEFINITE, "cholesky");
+}
+
+static bool by_cholesky(struct card *c, struct card_row *r, double us, struct err *e)
+{
+    struct card_cholesky l;
+    if (!card_cholesky(c, CARD_MARGIN_BELOW, &l, e)) return false;
+    card_set(r, "cholesky_nnz", l.nnz);
+    if (!l.positive) return without_factor(c, r, us, e);
+    card_say(r, "positive definite: Cholesky succeeds, despite rounding");
+    card_advise(r, "cg, ic0");
+    return proved(c, r, CARD_POSITIVE, "cholesky");
+}
+
+/* If the matrix is too large to factor, run cg: a search direction p with p'Ap < 0 disproves definiteness. */
 static bool by_ritz(struct card *c, struct card_row *r, struct err *e)
 {
     struct card_lanczos l;
@@ -124,10 +109,10 @@ static bool by_ritz(struct card *c, struct card_row *r, struct err *e)
     }
     if (!card_lanczos(c, &l, e)) return false;
     if (!l.indefinite) {
-        card_say(r, "not proved: too large to factor; %s of cg found no p'Ap <= 0", how_many(l.steps, "step").text);
+        card_say(r, "not proved: too large to factor; %s of cg found no p'Ap < 0", how_many(l.steps, "step").text);
         return true;
     }
-    card_say(r, "not positive definite: p'Ap <= 0 in step %lld of cg", (long long)l.steps);
+    card_say(r, "not positive definite: p'Ap < 0 in step %lld of cg", (long long)l.steps);
     card_advise(r, "not cg");
     return proved(c, r, CARD_INDEFINITE, "ritz");
 }
@@ -136,17 +121,64 @@ static bool by_work(struct card *c, struct card_row *r, struct err *e)
 {
     const struct card_fill *f = card_fill(c, e);
     if (!f) return false;
-    bool factor = f->flops <= card_flops_most && 24 * f->nnz < (double)mem_available() &&
-                  card_has_time(c, f->flops / FLOPS_PER_US);
-    return (factor ? by_cholesky : by_ritz)(c, r, e);
+    double us = f->flops / FLOPS_PER_US;
+    bool factor = f->flops <= card_flops_most && 24 * f->nnz < (double)mem_available() && card_has_time(c, us);
+    return factor ? by_cholesky(c, r, us, e) : by_ritz(c, r, e);
 }
 
-/* Tries the proofs that need no factorisation, for a matrix with a positive diagonal: Gershgorin discs, dominant rows.
-   Sets *done if one of them gives the answer. */
+/* An entry whose square exceeds the product of the diagonal entries of its row and its column. */
+struct minor {
+    int64_t row, col; /* row INT64_MAX: none */
+};
+
+/* The values are scaled so that squares neither overflow nor underflow; the factor covers rounding errors. */
+static void visit_minor(const struct csr *A, int64_t row, void *part)
+{
+    static const double MORE = 1 + 16 * DBL_EPSILON;
+    struct minor *m = part;
+    if (m->row != INT64_MAX) return;
+    double diagonal = A->val[csr_find(A, row, row)], root = sqrt(diagonal);
+    for (int k = A->rowptr[row]; k < A->rowptr[row + 1]; k++) {
+        int64_t j = A->col[k];
+        if (j <= row || csr_abs(A, k) <= diagonal) continue;
+        if (csr_abs(A, k) > MORE * root * sqrt(A->val[csr_find(A, j, j)])) {
+            *m = (struct minor){row, j};
+            return;
+        }
+    }
+}
+
+static void merge_minor(void *sum, const void *part)
+{
+    struct minor *a = sum;
+    const struct minor *b = part;
+    if (b->row < a->row) *a = *b;
+}
+
+static bool by_minor(struct card *c, struct card_row *r, bool *done, struct err *e)
+{
+    struct minor m = {.row = INT64_MAX};
+    if (!card_scan(c, "minors", sizeof m, &m, visit_minor, merge_minor, e)) return false;
+    *done = m.row != INT64_MAX;
+    if (!*done) return true;
+    card_say(r, "not positive definite: |a_ij|^2 > a_ii a_jj at (%lld, %lld)", (long long)m.row, (long long)m.col);
+    card_advise(r, "not cg");
+    return proved(c, r, CARD_INDEFINITE, "minor");
+}
+
+/* A * ones = 0. */
+static bool by_row_sums(struct card *c, struct card_row *r)
+{
+    card_prove_singular(c, "row sums");
+    return when_singular(c, r, "each row sums to exactly 0", "row sums");
+}
+
+/* Tries the proofs that need no factorisation, for a matrix with a positive diagonal: Gershgorin discs, dominant rows,
+   rows that sum to 0, minors of 2 rows. Sets *done if one of them gives the answer. */
 static bool by_inspection(struct card *c, struct card_row *r, bool *done, struct err *e)
 {
     struct card_row discs = {.line = &card_line_gershgorin};
-    bool holds = false;
+    bool balanced;
     *done = true;
     if (!discs.line->run(c, &discs, e)) return false;
     if (c->positive_discs) {
@@ -154,12 +186,15 @@ static bool by_inspection(struct card *c, struct card_row *r, bool *done, struct
         card_advise(r, "cg");
         return proved(c, r, CARD_POSITIVE, "gershgorin");
     }
-    if (!taussky(c, &holds, e)) return false;
-    *done = holds;
-    if (!holds) return true;
-    card_say(r, "positive definite: dominant rows, irreducible (Taussky)");
-    card_advise(r, "cg, ic0");
-    return proved(c, r, CARD_POSITIVE, "dominance");
+    if (!card_dominance(c, e)) return false;
+    if (c->dominance == DOMINANT_CHAINED) {
+        card_say(r, "positive definite: dominant rows, chained to strict ones");
+        card_advise(r, "cg, ic0");
+        return proved(c, r, CARD_POSITIVE, "dominance");
+    }
+    if (!rows_sum_to_0(c->A, &balanced, e)) return false;
+    if (balanced) return by_row_sums(c, r);
+    return by_minor(c, r, done, e);
 }
 
 static bool with_positive_diagonal(struct card *c, struct card_row *r, struct err *e)
@@ -182,14 +217,15 @@ static bool examine_negative(struct card *c, struct card_row *found, struct err 
 {
     const struct csr *A = c->A;
     double *val = mem_new(A->nnz, sizeof *val, "-A", e);
-    bool ok = val && negate(A, val, e), discs = c->positive_discs;
+    bool ok = val && negate(A, val, e), positive = c->positive_discs, negative_discs = c->negative_discs;
     if (ok) {
         struct csr negative = *A;
         negative.val = val;
         c->A = &negative;
         ok = with_positive_diagonal(c, found, e);
         c->A = A;
-        c->positive_discs = discs;
+        c->positive_discs = positive;
+        c->negative_discs = negative_discs;
     }
     mem_free(val);
     return ok;
@@ -199,9 +235,9 @@ static bool with_negative_diagonal(struct card *c, struct card_row *r, struct er
 {
     struct card_row found = {.line = r->line};
     if (!examine_negative(c, &found, e)) return false;
-    bool definite = c->sign == CARD_POSITIVE;
+    bool definite = c->sign == CARD_POSITIVE, known = c->sign != CARD_UNKNOWN && c->sign != CARD_UNDECIDED;
     c->sign = definite ? CARD_NEGATIVE : CARD_INDEFINITE;
-    card_set(r, "negative_definite", definite);
+    if (known) card_set(r, "negative_definite", definite);
     card_say(r, definite ? "negative definite, because -A is positive definite"
                          : "not positive definite: a_ii < 0 in all rows");
     card_advise(r, definite ? "cg, ic0" : "not cg, not ic0");
@@ -231,8 +267,10 @@ static bool run(struct card *c, struct card_row *r, struct err *e)
 const struct card_line card_line_definite = {
     .name = "definite",
     .about =
-        "is a symmetric matrix positive definite? Decided by the diagonal, Gershgorin discs, irreducible dominance "
-        "or Cholesky (CHOLMOD); for a matrix too large to factor, p'Ap in the steps of cg may disprove it",
+        "is a symmetric matrix positive definite? Proved by the diagonal, Gershgorin discs, chained dominance, rows "
+        "that sum to 0, minors of 2 rows, or Cholesky (CHOLMOD) with a margin for its rounding errors; for a matrix "
+        "too "
+        "large to factor, p'Ap in the steps of cg may disprove it",
     .keys = {{"positive_definite", CARD_BOOL},
              {"definite_proof", CARD_TEXT},
              {"definite_row", CARD_INT},

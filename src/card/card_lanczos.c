@@ -9,6 +9,7 @@
 #include "base/threads.h"
 #include "base/watch.h"
 
+#include <float.h>
 #include <math.h>
 
 enum { STEPS = 300 };
@@ -72,11 +73,27 @@ static void start(struct cg *v)
     v->rr_start = v->rr;
 }
 
+/* A bound on the rounding error of p'Ap, in whatever order it is summed. */
+static double rounding(const struct cg *v)
+{
+    const struct csr *A = v->A;
+    double sum = 0;
+    int64_t longest = 0;
+    struct loop l = loop_of("Lanczos", A->rows);
+    for (int64_t i = 0; i < A->rows && loop_goes(&l, i); i++) {
+        double y = 0;
+        for (int k = A->rowptr[i]; k < A->rowptr[i + 1]; k++) y += fabs(A->val[k] * v->p[A->col[k]]);
+        if (csr_row_length(A, i) > longest) longest = csr_row_length(A, i);
+        sum += y * fabs(v->p[i]);
+    }
+    return DBL_EPSILON * (double)(A->rows + longest) * sum;
+}
+
 /* Makes one step. Returns false if no further step is possible or useful. */
 static bool step(struct cg *v, bool *indefinite)
 {
     double curve = multiply(v);
-    *indefinite = curve <= 0;
+    *indefinite = curve < 0 && curve < -rounding(v);
     if (!(curve > 0) || !isfinite(curve)) return false;
     double alpha = v->rr / curve, rr = update_residual(v, alpha), beta = rr / v->rr;
     v->alpha[v->steps] = alpha;

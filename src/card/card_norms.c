@@ -169,9 +169,9 @@ static bool run_gershgorin(struct card *c, struct card_row *r, struct err *e)
     card_set(r, "gershgorin_low", low);
     card_set(r, "gershgorin_high", high);
     c->positive_discs = fmax(g.sure_low, h.sure_low) > 0;
-    bool negative = fmin(g.sure_high, h.sure_high) < 0;
+    c->negative_discs = fmin(g.sure_high, h.sure_high) < 0;
     card_say(r, "eigenvalues' real parts in [%.3g, %.3g]", low, high);
-    if (c->positive_discs || negative)
+    if (c->positive_discs || c->negative_discs)
         card_advise(r, c->positive_discs ? "regular, above 0" : "regular, below 0");
     else
         card_advise_unless(r, CARD_IF_DEFINITE, "may include 0");

@@ -82,7 +82,7 @@ static bool run_rank(struct card *c, struct card_row *r, struct err *e)
     card_set(r, "structural_rank", (double)d->rank);
     card_set(r, "structurally_singular", d->rank < full);
     bool square = c->A->rows == c->A->cols;
-    c->singular = c->singular || (square && d->rank < full);
+    if (square && d->rank < full) card_prove_singular(c, "structural rank");
     if (d->rank == full) {
         r->quiet = true;
         card_say(r, "structurally %s", square ? "nonsingular" : "of full rank");

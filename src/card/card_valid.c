@@ -83,7 +83,7 @@ static bool run(struct card *c, struct card_row *r, struct err *e)
     card_set(r, "explicit_zeros", (double)v->zeros);
     card_set(r, "empty_rows", (double)v->empty);
     if (c->info) card_set(r, "duplicates", (double)c->info->duplicates);
-    c->singular = c->singular || (v->empty && c->A->rows == c->A->cols);
+    if (v->empty && c->A->rows == c->A->cols) card_prove_singular(c, "empty row");
     if (v->bad) card_set(r, "nonfinite_row", (double)v->bad_row);
     if (v->bad) card_set(r, "nonfinite_col", (double)v->bad_col);
     if (v->zeros) card_set(r, "explicit_zero_row", (double)v->zero_row);

@@ -24,8 +24,10 @@ const char *card_symmetry_text(const struct card *c)
 {
     static const char *const definite[] = {[CARD_UNKNOWN] = "symmetric",
                                            [CARD_POSITIVE] = "symmetric positive definite",
+                                           [CARD_SEMIDEFINITE] = "symmetric positive semidefinite",
                                            [CARD_INDEFINITE] = "symmetric, not positive definite",
-                                           [CARD_NEGATIVE] = "symmetric negative definite"};
+                                           [CARD_NEGATIVE] = "symmetric negative definite",
+                                           [CARD_UNDECIDED] = "symmetric, semidefinite to rounding"};
     const struct card_symmetry *s = &c->symmetry;
     if (!c->has_symmetry) return "square";
     if (c->A->imag && s->hermitian) return "hermitian";
@@ -46,13 +48,21 @@ static void judge_kind(const struct card *c, struct card_verdict *v)
 
 /* ---- what solves it ---- */
 
+/* Singular up to the rounding errors of fp64, even after its rows and columns were scaled? */
+static bool is_nearly_singular(const struct card *c)
+{
+    return card_digits_lost(c->facts.equilibrated) == CARD_DIGITS;
+}
+
 static const char *solver_for_symmetric(const struct card *c)
 {
     static const char *const by_sign[] = {[CARD_UNKNOWN] =
                                               "cg if positive definite, which is not proved; otherwise minres",
                                           [CARD_POSITIVE] = "cg, with precond ic0 or jacobi",
+                                          [CARD_SEMIDEFINITE] = "cg or minres, if b is in the range of A",
                                           [CARD_INDEFINITE] = "minres; not cg, because A is not positive definite",
-                                          [CARD_NEGATIVE] = "cg, which solves -A x = -b, with precond ic0 or jacobi"};
+                                          [CARD_NEGATIVE] = "cg, which solves -A x = -b, with precond ic0 or jacobi",
+                                          [CARD_UNDECIDED] = "cg, probably: A is semidefinite to rounding; or minres"};
     return by_sign[c->sign];
 }
 
@@ -68,8 +78,7 @@ static const char *solver_for(const struct card *c)
     if (c->values.bad) return "none, until NaN and inf are removed";
     if (!is_square(c)) return "`solve direct`: least squares";
     if (c->singular) return "none: A is singular, so A x = b has no unique solution";
-    if (card_digits_lost(c->facts.condition) == CARD_DIGITS)
-        return "none: A is singular in fp64, so x would have no correct digits";
+    if (is_nearly_singular(c)) return "`solve direct`; x may have no correct digit: A is nearly singular to fp64";
     if (!c->has_symmetry) return "not known, because the symmetry is not known";
     if (c->A->imag ? c->symmetry.hermitian : c->symmetry.values) return solver_for_symmetric(c);
     if (!c->A->imag && c->symmetry.skew < 1e-12) return "`symmetrize`, then cg if positive definite";
@@ -113,6 +122,9 @@ static void judge_format(const struct card *c, struct card_verdict *v)
 
 /* ---- what is wrong with it ---- */
 
+/* The ratio of row maxima from which on the verdict advises to scale the matrix. */
+static const double ROWS_APART = 1e4;
+
 static void add_problem(struct card_verdict *v, const char *fmt, ...) PRINTF(2, 3);
 static void add_problem(struct card_verdict *v, const char *fmt, ...)
 {
@@ -125,25 +137,38 @@ static void add_problem(struct card_verdict *v, const char *fmt, ...)
 
 static void judge_singular(const struct card *c, struct card_verdict *v)
 {
+    static const struct {
+        const char *proof, *text;
+    } texts[] = {{"row sums", "singular: each row sums to exactly 0"},
+                 {"column sums", "singular: each column sums to exactly 0"},
+                 {"determinant", "singular: the determinant is exactly 0"}};
     if (c->has_dm && c->dm.rank < c->A->rows)
         add_problem(v, "structurally singular: %s without a pivot", how_many(c->A->rows - c->dm.rank, "row").text);
     else if (c->values.empty)
         add_problem(v, "singular: %s without entries", how_many(c->values.empty, "row").text);
-    else
-        add_problem(v, isinf(c->facts.condition) ? "singular: LU meets a zero pivot" : "singular: empty columns");
+    for (int i = 0; i < COUNT(texts); i++)
+        if (!strcmp(c->proof, texts[i].proof)) add_problem(v, "%s", texts[i].text);
 }
 
-static void judge_condition(double condition, struct card_verdict *v)
+/* The digits that a solve loses are those of the equilibrated matrix: scaling repairs the rest. */
+static void judge_condition(const struct card_facts *f, struct card_verdict *v)
 {
-    int digits = card_digits_lost(condition);
-    if (digits < CARD_DIGITS_F32) return;
-    if (isinf(condition))
-        add_problem(v, "condition beyond the range of fp64: singular in fp64");
-    else if (digits == CARD_DIGITS)
-        add_problem(v, "condition about %.1g: singular in fp64", condition);
-    else
-        add_problem(v, "condition about %.1g: a solve loses %d of %d digits; do not use fp32", condition, digits,
-                    CARD_DIGITS);
+    static const double APART = 1e4;
+    int digits = card_digits_lost(f->equilibrated);
+    bool scales = f->condition > APART * f->equilibrated;
+    if (!(f->equilibrated > 0)) {
+        if (card_digits_lost(f->condition) >= CARD_DIGITS_F32)
+            add_problem(v, "condition at least %.1g as scaled", f->condition);
+    } else if (isinf(f->equilibrated)) {
+        add_problem(v, "nearly singular to fp64: LU meets a zero pivot, even equilibrated");
+    } else if (digits == CARD_DIGITS) {
+        add_problem(v, "condition about %.1g, equilibrated: nearly singular to fp64", f->equilibrated);
+    } else if (digits >= CARD_DIGITS_F32) {
+        add_problem(v, "condition about %.1g%s: a solve loses %d of %d digits; do not use fp32", f->equilibrated,
+                    scales ? " after `scale`" : "", digits, CARD_DIGITS);
+    } else if (scales && f->row_ratio <= ROWS_APART) {
+        add_problem(v, "condition %.1g, but %.1g equilibrated: `scale` first", f->condition, f->equilibrated);
+    }
 }
 
 static void judge_problems(const struct card *c, struct card_verdict *v)
@@ -153,9 +178,9 @@ static void judge_problems(const struct card *c, struct card_verdict *v)
     if (c->singular && is_square(c)) judge_singular(c, v);
     if (f->no_diagonal && !c->singular)
         add_problem(v, "%s missing or 0: jacobi, gs and sor fail", how_many(f->no_diagonal, "diagonal entry").text);
-    if (f->row_ratio > 1e4) add_problem(v, "ratio of row maxima %.2g: `scale` first", f->row_ratio);
-    if (!c->singular) judge_condition(f->condition, v);
-    bool solvable = !c->singular && card_digits_lost(f->condition) < CARD_DIGITS;
+    if (f->row_ratio > ROWS_APART) add_problem(v, "ratio of row maxima %.2g: `scale` first", f->row_ratio);
+    if (!c->singular) judge_condition(f, v);
+    bool solvable = !c->singular && !is_nearly_singular(c);
     if (f->systems > 1 && is_square(c) && solvable)
         add_problem(v, "%s independent systems: solve them separately", card_count(f->systems).text);
     if (c->values.zeros && !c->singular) add_problem(v, "%s: `prune`", how_many(c->values.zeros, "stored zero").text);
