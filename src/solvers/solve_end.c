@@ -361,7 +361,7 @@ static bool broke_by_rounding(const struct solve *v)
 static void explain_rounding(const struct solve *v, char *out, size_t size)
 {
     snprintf(out, size,
-             "rounding errors in fp32: p'Ap = %.2e at iteration %lld, but no eigenvalue of A is below 0; use f64, or "
+             "rounding errors in fp32: p'Ap = %.2e at iteration %lld, but fp64 finds no eigenvalue below 0; use f64, or "
              "`refine fp32`",
              v->host_scalars[S_PQ], (long long)v->iterations + 1);
 }

@@ -4,6 +4,7 @@
 #include "base/mem.h"
 #include "matrix/csr.h"
 #include "matrix/symmetry.h"
+#include "matrix/dominance.h"
 #include "matrix/reorder.h"
 #include "precond.h"
 #include "triangles.h"
@@ -136,6 +137,7 @@ bool suits_ic0(struct suits *s, const struct csr *A)
 /* Row i of the lower triangle is held from its first entry to the diagonal. */
 struct envelope {
     int64_t n, *first, *start; /* start[i] + j - first[i] is the index of entry (i, j) */
+    int64_t entries;
     double *val;
 };
 
@@ -163,6 +165,7 @@ static bool envelope_new(struct envelope *v, const struct csr *A)
         at += width;
         flops += (double)width * (double)width;
     }
+    v->entries = at;
     v->val = flops <= ENVELOPE_FLOPS ? mem_new(at, sizeof *v->val, "an envelope", NULL) : NULL;
     return v->val;
 }
@@ -176,11 +179,11 @@ static void envelope_fill(struct envelope *v, const struct csr *A, double sign, 
             v->val[v->start[i] + A->col[k] - v->first[i]] = sign * A->val[k] * (A->col[k] == i ? 1 + shift : 1);
 }
 
-/* L L' = A in place. Returns false if a pivot is not above `least` times its diagonal entry. */
-static bool envelope_cholesky(struct envelope *v, double least)
+/* L L' = A in place. Returns false if a pivot is not above 0. */
+static bool envelope_cholesky(struct envelope *v)
 {
     for (int64_t i = 0; i < v->n; i++) {
-        double *row = v->val + v->start[i] - v->first[i], diagonal = row[i];
+        double *row = v->val + v->start[i] - v->first[i];
         for (int64_t j = v->first[i]; j < i; j++) {
             const double *other = v->val + v->start[j] - v->first[j];
             double sum = row[j];
@@ -189,25 +192,24 @@ static bool envelope_cholesky(struct envelope *v, double least)
             row[j] = sum / other[j];
         }
         for (int64_t k = v->first[i]; k < i; k++) row[i] -= row[k] * row[k];
-        if (!(row[i] > least * diagonal)) return false;
+        if (!(row[i] > 0)) return false;
         row[i] = sqrt(row[i]);
     }
     return true;
 }
 
-/* SEMI: the factors of A + 1e-12 diag(A) exist, so no eigenvalue is below 0 by more than rounding errors. */
+/* The rounding errors of the factorisation amount to a change of A by less than t diag(A) (Demmel 1989, Rump 2006). So
+   A is definite if A - t diag(A) has factors, and it is not if A + t diag(A) has none. SEMI: in between. */
 static enum definiteness by_cholesky(const struct csr *A, double sign)
 {
-    static const double SHIFT = 1e-12;
     struct envelope v = {0};
     enum definiteness is = DEFINITE_UNKNOWN;
     if (envelope_new(&v, A)) {
-        envelope_fill(&v, A, sign, 0);
-        is = envelope_cholesky(&v, (double)A->rows * DBL_EPSILON) ? DEFINITE_YES : DEFINITE_NOT;
-        if (is == DEFINITE_NOT) {
-            envelope_fill(&v, A, sign, SHIFT);
-            if (envelope_cholesky(&v, 0)) is = DEFINITE_SEMI;
-        }
+        double t = DBL_EPSILON * (double)(v.entries + 10 * v.n);
+        envelope_fill(&v, A, sign, -t);
+        is = envelope_cholesky(&v) ? DEFINITE_YES : DEFINITE_SEMI;
+        if (is == DEFINITE_SEMI) envelope_fill(&v, A, sign, t);
+        if (is == DEFINITE_SEMI && !envelope_cholesky(&v)) is = DEFINITE_NOT;
     }
     envelope_free(&v);
     return is;
@@ -228,15 +230,11 @@ static enum definiteness by_reordered(const struct csr *A, double sign)
 /* A matrix with dominant rows, for which Cholesky would take long. */
 static enum definiteness by_dominance(const struct csr *A)
 {
-    bool strict = false;
-    for (int64_t i = 0; i < A->rows; i++) {
-        double diagonal = 0, others = 0;
-        for (int k = A->rowptr[i]; k < A->rowptr[i + 1]; k++)
-            *(A->col[k] == i ? &diagonal : &others) += fabs(A->val[k]);
-        if (diagonal < others * (1 - 1e-14)) return DEFINITE_UNKNOWN;
-        strict |= diagonal > others * (1 + 1e-14);
-    }
-    return strict ? DEFINITE_YES : DEFINITE_SEMI;
+    enum dominant is;
+    bool balanced;
+    if (!dominant_of(A, &is, NULL) || is == DOMINANT_NOT) return DEFINITE_UNKNOWN;
+    if (is == DOMINANT_CHAINED) return DEFINITE_YES;
+    return rows_sum_to_0(A, &balanced, NULL) && balanced ? DEFINITE_SEMI : DEFINITE_UNKNOWN;
 }
 
 /* 1 or -1: the sign of all diagonal entries; 0: they differ. */

@@ -6,7 +6,8 @@
 
 struct csr;
 
-/* SEMI: no eigenvalue is below 0, but one is 0 up to rounding. UNKNOWN: finding out would take long. */
+/* YES and NOT are proved. SEMI: no eigenvalue is below 0 by more than rounding errors, and one is 0 up to rounding
+   errors. UNKNOWN: finding out would take long. */
 enum definiteness { DEFINITE_UNKNOWN, DEFINITE_NOT, DEFINITE_SEMI, DEFINITE_YES };
 
 /* What has been found out about one matrix, so that nothing is found out twice. All 0: nothing. */
