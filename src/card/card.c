@@ -12,6 +12,7 @@
 #include "base/text.h"
 #include "base/threads.h"
 #include "base/watch.h"
+#include "files/load_info.h"
 
 #include <math.h>
 #include <omp.h>
@@ -19,6 +20,7 @@
 #include <string.h>
 
 #define CARD_LINE(id) extern const struct card_line card_line_##id;
+#define VALUES_LINE(id) CARD_LINE(id)
 #include "card.def"
 #undef CARD_LINE
 #define CARD_LINE(id) &card_line_##id,
@@ -26,6 +28,14 @@ const struct card_line *const card_lines[] = {
 #include "card.def"
     NULL};
 #undef CARD_LINE
+#undef VALUES_LINE
+#define CARD_LINE(id) false,
+#define VALUES_LINE(id) true,
+static const bool needs_values[] = {
+#include "card.def"
+};
+#undef CARD_LINE
+#undef VALUES_LINE
 
 const struct registry card_registry = {.entries = card_lines};
 
@@ -296,6 +306,15 @@ static unsigned facts_against_advice(const struct card *c)
            (definite ? CARD_IF_DEFINITE : 0u);
 }
 
+/* One line of the card says so; the others are shown only if they are requested. */
+static void without_values(struct card_row *r)
+{
+    r->state = CARD_NO_VALUES;
+    r->quiet = strcmp(r->line->name, "values") != 0;
+    card_say(r, "the file has none");
+    card_advise(r, "`load FILE ones` takes each as 1");
+}
+
 /* Is the line one of the requested lines: of those for solvers, the line `only`, or every line? */
 static bool is_requested(const struct card_line *l, const char *only, bool for_solvers)
 {
@@ -313,6 +332,8 @@ static bool run_lines(struct card *c, const char *only, bool for_solvers, struct
         bool nothing = !A->rows || !A->cols;
         if (nothing ? !r->line->empty : r->line->square && A->rows != A->cols)
             r->state = CARD_UNFIT;
+        else if (is_requested(r->line, only, for_solvers) && c->pattern && needs_values[i])
+            without_values(r);
         else if (is_requested(r->line, only, for_solvers))
             run_line_of(c, r);
     }
@@ -326,8 +347,12 @@ bool card_make(struct card *c, const struct csr *A, const struct load_info *info
                struct watch *w, struct err *e)
 {
     bool unlimited = all || only || is_small(A);
-    *c = (struct card){
-        .A = A, .info = info, .watch = w, .left_us = unlimited ? INFINITY : card_limit_us, .until_us = INFINITY};
+    *c = (struct card){.A = A,
+                       .info = info,
+                       .pattern = load_info_is_pattern(info),
+                       .watch = w,
+                       .left_us = unlimited ? INFINITY : card_limit_us,
+                       .until_us = INFINITY};
     if (only && !card_find(only)) {
         char names[400] = "";
         size_t at = 0;

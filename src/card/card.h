@@ -24,12 +24,13 @@ struct card_key {
     enum card_type type;
 };
 enum card_state {
-    CARD_LEFT,    /* the line was cancelled before it ran, or another line was requested */
-    CARD_FOUND,   /* the finding and the advice hold the result */
-    CARD_UNFIT,   /* the line does not apply, because the matrix is not square */
-    CARD_STOPPED, /* the line was cancelled while it ran */
-    CARD_LATE,    /* the line was skipped, or ended, because costly lines had no time left */
-    CARD_FAILED   /* the finding holds the reason: not enough memory, or no library */
+    CARD_LEFT,     /* the line was cancelled before it ran, or another line was requested */
+    CARD_FOUND,    /* the finding and the advice hold the result */
+    CARD_UNFIT,    /* the line does not apply, because the matrix is not square */
+    CARD_STOPPED,  /* the line was cancelled while it ran */
+    CARD_LATE,     /* the line was skipped, or ended, because costly lines had no time left */
+    CARD_FAILED,   /* the finding holds the reason: not enough memory, or no library */
+    CARD_NO_VALUES /* the line judges values, but the file has none */
 };
 struct card_line;
 struct card_row {
@@ -140,6 +141,7 @@ struct card_verdict {
 struct card {
     const struct csr *A;
     const struct load_info *info;
+    bool pattern;        /* the file has no values: those of A are ones */
     struct watch *watch; /* reports progress and checks for Ctrl-C */
     struct card_values values;
     struct card_columns column;

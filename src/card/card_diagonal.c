@@ -41,15 +41,15 @@ static bool run_diagonal(struct card *c, struct card_row *r, struct err *e)
     card_set(r, "zero_diagonal", (double)d.zero);
     c->facts.no_diagonal = d.zero;
     card_set(r, "missing_diagonal", (double)d.missing);
-    card_set(r, "negative_diagonal", (double)d.negative);
+    if (!c->pattern) card_set(r, "negative_diagonal", (double)d.negative);
     if (d.zero) card_set(r, "zero_diagonal_row", (double)d.first);
     if (d.zero)
         card_say(r, "%s missing or 0, first in row %lld", card_count(d.zero).text, (long long)d.first);
     else if (d.negative)
         card_say(r, "full, %s of %s negative", card_count(d.negative).text, how_many(c->A->rows, "entry").text);
     else
-        card_say(r, "full, no zero");
-    card_advise(r, "Jacobi, GS and SOR %s run", d.zero ? "cannot" : "can");
+        card_say(r, c->pattern ? "full" : "full, no zero");
+    if (d.zero || !c->pattern) card_advise(r, "Jacobi, GS and SOR %s run", d.zero ? "cannot" : "can");
     return true;
 }
 

@@ -117,7 +117,7 @@ static bool is_quiet(const struct card *c)
 static bool run(struct card *c, struct card_row *r, struct err *e)
 {
     double condition = c->facts.equilibrated;
-    if (!card_regularity(c, !(condition > 0 && condition < NEAR), e)) return false;
+    if (!c->pattern && !card_regularity(c, !(condition > 0 && condition < NEAR), e)) return false;
     if (c->proof) card_set(r, "singular", c->singular);
     if (c->proof) card_word(r, "singular_proof", c->proof);
     r->quiet = is_quiet(c);

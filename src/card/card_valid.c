@@ -60,6 +60,8 @@ static void say_valid(const struct card *c, const struct card_values *v, struct 
     int64_t duplicates = c->info ? c->info->duplicates : 0;
     if (!c->A->rows || !c->A->cols)
         card_say(r, "no rows or no columns: nothing to check");
+    else if (c->pattern && !v->empty)
+        card_say(r, "in order and in range, no values");
     else
         say_worst(c->A, v, v->zeros || duplicates, r);
     if (v->zeros) say_zeros(v, v->bad || v->empty || duplicates, r);
@@ -79,6 +81,7 @@ static bool run(struct card *c, struct card_row *r, struct err *e)
 {
     const struct card_values *v = csr_check(c->A, e) ? card_values(c, e) : NULL;
     if (!v) return false;
+    card_set(r, "has_values", !c->pattern);
     card_set(r, "nonfinite", (double)v->bad);
     card_set(r, "explicit_zeros", (double)v->zeros);
     card_set(r, "empty_rows", (double)v->empty);
@@ -95,7 +98,8 @@ static bool run(struct card *c, struct card_row *r, struct err *e)
 const struct card_line card_line_valid = {
     .name = "valid",
     .about = "are the entries in order and in range? Also shows NaN and inf, stored zeros, duplicates and empty rows",
-    .keys = {{"nonfinite", CARD_INT},
+    .keys = {{"has_values", CARD_BOOL},
+             {"nonfinite", CARD_INT},
              {"nonfinite_row", CARD_INT},
              {"nonfinite_col", CARD_INT},
              {"explicit_zeros", CARD_INT},

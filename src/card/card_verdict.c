@@ -36,12 +36,23 @@ const char *card_symmetry_text(const struct card *c)
     return s->pattern ? "only the pattern is symmetric" : "not symmetric";
 }
 
+static const char *pattern_text(const struct card *c)
+{
+    if (!c->has_symmetry) return "square";
+    return c->symmetry.pattern ? "symmetric pattern" : "pattern not symmetric";
+}
+
 static void judge_kind(const struct card *c, struct card_verdict *v)
 {
     const struct card_facts *f = &c->facts;
     const char *shape = c->A->rows > c->A->cols ? "more rows than columns" : "more columns than rows";
-    text_append(v->kind, sizeof v->kind, "%s%s", c->A->imag ? "complex, " : "",
-                is_square(c) ? card_symmetry_text(c) : shape);
+    text_append(v->kind, sizeof v->kind, "%s%s",
+                c->A->imag   ? "complex, "
+                : c->pattern ? "no values, "
+                             : "",
+                !is_square(c) ? shape
+                : c->pattern  ? pattern_text(c)
+                              : card_symmetry_text(c));
     if (f->dominant && !c->A->imag && !c->symmetry.values) text_append(v->kind, sizeof v->kind, ", dominant diagonal");
     text_append(v->kind, sizeof v->kind, ", %s", row_words[f->rows]);
 }
@@ -76,6 +87,7 @@ static const char *solver_for_unsymmetric(const struct card *c)
 static const char *solver_for(const struct card *c)
 {
     if (c->values.bad) return "none, until NaN and inf are removed";
+    if (c->pattern && !c->singular) return "not known: the file has no values";
     if (!is_square(c)) return "`solve direct`: least squares";
     if (c->singular) return "none: A is singular, so A x = b has no unique solution";
     if (is_nearly_singular(c)) return "`solve direct`; x may have no correct digit: A is nearly singular to fp64";

@@ -10,6 +10,7 @@
 #include "session/matrix.h"
 #include "session/output.h"
 #include "session/output_run.h"
+#include "session/pattern.h"
 #include "session/peer_options.h"
 #include "session/right_side.h"
 #include "session/session.h"
@@ -265,6 +266,7 @@ bool run_advise_solver(struct session *s, const struct args *a, struct err *e)
                     .pre = arg(a, "precond") ? precond_find(arg(a, "precond")) : NULL},
     };
     if (!q.matrix || !q.options.dev) return false;
+    note_pattern(s, q.matrix);
     if (!(seconds > 0))
         return fail(e, E_USAGE, "`within %g` leaves no time: give a number of seconds above 0", seconds);
     struct busy from = busy_now("");

@@ -79,7 +79,8 @@ static void out_verdict_keys(struct out *o, const struct card *c, const struct f
 
 static bool is_shown(const struct card_row *r, const char *only)
 {
-    return (r->state == CARD_FOUND && (!r->quiet || only)) || r->state == CARD_FAILED || r->state == CARD_STOPPED;
+    bool says = r->state == CARD_FOUND || r->state == CARD_NO_VALUES;
+    return (says && (!r->quiet || only)) || r->state == CARD_FAILED || r->state == CARD_STOPPED;
 }
 
 /* One record with all keys; the values of lines that did not run are null. */
@@ -154,7 +155,7 @@ static void out_lines(struct session *s, const struct matrix *m, const struct ca
     struct out *o = s->out;
     const struct csr *A = &m->csr;
     out_text(o, "%s: %s x %s, %s, %s; rows counted from 0", m->name, card_count(A->rows).text, card_count(A->cols).text,
-             how_many(A->nnz, "nonzero").text, A->imag ? "complex" : "real");
+             how_many(A->nnz, "nonzero").text, A->imag ? "complex" : c->pattern ? "no values" : "real");
     if (has_verdict(A, only)) out_verdict(o, c, first);
     for (int i = 0; i < c->n; i++) {
         const struct card_row *r = &c->row[i];
@@ -215,7 +216,8 @@ const struct command command_check = {
             "runs them without a limit. Ctrl-C keeps the finished lines. `only` runs one line; `lines` explains each\n"
             "line. Rows and columns are counted from 0; a stored zero is an entry. If a Matrix Market file holds NaN,\n"
             "inf, stored zeros or duplicates, it is read once more, and `file` gives their line numbers, counted from\n"
-            "1. In JSON, every number has a key; its value is null if its line did not run.\n"
+            "1. The values of a pattern file are ones that nobody gave: lines that judge values do not run, unless it\n"
+            "was loaded with `ones`. In JSON, every number has a key; its value is null if its line did not run.\n"
             "    check A\n"
             "    check A all\n"
             "    check A only fill\n"

@@ -9,6 +9,7 @@
 #include "session/expression.h"
 #include "session/kinds.h"
 #include "session/matrix.h"
+#include "session/pattern.h"
 #include "session/session.h"
 
 #include <string.h>
@@ -74,6 +75,17 @@ static bool carry(struct session *s, const struct expression *x, struct err *e)
     return ok;
 }
 
+/* Is the expression a pattern of the session, or its transpose? */
+static bool is_pattern(const struct session *s, const struct expression *x)
+{
+    const struct node *n = &x->node[x->root];
+    double factor = n->factor;
+    while (n->kind == NODE_TRANSPOSE) n = &x->node[n->left], factor *= n->factor;
+    for (const struct matrix *m = s->matrices; m && n->kind == NODE_MATRIX; m = m->next)
+        if (&m->csr == n->matrix) return factor == 1 && matrix_is_pattern(m);
+    return false;
+}
+
 static bool make(struct session *s, const char *name, const char *formula, struct err *e)
 {
     struct expression x = {.n = 0};
@@ -86,7 +98,7 @@ static bool make(struct session *s, const char *name, const char *formula, struc
     if (!ok) return false;
     struct load_info info = {.object = "matrix", .symmetry = "general", .nnz_stored = A.nnz};
     info.ms = (now_us() - begin) / 1000;
-    snprintf(info.field, sizeof info.field, "%s", A.imag ? "complex" : "real");
+    snprintf(info.field, sizeof info.field, "%s", A.imag ? "complex" : is_pattern(s, &x) ? "pattern" : "real");
     print_safe(formula, strlen(formula), sizeof info.file / 4 - 4, info.file, sizeof info.file);
     ok = session_add(s, name, &A, &info, e) && carry(s, &x, e);
     csr_free(&A);

@@ -83,10 +83,18 @@ static bool load_sides(struct session *s, const char *file, const struct csr *A,
     return ok;
 }
 
-/* b: the file of the right sides; NULL: none */
-static bool load_one(struct session *s, const char *file, const char *name, const char *part, const char *b,
-                     struct err *e)
+/* The user wants the ones of a pattern as values. */
+static bool take_ones(const char *file, struct load_info *info, struct err *e)
 {
+    if (!load_info_is_pattern(info))
+        return fail(e, E_USAGE, "`ones` is for files without values, but %s has values", file);
+    snprintf(info->field, sizeof info->field, "real");
+    return true;
+}
+
+static bool load_one(struct session *s, const char *file, const struct args *a, struct err *e)
+{
+    const char *part = arg(a, "variable"), *b = arg(a, "rhs"); /* b: the file of the right sides; NULL: none */
     struct csr A = {0};
     struct sides sides = {0};
     struct load_info info = {0};
@@ -96,7 +104,8 @@ static bool load_one(struct session *s, const char *file, const char *name, cons
     bool ok = named && file_load_system(path, part, &s->watch, &A, &sides, &info, e);
     if (named && !ok) advise_file(path, e);
     screen_lock_back(gave);
-    ok = ok && (!b || load_sides(s, b, &A, &sides, e)) && session_add(s, name, &A, &info, e);
+    ok = ok && (!arg_flag(a, "ones") || take_ones(file, &info, e)) && (!b || load_sides(s, b, &A, &sides, e)) &&
+         session_add(s, arg(a, "as"), &A, &info, e);
     csr_free(&A);
     if (!ok) {
         sides_free(&sides);
@@ -119,7 +128,7 @@ static bool run_load(struct session *s, const struct args *a, struct err *e)
     if (name && n > 1)
         return fail(e, E_USAGE, "%d files cannot share the name `%s`: give one file before `as`", n, name);
     for (int i = 0; i < n; i++)
-        if (!load_one(s, arg_at(a, "file", i), name, arg(a, "variable"), b, e)) return false;
+        if (!load_one(s, arg_at(a, "file", i), a, e)) return false;
     return true;
 }
 
@@ -176,7 +185,7 @@ static bool run_save(struct session *s, const struct args *a, struct err *e)
 const struct command command_load = {
     .name = "load",
     .aliases = "open read",
-    .grammar = "FILE... [as NAME] [variable WORD] [rhs FILE]",
+    .grammar = "FILE... [as NAME] [variable WORD] [rhs FILE] [ones]",
     .about = "read matrices from files of many formats, also compressed or in an archive",
     .help =
         "The format is detected from the content, not from the name:\n"
@@ -192,6 +201,8 @@ const struct command command_load = {
         "sections of AMGX (a line %%AMGX rhs solution in .mtx), the arrays b and x in .npz, the variables b and x or\n"
         "Problem.b and Problem.x in .mat. `rhs` reads right sides from a file of their own: a Matrix Market array or\n"
         "vector of one or more columns, or plain numbers.\n"
+        "A pattern file has no values: products take its entries as ones, and `check` judges the pattern alone. With\n"
+        "`ones`, the ones are values like those of any other file.\n"
         "    load samples/thesis4.mtx as A\n"
         "    load west0479.mat variable Problem.A\n"
         "    load add32.mtx rhs add32_b.mtx",

@@ -26,6 +26,7 @@
 #include "solvers/precond.h"
 #include "race.h"
 #include "ranks/ranks.h"
+#include "session/pattern.h"
 #include "session/right_side.h"
 #include "solvers/ritz.h"
 #include "session/session.h"
@@ -951,6 +952,7 @@ static bool run_solve(struct session *s, const struct args *a, struct err *e)
     struct right_sides r = {0};
     struct matrix *m = session_matrix(s, arg(a, "matrix"), e);
     if (!m || !solvable(m, a, e)) return false;
+    note_pattern(s, m);
     if (on_ranks(a)) return solve_on_ranks(s, m, a, e);
     if (!ranks_words_absent(a, e)) return false;
     if (direct_was_typed(a)) return run_solve_direct(s, m, a, e);

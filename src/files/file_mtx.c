@@ -4,6 +4,7 @@
 #include "matrix_market.h"
 #include "mtx.h"
 #include "mtx_find.h"
+#include "sides.h"
 
 static bool load(struct source *s, struct watch *w, struct csr *A, struct load_info *info, struct err *e)
 {
@@ -18,8 +19,9 @@ static bool load(struct source *s, struct watch *w, struct csr *A, struct load_i
 static bool save(const char *path, bool force, const struct csr *A, const struct sides *sides,
                  const struct load_info *info, const char *comment, struct watch *w, struct err *e)
 {
-    (void)info;
-    return mtx_save_system(path, force, A, sides, comment, w, e);
+    bool pattern = load_info_is_pattern(info) && !(sides && sides->n) && values_are_ones(A);
+    return pattern ? mtx_save_pattern(path, force, A, comment, w, e)
+                   : mtx_save_system(path, force, A, sides, comment, w, e);
 }
 
 const struct file_kind file_mtx = {

@@ -224,8 +224,8 @@ static bool recognises(const char *begin, int64_t n)
 static bool save(const char *path, bool force, const struct csr *A, const struct sides *sides,
                  const struct load_info *info, const char *comment, struct watch *w, struct err *e)
 {
-    (void)info, (void)comment;
-    return npz_save(path, force, A, sides, w, e);
+    (void)comment;
+    return npz_save(path, force, A, sides, load_info_is_pattern(info) && values_are_ones(A), w, e);
 }
 
 const struct file_kind file_npz = {

@@ -2,7 +2,10 @@
 #ifndef LOAD_INFO_H
 #define LOAD_INFO_H
 
+#include <stdbool.h>
 #include <stdint.h>
+
+struct csr;
 
 enum { WARNINGS_MAX = 16 };
 struct load_info {
@@ -17,5 +20,10 @@ struct load_info {
     char warning[WARNINGS_MAX][200];
     double ms;
 };
+
+/* Has the file no values? The entries of its matrix are then ones. `info` may be NULL. */
+bool load_info_is_pattern(const struct load_info *info);
+/* Is every value of A, which may be any size, a 1? false after Ctrl-C. */
+bool values_are_ones(const struct csr *A);
 
 #endif

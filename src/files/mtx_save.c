@@ -43,7 +43,8 @@ struct writer {
     const struct csr *A;
     const struct sides *sides; /* NULL: none */
     struct watch *watch;
-    bool packs; /* gzip */
+    bool packs;   /* gzip */
+    bool pattern; /* the entries are written without their values */
     struct gzip_sum sum;
     struct err why;     /* the first failure in any thread */
     bool stop;          /* read and written atomically */
@@ -137,6 +138,13 @@ static void put_value(struct piece *p, double v)
     p->n += (int64_t)number_print(v, p->text + p->n);
 }
 
+static int write_pattern_banner(FILE *f, const struct csr *A)
+{
+    MM_typecode code = {'M', 'C', 'P', 'G'}; /* matrix, coordinate, pattern, general */
+    (void)A;
+    return mm_write_banner(f, code);
+}
+
 static int write_banner(FILE *f, const struct csr *A)
 {
     MM_typecode code = {'M', 'C', A->imag ? 'C' : 'R', 'G'}; /* matrix, coordinate, field, general */
@@ -176,12 +184,13 @@ static void put_comment(struct piece *p, const char *comment)
     }
 }
 
-static void put_entry(struct piece *p, const struct csr *A, int64_t row, int64_t k)
+static void put_entry(struct piece *p, const struct writer *w, int64_t row, int64_t k)
 {
+    const struct csr *A = w->A;
     put_integer(p, row + 1);
     put_text(p, " ", 1);
     put_integer(p, A->col[k] + (int64_t)1);
-    put_value(p, A->val[k]);
+    if (!w->pattern) put_value(p, A->val[k]);
     if (A->imag) put_value(p, A->imag[k]);
     put_text(p, "\n", 1);
 }
@@ -203,10 +212,12 @@ static bool fine(const struct writer *w, struct err *e)
     return !w->why.code || fail_at(e, w->why.code, w->why.where, "%s", w->why.text);
 }
 
-static bool put_head(struct piece *p, const struct csr *A, const struct sides *sides, const char *comment)
+static bool put_head(struct piece *p, const struct writer *w, const char *comment)
 {
     static const char amgx[] = "%%AMGX rhs", solution[] = " solution";
-    if (!put_line(p, write_banner, A)) return false;
+    const struct csr *A = w->A;
+    const struct sides *sides = w->sides;
+    if (!put_line(p, w->pattern ? write_pattern_banner : write_banner, A)) return false;
     if (sides) put_text(p, amgx, strlen(amgx));
     if (sides && sides->x) put_text(p, solution, strlen(solution));
     if (sides) put_text(p, "\n", 1);
@@ -220,7 +231,7 @@ static bool write_head(struct writer *w, const char *comment, struct err *e)
     struct piece p;
     gzip_head(head);
     bool ok = piece_new(&p, w->packs, e) && (!w->packs || newfile_write(&w->file, head, sizeof head, e));
-    if (ok && !put_head(&p, w->A, w->sides, comment))
+    if (ok && !put_head(&p, w, comment))
         ok = fail_at(e, E_MEMORY, w->file.where, "out of memory for the banner and the size line");
     ok = ok && (piece_pack(w, &p, 0) || fine(w, e)) && piece_write(w, &p, e);
     piece_free(&p);
@@ -267,7 +278,7 @@ static bool compose(struct writer *w, struct piece *p, int64_t share)
     int64_t k = share * SHARE, end = k + SHARE < A->nnz ? k + SHARE : A->nnz;
     int64_t row = csr_row_of(A, k);
     if (!goes_on(w, k)) return false;
-    for (; k < end; k++) put_entry(p, A, row = row_of(A, row, k), k);
+    for (; k < end; k++) put_entry(p, w, row = row_of(A, row, k), k);
     return piece_pack(w, p, end);
 }
 
@@ -339,6 +350,14 @@ static bool write_entries(struct writer *w, struct err *e)
     return fine(w, e);
 }
 
+static bool write_file(struct writer *w, const char *path, bool force, const char *comment, struct err *e)
+{
+    bool ok = newfile_open(&w->file, path, force, e);
+    w->packs = ok && ends_in_gz(w->file.target.path);
+    ok = ok && write_head(w, comment, e) && write_entries(w, e) && write_sides(w, e) && write_tail(w, e);
+    return newfile_close(&w->file, ok, e);
+}
+
 bool mtx_save_system(const char *path, bool force, const struct csr *A, const struct sides *sides, const char *comment,
                      struct watch *w, struct err *e)
 {
@@ -347,10 +366,14 @@ bool mtx_save_system(const char *path, bool force, const struct csr *A, const st
         return fail(e, E_UNSUPPORTED,
                     "AMGX's Matrix Market files hold one right side, but the matrix has %lld; save it as .npz or .wsb",
                     (long long)sides->n);
-    bool ok = newfile_open(&out.file, path, force, e);
-    out.packs = ok && ends_in_gz(out.file.target.path);
-    ok = ok && write_head(&out, comment, e) && write_entries(&out, e) && write_sides(&out, e) && write_tail(&out, e);
-    return newfile_close(&out.file, ok, e);
+    return write_file(&out, path, force, comment, e);
+}
+
+bool mtx_save_pattern(const char *path, bool force, const struct csr *A, const char *comment, struct watch *w,
+                      struct err *e)
+{
+    struct writer out = {.A = A, .pattern = true, .watch = w};
+    return write_file(&out, path, force, comment, e);
 }
 
 bool mtx_save(const char *path, bool force, const struct csr *A, const char *comment, struct watch *w, struct err *e)

@@ -8,6 +8,7 @@
 #include <archive.h>
 #include <archive_entry.h>
 #include <stdio.h>
+#include <string.h>
 
 struct zip {
     struct newfile file;
@@ -80,6 +81,18 @@ static bool put_complex(struct zip *z, const struct csr *A, struct err *e)
     return true;
 }
 
+/* Write the values of a pattern: n times true. */
+static bool put_pattern(struct zip *z, int64_t n, struct err *e)
+{
+    char shape[32], ones[4096];
+    memset(ones, 1, sizeof ones);
+    snprintf(shape, sizeof shape, "%lld,", (long long)n);
+    if (!begin_member(z, "data.npy", "|b1", shape, false, n, e)) return false;
+    for (int64_t at = 0; at < n; at += (int64_t)sizeof ones)
+        if (!put_data(z, ones, n - at < (int64_t)sizeof ones ? n - at : (int64_t)sizeof ones, e)) return false;
+    return true;
+}
+
 static bool put_pointers(struct zip *z, const struct csr *A, struct err *e)
 {
     int64_t n = A->rows + 1;
@@ -87,12 +100,18 @@ static bool put_pointers(struct zip *z, const struct csr *A, struct err *e)
                            : put_array(z, "indptr.npy", "i4", n, A->rowptr, n * 4, e);
 }
 
-static bool put_arrays(struct zip *z, const struct csr *A, struct err *e)
+static bool put_values(struct zip *z, const struct csr *A, bool pattern, struct err *e)
+{
+    if (pattern) return put_pattern(z, A->nnz, e);
+    return A->imag ? put_complex(z, A, e) : put_array(z, "data.npy", "f8", A->nnz, A->val, A->nnz * 8, e);
+}
+
+static bool put_arrays(struct zip *z, const struct csr *A, bool pattern, struct err *e)
 {
     const int64_t shape[2] = {A->rows, A->cols};
     return put_array(z, "indices.npy", "i4", A->nnz, A->col, A->nnz * 4, e) && put_pointers(z, A, e) &&
            put_array(z, "format.npy", "|S3", -1, "csr", 3, e) && put_array(z, "shape.npy", "i8", 2, shape, 16, e) &&
-           (A->imag ? put_complex(z, A, e) : put_array(z, "data.npy", "f8", A->nnz, A->val, A->nnz * 8, e));
+           put_values(z, A, pattern, e);
 }
 
 /* Write n columns of numbers, or of pairs if the matrix is complex, as an array in Fortran's order. */
@@ -125,13 +144,17 @@ static bool start_zip(struct zip *z, struct err *e)
            newfile_fail(&z->file, "write the file", archive_errno(a), e);
 }
 
-bool npz_save(const char *path, bool force, const struct csr *A, const struct sides *sides, struct watch *w,
+bool npz_save(const char *path, bool force, const struct csr *A, const struct sides *sides, bool pattern, struct watch *w,
               struct err *e)
 {
-    struct zip z = {.watch = w, .total = A->nnz * (A->imag ? 20 : 12) + A->rows * (csr_is_large(A) ? 8 : 4)};
+    struct zip z = {.watch = w,
+                    .total = A->nnz * (pattern   ? 5
+                                       : A->imag ? 20
+                                                 : 12) +
+                             A->rows * (csr_is_large(A) ? 8 : 4)};
     if (sides) z.total += sides_memory(sides);
-    bool ok =
-        newfile_open(&z.file, path, force, e) && start_zip(&z, e) && put_arrays(&z, A, e) && put_sides(&z, A, sides, e);
+    bool ok = newfile_open(&z.file, path, force, e) && start_zip(&z, e) && put_arrays(&z, A, pattern, e) &&
+              put_sides(&z, A, sides, e);
     if (z.archive && archive_write_close(z.archive) != ARCHIVE_OK && ok)
         ok = newfile_fail(&z.file, "write the file", archive_errno(z.archive), e);
     archive_write_free(z.archive);

@@ -4,6 +4,7 @@
 #include "base/mem.h"
 #include "matrix.h"
 #include "output.h"
+#include "pattern.h"
 #include "session.h"
 
 /* Element i of the new vector is element from(i) of the old one, divided by the divisor or multiplied by it. */
@@ -65,7 +66,7 @@ bool session_add_derived(struct session *s, const struct args *a, const struct m
                          struct csr *A, const struct carried *c, double us, struct err *e)
 {
     struct load_info info = {.object = "matrix", .symmetry = "general", .nnz_stored = A->nnz, .ms = us / 1000};
-    snprintf(info.field, sizeof info.field, "%s", A->imag ? "complex" : "real");
+    snprintf(info.field, sizeof info.field, "%s", field_after(of, A));
     snprintf(info.file, sizeof info.file, "%s-%s", of->name, ending);
     if (!session_add(s, arg(a, "as"), A, &info, e)) return false;
     snprintf(s->current->info.file, sizeof info.file, "%s", of->name);

@@ -4,12 +4,15 @@
 #include "kits/talk.h"
 #include "kits/test.h"
 #include "card/card.h"
+#include "matrix/csr.h"
 #include "matrix/gen.h"
+#include "session/matrix.h"
 #include "files/load_info.h"
 #include "files/matrix_market.h"
 #include "base/mem.h"
 
 #include <math.h>
+#include <unistd.h>
 
 /* ---- the table of scipy ---- */
 
@@ -69,6 +72,7 @@ static int compare_row(const char *folder, char *const *key, char *const *field,
     int wrong = 0;
     snprintf(path, sizeof path, "%s/%s.mtx.gz", folder, field[0]);
     if (!mtx_load(path, NULL, &A, &info, &e)) fail_msg("%s: %s", path, e.text);
+    if (load_info_is_pattern(&info)) snprintf(info.field, sizeof info.field, "real"); /* the table is about ones */
     assert_true(card_make(&c, &A, &info, false, NULL, NULL, &e));
     for (int i = 0; i < c.n; i++) {
         if (c.row[i].state == CARD_FOUND || c.row[i].state == CARD_UNFIT) continue;
@@ -733,6 +737,112 @@ TEST(a_matrix_without_entries_has_no_prediction)
     assert_null(strstr(t.out, "advise"));
     assert_null(strstr(t.out, "too slow"));
     talk_close(&t);
+}
+
+/* ---- patterns ---- */
+
+/* Writes a pattern file of n rows with the given entries, counted from 1. */
+static const char *pattern_file(const char *symmetry, int n, int entries, const int (*at)[2])
+{
+    static char path[64];
+    snprintf(path, sizeof path, "/tmp/warpspy-pattern-%d.mtx", (int)getpid());
+    FILE *f = fopen(path, "w");
+    assert_non_null(f);
+    fprintf(f, "%%%%MatrixMarket matrix coordinate pattern %s\n%d %d %d\n", symmetry, n, n, entries);
+    for (int i = 0; i < entries; i++) fprintf(f, "%d %d\n", at[i][0], at[i][1]);
+    assert_int_equal(fclose(f), 0);
+    return path;
+}
+
+/* The ones of this pattern would be a singular matrix; the values of its matrix are not known. */
+static const int square_of_ones[][2] = {{1, 1}, {2, 1}, {2, 2}};
+/* The ones of this one would be positive semidefinite, with rows of one sum. */
+static const int triangle[][2] = {{1, 1}, {2, 1}, {3, 1}, {2, 2}, {3, 2}, {3, 3}};
+
+/* Nothing that the card says of a pattern depends on values. */
+TEST(a_pattern_is_judged_without_values)
+{
+    static const char *const by_values[] = {"positive_definite", "singular",        "condition_1", "norm_1",
+                                            "gershgorin_low",    "value_symmetric", "rows_strict", "negative_diagonal"};
+    for (int i = 0; i < 2; i++) {
+        const char *path = i ? pattern_file("symmetric", 3, COUNT(triangle), triangle)
+                             : pattern_file("symmetric", 2, COUNT(square_of_ones), square_of_ones);
+        struct csr A = {0};
+        struct load_info info = {0};
+        struct card c;
+        struct card_verdict v;
+        struct err e = {0};
+        double found;
+        assert_true(mtx_load(path, NULL, &A, &info, &e) && card_make(&c, &A, &info, true, NULL, NULL, &e));
+        for (int k = 0; k < COUNT(by_values); k++)
+            if (card_value(&c, line_of(by_values[k])->name, by_values[k], &found)) fail_msg("%s", by_values[k]);
+        check_value(&c, "valid", "has_values", 0);
+        check_value(&c, "rank", "structural_rank", i ? 3 : 2);
+        check_text(&c, "values", "the file has none");
+        card_judge(&c, &v);
+        assert_string_equal(v.solve, "not known: the file has no values");
+        assert_non_null(strstr(v.kind, "no values, symmetric pattern"));
+        assert_int_equal(v.problems, 0);
+        card_free(&c);
+        csr_free(&A);
+        assert_int_equal(remove(path), 0);
+    }
+}
+
+/* A pattern without a pivot in some row is singular for any values. */
+TEST(a_pattern_may_be_singular)
+{
+    static const int at[][2] = {{1, 1}, {2, 1}, {3, 1}};
+    const char *path = pattern_file("general", 3, COUNT(at), at);
+    struct csr A = {0};
+    struct load_info info = {0};
+    struct card c;
+    struct err e = {0};
+    assert_true(mtx_load(path, NULL, &A, &info, &e) && card_make(&c, &A, &info, true, NULL, NULL, &e));
+    check_value(&c, "singular", "singular", 1);
+    card_free(&c);
+    csr_free(&A);
+    assert_int_equal(remove(path), 0);
+}
+
+/* Saved, loaded, copied, reordered: a pattern stays one while its entries are ones. `ones` makes them values. */
+TEST(a_pattern_stays_a_pattern)
+{
+    static const char *const stay[] = {
+        "let B = A", "let B = A'", "reorder rcm A as B", "extract A 0 1 0 2 as B", "prune A as B", "symmetrize A as B"};
+    static const char *const go[] = {"let B = 2*A", "let B = A + A", "let B = 1*A + 0*I"};
+    static const char *const endings[] = {"mtx", "mtx.gz", "npz", "wsb"};
+    const char *path = pattern_file("symmetric", 2, COUNT(square_of_ones), square_of_ones);
+    char line[300];
+    struct talk t;
+    talk_open(&t, OUT_TEXT);
+    snprintf(line, sizeof line, "load %s as A", path);
+    assert_true(talk_line(&t, line));
+    for (int i = 0; i < COUNT(stay) + COUNT(go); i++) {
+        bool stays = i < COUNT(stay);
+        const char *make = stays ? stay[i] : go[i - COUNT(stay)];
+        if (!talk_line(&t, make)) fail_msg("%s: %s", make, t.err);
+        if (stays != !strcmp(t.s.current->info.field, "pattern")) fail_msg("%s: %s", make, t.s.current->info.field);
+        assert_true(talk_line(&t, "drop B"));
+    }
+    for (int i = 0; i < COUNT(endings); i++) {
+        char saved[64];
+        snprintf(saved, sizeof saved, "/tmp/warpspy-saved-%d.%s", (int)getpid(), endings[i]);
+        snprintf(line, sizeof line, "save %s A force; load %s as B", saved, saved);
+        if (!talk_line(&t, line)) fail_msg("%s: %s", line, t.err);
+        assert_string_equal(t.s.current->info.field, "pattern");
+        assert_true(csr_equal(&t.s.current->csr, &t.s.matrices->csr));
+        assert_int_equal(remove(saved), 0);
+        assert_true(talk_line(&t, "drop B"));
+    }
+    talk_says(&t, "solve jacobi A maxit 3", "converged");
+    assert_non_null(strstr(t.err, "A is a pattern: its file has no values, and each entry is taken as 1"));
+    snprintf(line, sizeof line, "load %s as C ones; check C", path);
+    talk_says(&t, line, "singular: the determinant is exactly 0");
+    snprintf(line, sizeof line, "load samples/thesis4.mtx ones");
+    talk_refuses(&t, line, "`ones` is for files without values");
+    talk_close(&t);
+    assert_int_equal(remove(path), 0);
 }
 
 /* ---- the time limit ---- */

@@ -1,0 +1,19 @@
+/* Information about a load: has the file values? */
+#include "load_info.h"
+#include "base/loop.h"
+#include "matrix/csr.h"
+
+#include <string.h>
+
+bool load_info_is_pattern(const struct load_info *info)
+{
+    return info && !strcmp(info->field, "pattern");
+}
+
+bool values_are_ones(const struct csr *A)
+{
+    bool all = !A->imag && !A->source;
+    struct loop l = loop_of("values", A->nnz);
+    for (int64_t k = 0; k < A->nnz && all && loop_goes(&l, k); k++) all = A->val[k] == 1;
+    return all && loop_runs(&l);
+}
