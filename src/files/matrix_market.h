@@ -18,7 +18,8 @@ bool mtx_save(const char *path, bool force, const struct csr *A, const char *com
 bool mtx_save_system(const char *path, bool force, const struct csr *A, const struct sides *sides, const char *comment,
                      struct watch *w, struct err *e);
 /* mtx_save without values. */
-bool mtx_save_pattern(const char *path, const struct csr *A, const char *comment, struct watch *w, struct err *e);
+bool mtx_save_pattern(const char *path, bool force, const struct csr *A, const char *comment, struct watch *w,
+                      struct err *e);
 /* Read a vector of exactly n values: an n x 1 matrix, or n plain numbers. */
 bool mtx_load_vector(const char *path, int64_t n, double *x, struct err *e);
 /* The same for n pairs of a real and an imaginary part: a file of plain numbers holds 2 n numbers; the values of a

@@ -12,6 +12,7 @@
 #include "machine/gmres_ops.h"
 #include "matrix.h"
 #include "matrix/csr.h"
+#include "matrix/equilibrate.h"
 #include "matrix/random.h"
 #include "matrix/reference.h"
 #include "session.h"
@@ -39,7 +40,10 @@ struct inquiry {
     const struct csr *A;
     struct card card;
     double limit_us;
-    bool semidefinite; /* A is symmetric, no eigenvalue is below 0, and one is 0 up to rounding errors */
+    bool semidefinite; /* A is symmetric, no eigenvalue is below 0, and one is 0; both up to rounding errors */
+    /* The equilibrated matrix has the entries a_ij 2^(row[i] + col[j]); made at first need, owned. */
+    struct csr equilibrated;
+    int *row, *col;
     double *r, r_norm; /* [v->n] b - A x, and its 2-norm; r is NULL if x is not known */
     struct stagnation *out;
 };
@@ -144,6 +148,12 @@ static int64_t parts_of(const struct csr *A)
     return A->imag ? 2 : 1;
 }
 
+/* Would scaling and preconditioners not help, because A itself is singular or nearly so? */
+static bool is_hopeless(const struct inquiry *q)
+{
+    return q->out->singular || q->out->nearly_singular;
+}
+
 /* ---- the history ---- */
 
 /* The recursive and the true residual have separated. */
@@ -159,7 +169,7 @@ static bool find_accuracy(struct inquiry *q, const char *cause, struct err *e)
              "the recursive residual is %.1e, but b - A x is %.1e: rounding errors%s have separated them%s",
              v->residual, truth, v->real == T_F32 ? " of fp32" : "",
              truth < 1e4 * DBL_EPSILON && v->real == T_F64 ? "; no solver in fp64 gets much below this" : "");
-    if (q->out->singular) return true; /* neither more digits nor more iterations help */
+    if (is_hopeless(q)) return true; /* neither more digits nor more iterations help */
     if (v->real == T_F32)
         snprintf(x->next, sizeof x->next, "solve %s %s%s f64", v->solver->name, q->m->name, same_but_precision(v).text);
     else if (solve_may_go_on(v))
@@ -242,9 +252,14 @@ static bool find_semidefinite(struct inquiry *q, const char *cause, struct err *
     (void)e;
     struct evidence *x = q->semidefinite ? add(q, cause, NAN) : NULL;
     if (!x) return true;
+    bool proved = q->card.sign == CARD_SEMIDEFINITE;
+    if (proved) q->out->singular = true;
     snprintf(x->text, sizeof x->text,
-             "no eigenvalue of A is below 0, but one is 0 up to rounding errors: A is singular, and %s converges only "
-             "if b is in the range of A",
+             proved
+                 ? "no eigenvalue of A is below 0, and one is 0: A is singular, and %s converges only if b is in the "
+                   "range of A"
+                 : "no eigenvalue of A is below 0 by more than rounding errors, and one is 0 up to rounding errors: "
+                   "if A is singular, %s converges only if b is in the range of A",
              q->v->solver->name);
     return true;
 }
@@ -555,26 +570,116 @@ static bool solve_directly(const struct inquiry *q, const struct direct_method *
     return why.code != E_CANCELLED || fail_at(e, why.code, why.where, "%s", why.text);
 }
 
-/* b minus its projection onto the range of A is the least residual that any x has. A times a known x is in the range,
-   even if the factorisation takes small singular values as 0. */
+/* Makes q->equilibrated, q->row and q->col. */
+static bool equilibrated_of(struct inquiry *q, struct err *e)
+{
+    const struct csr *A = q->A;
+    struct csr *E = &q->equilibrated;
+    if (q->row) return true;
+    q->row = mem_new(A->rows, sizeof *q->row, "the scales of rows", e);
+    q->col = q->row ? mem_new(A->cols, sizeof *q->col, "the scales of columns", e) : NULL;
+    if (!q->col || !equilibrate(A, q->row, q->col, e) || !csr_copy(E, A, e)) return false;
+    for (int64_t i = 0; i < A->rows; i++)
+        for (int k = A->rowptr[i]; k < A->rowptr[i + 1]; k++) {
+            E->val[k] = ldexp(E->val[k], q->row[i] + q->col[E->col[k]]);
+            if (E->imag) E->imag[k] = ldexp(E->imag[k], q->row[i] + q->col[E->col[k]]);
+        }
+    return true;
+}
+
+/* x[n * parts] times powers of 2. */
+static void scale_vector(double *x, const int *exponent, int64_t n, int64_t parts)
+{
+    for (int64_t i = 0; i < n * parts; i++) x[i] = ldexp(x[i], exponent[i / parts]);
+}
+
+/* r = b - A x; returns ||r|| / ||b||. */
+static double residual_norm(const struct inquiry *q, const double *x, double *r)
+{
+    memcpy(r, q->v->b, (size_t)q->v->n * sizeof *r);
+    reference_spmv(q->A, -1, x, 1, r, T_F64, NULL);
+    return norm2(q->v->n, r) / norm2(q->v->n, q->v->b);
+}
+
+/* The relative residual of a least-squares solution of the equilibrated system; INFINITY: there is none. */
+static bool equilibrated_residual(struct inquiry *q, double *residual, struct err *e)
+{
+    struct direct_answer *a = NULL;
+    int64_t n = q->A->rows, parts = parts_of(q->A);
+    double *b = mem_new(2 * n * parts, sizeof *b, "an equilibrated system", e);
+    *residual = INFINITY;
+    bool ok = b && equilibrated_of(q, e);
+    struct inquiry scaled = *q;
+    scaled.A = &q->equilibrated;
+    if (ok) {
+        memcpy(b, q->v->b, (size_t)(n * parts) * sizeof *b);
+        scale_vector(b, q->row, n, parts);
+        ok = solve_directly(&scaled, rectangular(), b, &a, e);
+    }
+    if (ok && a && a->x) {
+        scale_vector(a->x, q->col, n, parts);
+        *residual = residual_norm(q, a->x, b + n * parts);
+    }
+    direct_answer_free(a);
+    mem_free(b);
+    return ok;
+}
+
+/* A bound on ||A' w||, rounding errors included; A' is the conjugate transpose. */
+static double transposed_norm(const struct csr *A, const double *w, double *sum, double *sizes)
+{
+    int64_t parts = parts_of(A), n = A->cols * parts;
+    for (int64_t j = 0; j < n; j++) sum[j] = sizes[j] = 0;
+    for (int64_t i = 0; i < A->rows; i++)
+        for (int k = A->rowptr[i]; k < A->rowptr[i + 1]; k++) {
+            double re = A->val[k], im = A->imag ? A->imag[k] : 0, *to = sum + parts * A->col[k];
+            double w_re = w[parts * i], w_im = parts > 1 ? w[2 * i + 1] : 0;
+            to[0] += re * w_re + im * w_im;
+            if (parts > 1) to[1] += re * w_im - im * w_re;
+            for (int64_t p = 0; p < parts; p++) sizes[parts * A->col[k] + p] += hypot(re, im) * hypot(w_re, w_im);
+        }
+    return norm2(n, sum) + 2 * DBL_EPSILON * (double)(A->rows + 4) * norm2(n, sizes);
+}
+
+/* For every w, ||b - A x|| ||w|| >= w'(b - A x) >= w'b - ||A'w|| ||x||. With w = b - A x of the least-squares solution,
+   this is the size that any x with half of its residual exceeds. */
+static bool least_size(const struct inquiry *q, const struct direct_answer *a, double *size, struct err *e)
+{
+    int64_t n = q->v->n;
+    double *w = mem_new(3 * n, sizeof *w, "a residual", e);
+    if (!w) return false;
+    residual_norm(q, a->x, w);
+    double norm = norm2(n, w), with_b = inner(n, w, q->v->b);
+    *size = (with_b - norm * norm / 2) / transposed_norm(q->A, w, w + n, w + 2 * n);
+    mem_free(w);
+    return true;
+}
+
+/* A least-squares solution leaves a residual, also after scaling: a smaller one needs a large x, or there is none. b =
+   A x of a known x is in the range, even if the factorisation takes small singular values as 0. */
 static bool find_inconsistency(struct inquiry *q, const char *cause, struct err *e)
 {
     struct direct_answer *a = NULL;
     const struct direct_method *method = rectangular();
     bool in_range = q->v->right.is_product || (q->v->result.known && !q->v->result.truth);
+    double limit = 2 * fmax(q->v->set.tol, 1e-12), scaled = 0, size = 0;
     if (!method || !is_affordable(q) || in_range) return true;
     if (!solve_directly(q, method, q->v->b, &a, e)) return false;
-    bool outside = a && a->accurate && a->residual_true > 2 * fmax(q->v->set.tol, 1e-12);
-    struct evidence *x = outside ? add(q, cause, a->residual_true) : NULL;
-    if (outside) q->out->singular = true;
+    bool outside = a && a->x && a->accurate && a->residual_true > limit;
+    bool ok = !outside || (equilibrated_residual(q, &scaled, e) && least_size(q, a, &size, e));
+    struct evidence *x = ok && outside && scaled > limit ? add(q, cause, a->residual_true) : NULL;
     if (x) {
-        snprintf(x->text, sizeof x->text,
-                 "b is not in the range of A, whose rank is %s of %s: no x has a relative residual below %.3g",
-                 card_count(a->factors.rank).text, card_count(q->A->rows).text, a->residual_true);
+        q->out->nearly_singular = true;
+        snprintf(
+            x->text, sizeof x->text,
+            "b is not in the range of A to fp64: with the rank %s of %s, a least-squares solution leaves a relative "
+            "residual of %.3g, and no x with ||x|| below %.1e halves it (its ||x|| is %.1e)",
+            card_count(a->factors.rank).text, card_count(q->A->rows).text, a->residual_true, size,
+            norm2(q->v->n, a->x));
         snprintf(x->next, sizeof x->next, "solve direct %s %s%s", method->name, q->m->name, same_direct(q->v).text);
     }
     direct_answer_free(a);
-    return true;
+    return ok;
 }
 
 /* Makes v = z - A^+ A z, which A maps to 0 if A has a null space, or v = A^-1 z, in which the singular vector of the
@@ -616,7 +721,7 @@ static void point_to_method(const struct inquiry *q, struct evidence *x)
     bool definite = symmetric && (c->sign != CARD_INDEFINITE || q->semidefinite);
     size_t n = strlen(x->text);
     n += (size_t)snprintf(x->text + n, sizeof x->text - n, "; no single row is the cause");
-    if (q->out->singular || n >= sizeof x->text) return;
+    if (is_hopeless(q) || n >= sizeof x->text) return;
     snprintf(x->text + n, sizeof x->text - n, "; %s",
              definite ? "multigrid reduces the error along v on a coarse grid"
                       : "a direct solver has no such slow direction");
@@ -624,23 +729,47 @@ static void point_to_method(const struct inquiry *q, struct evidence *x)
              definite ? " precond amg" : "", definite ? same_all(q->v).text : same_direct(q->v).text);
 }
 
+/* The same ratio of the equilibrated matrix, which scaling does not change. */
+static bool equilibrated_ratio(struct inquiry *q, double *v, double *ratio, struct err *e)
+{
+    struct inquiry scaled = *q;
+    if (!equilibrated_of(q, e)) return false;
+    scaled.A = &q->equilibrated;
+    bool ok = near_null(&scaled, v, e);
+    *ratio = ok ? shrinks(&q->equilibrated, v, v + solve_numbers(q->A)) : NAN;
+    return ok;
+}
+
+static void say_near_null(struct inquiry *q, struct evidence *x, double ratio, double scaled, int64_t rows)
+{
+    static const double HELPS = 100;
+    int n = snprintf(x->text, sizeof x->text,
+                     "a vector v that A maps almost to 0: ||A v|| is %.1e of ||A|| ||v||; 90%% of ||v||^2 is in %s: %s",
+                     ratio, how_many(rows, "row").text, name_rows(x, rows).text);
+    if (scaled > HELPS * ratio) {
+        snprintf(x->text + n, sizeof x->text - (size_t)n, "; equilibrated, the ratio is %.1e", scaled);
+        snprintf(x->next, sizeof x->next, "scale %s", q->m->name);
+    } else if (!point_to_row(q, x, rows)) {
+        point_to_method(q, x);
+    }
+}
+
 static bool find_near_null(struct inquiry *q, const char *cause, struct err *e)
 {
     static const double SMALL = 1e-5, ZERO = 1e-14;
     int64_t n = solve_numbers(q->A), rows;
+    double scaled = NAN;
     if (!is_affordable(q) || !rectangular()) return true;
-    double *v = mem_new(2 * n, sizeof *v, "a near-null vector", e);
+    double *v = mem_new(4 * n, sizeof *v, "near-null vectors", e);
     bool ok = v && near_null(q, v, e);
     double ratio = ok ? shrinks(q->A, v, v + n) : NAN;
-    struct evidence *x = ratio < SMALL ? add(q, cause, ratio) : NULL;
-    if (ratio < ZERO) q->out->singular = true;
+    if (ratio < SMALL) ok = equilibrated_ratio(q, v + 2 * n, &scaled, e);
+    if (ok && scaled < ZERO) ok = q->card.singular || card_regularity(&q->card, true, e);
+    struct evidence *x = ok && ratio < SMALL ? add(q, cause, ratio) : NULL;
+    if (ok && scaled < ZERO) q->out->nearly_singular = true;
+    if (ok && q->card.singular) q->out->singular = true;
     if (x) ok = concentrate(v, q->A->rows, parts_of(q->A), x, &rows, e);
-    if (ok && x) {
-        snprintf(x->text, sizeof x->text,
-                 "a vector v that A maps almost to 0: ||A v|| is %.1e of ||A|| ||v||; 90%% of ||v||^2 is in %s: %s",
-                 ratio, how_many(rows, "row").text, name_rows(x, rows).text);
-        if (!point_to_row(q, x, rows)) point_to_method(q, x);
-    }
+    if (ok && x) say_near_null(q, x, ratio, scaled, rows);
     mem_free(v);
     return ok;
 }
@@ -695,11 +824,15 @@ static void conclude(const struct inquiry *q)
     const struct direct_method *method = rectangular();
     struct stagnation *out = q->out;
     bool solves = method && is_affordable(q);
-    if (!out->singular) {
+    if (!is_hopeless(q)) {
         snprintf(out->next, sizeof out->next, "%s", q->v->next);
         return;
     }
-    out->next_why = solves ? "A is singular, and this finds a least-squares solution" : "A is singular";
+    if (solves)
+        out->next_why = out->singular ? "A is singular, and this finds a least-squares solution"
+                                      : "A is nearly singular to fp64, and this finds a least-squares solution";
+    else
+        out->next_why = out->singular ? "A is singular" : "A is nearly singular to fp64";
     if (solves)
         snprintf(out->next, sizeof out->next, "solve direct %s %s%s", method->name, q->m->name, same_direct(q->v).text);
     else
@@ -712,12 +845,14 @@ static bool inquire(struct inquiry *q, struct err *e)
     if (q->card.stopped) return loop_tick("the report card", 0, 0, e);
     struct err why = {0};
     q->card.until_us = steady_us() + q->limit_us;
+    q->card.left_us = q->limit_us;
     if (!card_fill(&q->card, &why) && why.code == E_CANCELLED) return fail_at(e, why.code, why.where, "%s", why.text);
     if (!residual_of(q, e)) return false;
     const struct card *c = &q->card;
     struct suits known = q->v->suits;
     bool disproved = c->has_symmetry && c->symmetry.hermitian && c->sign == CARD_INDEFINITE;
-    q->semidefinite = disproved && suits_definite(&known, q->A) == DEFINITE_SEMI;
+    q->semidefinite = c->sign == CARD_SEMIDEFINITE || c->sign == CARD_UNDECIDED ||
+                      (disproved && suits_definite(&known, q->A) == DEFINITE_SEMI);
     for (int i = 0; i < COUNT(causes); i++)
         if (!causes[i].find(q, causes[i].cause, e)) return false;
     conclude(q);
@@ -733,6 +868,9 @@ bool stagnation_of(struct session *s, struct matrix *m, const struct solve *v, d
     bool ok = inquire(&q, e);
     screen_lock_back(gave);
     card_free(&q.card);
+    csr_free(&q.equilibrated);
+    mem_free(q.row);
+    mem_free(q.col);
     mem_free(q.r);
     return ok;
 }

@@ -26,7 +26,8 @@ struct evidence {
 struct stagnation {
     int n;
     struct evidence at[EVIDENCE_MOST];
-    bool singular;        /* A is singular, so that no preconditioner helps */
+    bool singular;        /* A is proved singular, so that no preconditioner helps */
+    bool nearly_singular; /* A is singular up to the rounding errors of fp64, also when it is equilibrated */
     char next[400];       /* the command to try, in view of all evidence; empty: none */
     const char *next_why; /* NULL: the solve proposed it */
 };

@@ -2,6 +2,7 @@
 #include "kits/talk.h"
 #include "kits/test.h"
 #include "base/base.h"
+#include "direct/direct.h"
 #include "machine/device.h"
 #include "session/matrix.h"
 #include "session/stagnation.h"
@@ -33,12 +34,13 @@ static const struct {
     {"gen random 60 4 as A; solve cg A on cpu maxit 20", "symmetry", "A is not symmetric"},
     {"gen poisson2d 12 as P; let A = P - 3.05*I; solve cg A on cpu", "indefinite", "; cg needs a definite matrix"},
     {"gen poisson2d 12 as P; let A = P - 3.05*I; solve minres A on cpu maxit 4", "indefinite", "both sides of 0"},
-    {"load tests/files/neumann.mtx; solve cg on cpu b random", "semidefinite", "one is 0 up to rounding errors"},
+    {"load tests/files/neumann.mtx; solve cg on cpu b random", "semidefinite", "and one is 0: A is singular"},
     {"gen rmat 6 4; solve gmres on cpu b random maxit 9", "empty", "b is not 0 in"},
     {"gen rmat 6 4; solve gmres on cpu b random maxit 9", "rank", "the structural rank is"},
-    {"load tests/golden/singular.mtx; solve gmres on cpu b random", "inconsistent", "whose rank is 3 of 4"},
+    {"load tests/golden/singular.mtx; solve gmres on cpu b random", "inconsistent", "with the rank 3 of 4"},
     {"load tests/golden/singular.mtx; solve gmres on cpu b random", "near-null", "in 3 rows"},
-    {"gen poisson2d 9 as P; let A = P - 3*I; solve minres A b random on cpu", "inconsistent", "no x has a relative"},
+    {"gen poisson2d 9 as P; let A = P - 3*I; solve minres A b random on cpu", "inconsistent",
+     "leaves a relative residual of"},
     {"gen poisson2d 9 as P; let A = P - 3*I; solve minres A b random on cpu", "near-null", "maps almost to 0"},
     {"gen rmat 6 4; solve bicgstab on cpu maxit 9", "blocks", "couple to nothing else"},
     {"load samples/1138_bus.mtx; solve cg on cpu maxit 20", "scaling", "3.1e+04 times"},
@@ -195,6 +197,58 @@ TEST(the_null_vector_has_the_right_rows)
     x = find(&found, "inconsistent");
     assert_true(fabs(x->value / t.s.solve->result.residual_true - 1) < 1e-6); /* gmres reached the least residual */
     talk_close(&t);
+}
+
+/* A = diag(1, small): each x_i has all digits, so b is in the range, and nothing is singular. `scale` repairs it. */
+TEST(scaling_makes_no_matrix_singular)
+{
+    static const double sizes[] = {1e-12, 1e-17, 1e-40};
+    for (int i = 0; i < COUNT(sizes); i++) {
+        struct talk t;
+        struct stagnation found;
+        char path[64], line[200];
+        snprintf(path, sizeof path, "/tmp/warpspy-diag-%d.mtx", (int)getpid());
+        FILE *f = fopen(path, "w");
+        assert_non_null(f);
+        fprintf(f, "%%%%MatrixMarket matrix coordinate real general\n2 2 2\n1 1 1\n2 2 %.17g\n", sizes[i]);
+        assert_int_equal(fclose(f), 0);
+        snprintf(line, sizeof line, "load %s as A; solve gmres A b random maxit 1 on cpu", path);
+        look(&t, line, &found);
+        assert_int_equal(remove(path), 0);
+        assert_false(found.singular || found.nearly_singular);
+        assert_null(find(&found, "inconsistent"));
+        assert_string_equal(find(&found, "near-null")->next, "scale A");
+        assert_string_equal(find(&found, "scaling")->next, "scale A");
+        assert_true(talk_line(&t, "solve direct A b random") && t.s.direct->met);
+        talk_close(&t);
+    }
+}
+
+/* The least residual of 1 2, 2 4 and b = (1, 0) is 2 / sqrt(5), of any x. */
+TEST(the_least_residual_is_bounded)
+{
+    struct talk t;
+    struct stagnation found;
+    char path[2][64], line[300];
+    double size;
+    for (int i = 0; i < 2; i++) {
+        snprintf(path[i], sizeof path[i], "/tmp/warpspy-%s-%d.mtx", i ? "b" : "A", (int)getpid());
+        FILE *f = fopen(path[i], "w");
+        assert_non_null(f);
+        fputs(i ? "%%MatrixMarket matrix array real general\n2 1\n1\n0\n"
+                : "%%MatrixMarket matrix array real general\n2 2\n1\n2\n2\n4\n",
+              f);
+        assert_int_equal(fclose(f), 0);
+    }
+    snprintf(line, sizeof line, "load %s as A; solve gmres A b %s on cpu", path[0], path[1]);
+    look(&t, line, &found);
+    const struct evidence *x = find(&found, "inconsistent");
+    assert_non_null(x);
+    assert_true(fabs(x->value - 2 / sqrt(5)) < 1e-12 && found.singular);
+    assert_int_equal(sscanf(strstr(x->text, "below "), "below %lf", &size), 1);
+    assert_true(size > 1e12);
+    talk_close(&t);
+    assert_int_equal(remove(path[0]) + remove(path[1]), 0);
 }
 
 /* The eigenvalues of the 5-point matrix are 4 - 2 cos(i pi / 31) - 2 cos(j pi / 31). */
