@@ -114,10 +114,15 @@ static bool is_quiet(const struct card *c)
     return !c->regular || c->facts.equilibrated < NEAR || c->sign == CARD_POSITIVE || c->sign == CARD_NEGATIVE;
 }
 
+/* Is A singular up to rounding errors, or does the user ask for this line alone? */
+static bool is_near(const struct card *c)
+{
+    return c->facts.equilibrated >= NEAR || card_row(c, "condition")->state == CARD_LEFT;
+}
+
 static bool run(struct card *c, struct card_row *r, struct err *e)
 {
-    double condition = c->facts.equilibrated;
-    if (!c->pattern && !card_regularity(c, !(condition > 0 && condition < NEAR), e)) return false;
+    if (!c->pattern && !card_regularity(c, is_near(c), e)) return false;
     if (c->proof) card_set(r, "singular", c->singular);
     if (c->proof) card_word(r, "singular_proof", c->proof);
     r->quiet = is_quiet(c);

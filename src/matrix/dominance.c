@@ -46,14 +46,23 @@ static bool find_strict(const struct csr *A, int *queue, char *reached, int64_t 
     return true;
 }
 
-/* Adds to queue[] all rows from which a path leads to one of its first n rows. ptr and row: the pattern of A'. */
+static bool has_zeros(const struct csr *A, struct loop *l)
+{
+    for (int64_t k = 0; k < A->nnz && loop_goes(l, k); k++)
+        if (A->val[k] == 0) return true;
+    return false;
+}
+
+/* Adds to queue[] all rows from which a path leads to one of its first n rows. ptr and row: the pattern of A'. A stored
+   zero is no part of a path. */
 static int64_t follow_back(const struct csr *A, const int *ptr, const int *row, int *queue, char *reached, int64_t n,
                            struct loop *l)
 {
+    bool zeros = has_zeros(A, l);
     for (int64_t at = 0; at < n && loop_goes(l, at); at++)
         for (int k = ptr[queue[at]]; k < ptr[queue[at] + 1]; k++) {
             int i = row[k];
-            if (reached[i] || A->val[csr_find(A, i, queue[at])] == 0) continue;
+            if (reached[i] || (zeros && A->val[csr_find(A, i, queue[at])] == 0)) continue;
             reached[i] = 1;
             queue[n++] = i;
         }
