@@ -94,7 +94,7 @@ static bool by_cholesky(struct card *c, struct card_row *r, double us, struct er
     if (!card_cholesky(c, CARD_MARGIN_BELOW, &l, e)) return false;
     card_set(r, "cholesky_nnz", l.nnz);
     if (!l.positive) return without_factor(c, r, us, e);
-    card_say(r, "positive definite: Cholesky succeeds, despite rounding");
+    card_say(r, "positive definite by Cholesky, with a margin for rounding");
     card_advise(r, "cg, ic0");
     return proved(c, r, CARD_POSITIVE, "cholesky");
 }
