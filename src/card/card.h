@@ -247,8 +247,9 @@ struct card_cholesky {
 };
 /* The diagonal is reduced, or increased, by more than the rounding errors of the factorisation can change it. */
 enum card_margin { CARD_MARGIN_BELOW, CARD_MARGIN_ABOVE };
-/* Factors the symmetric (or hermitian) matrix A - t diag(A) = L L', or A + t diag(A), with a positive diagonal. BELOW:
-   if L exists, A is positive definite. ABOVE: if L does not exist, A has an eigenvalue below 0. Both are theorems
+/* Factors the symmetric (or hermitian) matrix A - t diag(A) = L L', or A + t diag(A), with a positive diagonal. If A is
+   symmetric only up to rounding, this is about (A + A') / 2, and t covers the difference. BELOW: if L exists, A is
+   positive definite. ABOVE: if L does not exist, A has an eigenvalue below 0. Both are theorems
    (Demmel 1989, Rump 2006). E_UNSUPPORTED if libcholmod is not installed. */
 bool card_cholesky(struct card *c, enum card_margin margin, struct card_cholesky *out, struct err *e);
 

@@ -54,6 +54,7 @@ static bool open_library(struct err *e)
 struct cholesky_job {
     struct card_graph g;
     enum card_margin margin;
+    double asymmetry; /* of a matrix that is symmetric up to rounding; see asymmetry_of */
     struct card_cholesky found;
     bool ok;
 };
@@ -73,6 +74,21 @@ static void to_unit_diagonal(struct card_graph *g, int *half)
         }
 }
 
+/* One triangle of A is factored. Its matrix differs from (A + A') / 2 by E with |x'E x| <= this times sum a_ii |x_i|^2:
+   the sum of all |a_ij - a_ji| after scaling, which makes each a_ii at least 1. */
+static double asymmetry_of(const struct csr *A, const int *half)
+{
+    double sum = 0;
+    for (int64_t i = 0; i < A->rows; i++)
+        for (int k = A->rowptr[i]; k < A->rowptr[i + 1]; k++) {
+            int64_t j = A->col[k], at = csr_find(A, j, i);
+            double re = A->val[k] - (at < 0 ? 0 : A->val[at]);
+            double im = A->imag ? A->imag[k] + (at < 0 ? 0 : A->imag[at]) : 0;
+            sum += ldexp(hypot(re, im), -half[i] - half[j]);
+        }
+    return sum;
+}
+
 /* The computed factors are those of A + E with |x'E x| <= t sum a_ii |x_i|^2, in whatever order sums are computed. Row
    i of L with s nonzeros contributes (s + 1) u / (1 - (s + 1) u) to t (Demmel 1989, Rump 2006); twice that, with some
    operations more, covers libraries that multiply by reciprocals. A complex product has up to 3 times the error. */
@@ -85,7 +101,8 @@ static double margin_of(double nnz, double n, bool complex_values)
 static void add_margin(struct cholesky_job *job, double nnz)
 {
     struct card_graph *g = &job->g;
-    double t = margin_of(nnz, g->rows, g->z != NULL), factor = job->margin == CARD_MARGIN_BELOW ? 1 - t : 1 + t;
+    double t = margin_of(nnz, g->rows, g->z != NULL) + job->asymmetry,
+           factor = job->margin == CARD_MARGIN_BELOW ? 1 - t : 1 + t;
     for (int i = 0; i < g->rows; i++)
         for (int k = g->p[i]; k < g->p[i + 1]; k++)
             if (g->i[k] == i) g->x[k] *= factor;
@@ -140,12 +157,14 @@ static void cholesky_done(void *p)
     mem_free(job);
 }
 
-static struct cholesky_job *job_new(const struct csr *A, struct err *e)
+/* exact: A is symmetric without rounding errors */
+static struct cholesky_job *job_new(const struct csr *A, bool exact, struct err *e)
 {
     struct cholesky_job *job = mem_zero(1, sizeof *job, "a Cholesky factor", e);
     int *half = job ? mem_zero(A->rows, sizeof *half, "a Cholesky factor", e) : NULL;
     if (half && card_graph_new(&job->g, A, true, 32, "the Cholesky factorisation", e)) {
         to_unit_diagonal(&job->g, half);
+        job->asymmetry = exact ? 0 : asymmetry_of(A, half);
         mem_free(half);
         return job;
     }
@@ -157,7 +176,7 @@ static struct cholesky_job *job_new(const struct csr *A, struct err *e)
 bool card_cholesky(struct card *c, enum card_margin margin, struct card_cholesky *out, struct err *e)
 {
     if (!open_library(e)) return false;
-    struct cholesky_job *job = job_new(c->A, e);
+    struct cholesky_job *job = job_new(c->A, c->symmetry.found.hermitian, e);
     if (!job) return false;
     job->margin = margin;
     if (!worker_run(cholesky_work, cholesky_done, job, "Cholesky by CHOLMOD", c->watch, e)) return false;

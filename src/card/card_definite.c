@@ -56,7 +56,7 @@ static bool proved(struct card *c, struct card_row *r, enum card_sign sign, cons
 /* A is singular. If it is dominant as well, as the Laplacian of a graph is, no eigenvalue is below 0. */
 static bool when_singular(struct card *c, struct card_row *r, const char *why, const char *proof)
 {
-    bool dominant = c->dominance == DOMINANT_WEAKLY;
+    bool dominant = c->symmetry.found.hermitian && c->dominance == DOMINANT_WEAKLY;
     card_say(r, "%s: %s", dominant ? "positive semidefinite, singular" : "not positive definite", why);
     card_advise(r, dominant ? "" : "not cg");
     return proved(c, r, dominant ? CARD_SEMIDEFINITE : CARD_INDEFINITE, proof);
@@ -67,7 +67,7 @@ static bool near_semidefinite(struct card *c, struct card_row *r, struct err *e)
 {
     if (!card_regularity(c, true, e)) return false;
     if (c->singular) return when_singular(c, r, "its determinant is exactly 0", "determinant");
-    if (c->regular && c->dominance == DOMINANT_WEAKLY) {
+    if (c->regular && c->symmetry.found.hermitian && c->dominance == DOMINANT_WEAKLY) {
         card_say(r, "positive definite: dominant rows, nonzero determinant");
         card_advise(r, "cg, ic0");
         return proved(c, r, CARD_POSITIVE, "determinant");
@@ -179,7 +179,8 @@ static bool by_inspection(struct card *c, struct card_row *r, bool *done, struct
 {
     struct card_row discs = {.line = &card_line_gershgorin};
     bool balanced;
-    *done = true;
+    *done = c->symmetry.found.hermitian; /* these proofs do not cover differences between a_ij and a_ji */
+    if (!*done) return true;
     if (!discs.line->run(c, &discs, e)) return false;
     if (c->positive_discs) {
         card_say(r, "positive definite: all Gershgorin discs lie to the right of 0");

@@ -3,9 +3,9 @@
 #include "base/base.h"
 #include "base/mem.h"
 #include "matrix/csr.h"
-#include "matrix/symmetry.h"
 #include "matrix/dominance.h"
 #include "matrix/reorder.h"
+#include "matrix/symmetry.h"
 #include "precond.h"
 #include "triangles.h"
 
@@ -26,7 +26,8 @@ static bool found(enum fact *f, bool (*find)(const struct csr *A), const struct 
 static bool find_symmetric(const struct csr *A)
 {
     struct symmetry s;
-    return !A->source && !A->imag && A->rows == A->cols && A->nnz <= SYMMETRY_NNZ && symmetry_of(A, NULL, &s, NULL) && s.rounding;
+    return !A->source && !A->imag && A->rows == A->cols && A->nnz <= SYMMETRY_NNZ && symmetry_of(A, NULL, &s, NULL) &&
+           s.rounding;
 }
 
 bool suits_symmetric(struct suits *s, const struct csr *A)
@@ -198,6 +199,20 @@ static bool envelope_cholesky(struct envelope *v)
     return true;
 }
 
+/* One triangle of A is factored. Its matrix differs from (A + A') / 2 by at most this times diag(A): the sum of all
+   |a_ij - a_ji| / sqrt(a_ii a_jj). */
+static double asymmetry_of(const struct csr *A)
+{
+    double sum = 0;
+    for (int64_t i = 0; i < A->rows; i++)
+        for (int k = A->rowptr[i]; k < A->rowptr[i + 1]; k++) {
+            int64_t j = A->col[k], at = csr_find(A, j, i);
+            double gap = fabs(A->val[k] - (at < 0 ? 0 : A->val[at]));
+            if (gap > 0) sum += gap / sqrt(fabs(A->val[csr_find(A, i, i)])) / sqrt(fabs(A->val[csr_find(A, j, j)]));
+        }
+    return sum;
+}
+
 /* The rounding errors of the factorisation amount to a change of A by less than t diag(A) (Demmel 1989, Rump 2006). So
    A is definite if A - t diag(A) has factors, and it is not if A + t diag(A) has none. SEMI: in between. */
 static enum definiteness by_cholesky(const struct csr *A, double sign)
@@ -205,7 +220,7 @@ static enum definiteness by_cholesky(const struct csr *A, double sign)
     struct envelope v = {0};
     enum definiteness is = DEFINITE_UNKNOWN;
     if (envelope_new(&v, A)) {
-        double t = DBL_EPSILON * (double)(v.entries + 10 * v.n);
+        double t = DBL_EPSILON * (double)(v.entries + 10 * v.n) + asymmetry_of(A);
         envelope_fill(&v, A, sign, -t);
         is = envelope_cholesky(&v) ? DEFINITE_YES : DEFINITE_SEMI;
         if (is == DEFINITE_SEMI) envelope_fill(&v, A, sign, t);

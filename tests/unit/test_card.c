@@ -333,6 +333,19 @@ TEST(test_definite)
     for (int i = 0; i < COUNT(cases); i++) check_definite(&cases[i]);
 }
 
+/* A matrix that is symmetric only up to rounding: the margin covers the differences. */
+TEST(definite_up_to_rounding)
+{
+    static const double gaps[] = {1e-17, 1e-15, 1e-13};
+    for (int i = 0; i < COUNT(gaps); i++) {
+        double gap = gaps[i];
+        check_definite(&(struct small){3, {4, 1, gap, 1, 4, 1, 0, 1, 4}, "cholesky", 1});
+        check_definite(&(struct small){3, {5, 4, 4, 4, 5, -4, 4 + 8 * gap, -4, 5}, "cholesky", 0});
+        /* its smallest eigenvalue is W; the gaps are larger than that from 1e-15 on */
+        if (i > 0) check_definite(&(struct small){2, {1, 1, 1 - gap, 1 + 0x1p-52}, "undecided", NAN});
+    }
+}
+
 /* Laplacians of graphs with weights: no eigenvalue is below 0, and one is 0, whatever Cholesky finds in fp64. */
 TEST(laplacians_are_semidefinite)
 {
