@@ -301,8 +301,7 @@ static void run_line_of(struct card *c, struct card_row *r)
 static unsigned facts_against_advice(const struct card *c)
 {
     bool definite = c->sign == CARD_POSITIVE || c->sign == CARD_NEGATIVE;
-    bool known = c->sign != CARD_UNKNOWN && c->sign != CARD_UNDECIDED;
-    return (c->singular ? CARD_IF_SINGULAR : 0u) | (known ? CARD_IF_SIGN_KNOWN : 0u) |
+    return (c->singular ? CARD_IF_SINGULAR : 0u) | (c->sign != CARD_UNKNOWN ? CARD_IF_SIGN_KNOWN : 0u) |
            (definite ? CARD_IF_DEFINITE : 0u);
 }
 
