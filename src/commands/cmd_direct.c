@@ -43,7 +43,7 @@ static const char *iterative_word(const struct args *a)
 {
     static const char *const keys[] = {"using", "kernel", "precond", "block",    "eps", "omega", "m",
                                        "orth",  "sums",   "form",    "launches", "x0",  "refine"};
-    static const char *const flags[] = {"step", "view"};
+    static const char *const flags[] = {"step", "view", "scaled"};
     const char *word = NULL;
     for (int i = 0; i < COUNT(keys); i++) word = arg(a, keys[i]) ? keys[i] : word;
     for (int i = 0; i < COUNT(flags); i++) word = arg_flag(a, flags[i]) ? flags[i] : word;
@@ -192,7 +192,7 @@ static void out_errors(struct out *o, const struct direct_answer *a)
     (has_x ? out_value : out_num)(o, "residual_true", has_x ? "true residual" : NULL, a->residual_true, "%.3e");
     (has_x ? out_value : out_num)(o, "backward_error", has_x ? "backward error" : NULL, a->backward, "%.3e");
     out_num(o, "normal_error", isnan(a->normal) ? NULL : "A' r", a->normal, "%.3e of ||A|| ||r||");
-    out_num(o, "error_known", isnan(a->error_known) ? NULL : "error in x", a->error_known, "%.3e");
+    out_error_in_x(o, !isnan(a->error_known), a->error_known, &a->trust);
 }
 
 /* Append "NAME 1.2 ms" to text, which has room for `size` bytes, unless the call was not made. */

@@ -11,6 +11,7 @@
 #include "machine/device.h"
 #include "machine/split.h"
 #include "formats/format.h"
+#include "session/equilibrated.h"
 #include "session/front.h"
 #include "session/holding.h"
 #include "session/generated.h"
@@ -347,6 +348,40 @@ static void out_true_residual(struct out *o, const struct solve *v)
     (value ? out_value : out_num)(o, "residual_true", "true residual", v->result.residual_true, "%.3e");
 }
 
+/* The smallest and the largest exponent. */
+struct scales {
+    int low, high;
+};
+static struct scales scales_of(const int *by, int64_t n)
+{
+    struct scales s = {n ? by[0] : 0, n ? by[0] : 0};
+    for (int64_t i = 1; i < n; i++) {
+        s.low = by[i] < s.low ? by[i] : s.low;
+        s.high = by[i] > s.high ? by[i] : s.high;
+    }
+    return s;
+}
+
+/* Did the solve equilibrate, and by how much? */
+static void out_scaling(struct out *o, const struct solve *v)
+{
+    const struct solve_scaling *by = &v->scaling;
+    char text[200];
+    out_bool(o, "scaled", NULL, by->of != NULL);
+    if (!by->of || out_mode(o) != OUT_TEXT) return;
+    struct scales rows = scales_of(by->row, by->of->rows), cols = scales_of(by->col, by->of->cols);
+    snprintf(text, sizeof text,
+             "rows by 2^%d to 2^%d, columns by 2^%d to 2^%d; x and true residual are those of A x = b", rows.low,
+             rows.high, cols.low, cols.high);
+    out_str(o, NULL, "scaled", text);
+}
+
+/* Are the digits shown beside the error in x, because they follow from it? */
+static bool shows_digits(const struct trust *t)
+{
+    return t->digits > 0 && t->from && !strcmp(t->from, "known");
+}
+
 void out_trust(struct out *o, const struct trust *t, bool met)
 {
     char text[400];
@@ -354,7 +389,15 @@ void out_trust(struct out *o, const struct trust *t, bool met)
     out_str(o, "digits_from", NULL, t->digits >= 0 ? t->from : NULL);
     out_num(o, "digits_error", NULL, t->error, NULL);
     out_str(o, "digits_because", NULL, t->why);
-    if (out_mode(o) == OUT_TEXT) out_str(o, NULL, "digits of x", trust_text(t, met, text, sizeof text));
+    if (out_mode(o) == OUT_TEXT && !shows_digits(t))
+        out_str(o, NULL, "digits of x", trust_text(t, met, text, sizeof text));
+}
+
+void out_error_in_x(struct out *o, bool known, double error, const struct trust *t)
+{
+    char fmt[128] = "%.3e";
+    if (shows_digits(t)) snprintf(fmt, sizeof fmt, "%%.3e: %s of x", how_many(t->digits, "correct digit").text);
+    out_num(o, "error_known", known ? "error in x" : NULL, known ? error : NAN, fmt);
 }
 
 void out_solve(struct out *o, const struct solve *v)
@@ -378,7 +421,8 @@ void out_solve(struct out *o, const struct solve *v)
     out_sums(o, v);
     out_precond(o, v);
     out_launches(o, v);
-    out_num(o, "tol", NULL, v->set.tol, NULL);
+    out_scaling(o, v);
+    out_num(o, "tol", NULL, v->scaling.of ? v->scaling.tol : v->set.tol, NULL);
     out_int(o, "maxit", NULL, v->set.maxit);
     out_bool(o, "converged", "converged", v->reason == CONVERGED);
     out_str(o, "status", NULL, reason_name(v->reason));
@@ -387,8 +431,7 @@ void out_solve(struct out *o, const struct solve *v)
     out_int(o, "iterations", "iterations", v->iterations);
     out_value(o, "residual_recursive", "residual", v->residual, "%.3e");
     out_true_residual(o, v);
-    out_num(o, "error_known", v->result.known ? "error in x" : NULL, v->result.known ? v->result.error_known : NAN,
-            "%.3e");
+    out_error_in_x(o, v->result.known, v->result.error_known, &v->result.trust);
     out_str(o, "error_against", v->result.truth && !v->result.up_to_constant ? "against" : NULL,
             v->result.truth   ? v->result.truth_from
             : v->result.known ? "ones"
@@ -475,10 +518,37 @@ static void note_paused(struct session *s)
              (long long)s->solve->iterations);
 }
 
-/* The solve has ended or was stopped. */
-static bool end_after(struct solve *v, enum turn turn, struct err *e)
+static bool end_once(struct solve *v, enum turn turn, struct err *e)
 {
     return turn == TURN_STOP ? solve_end_soon(v, SOLVE_SOON_US, e) : solve_end(v, e);
+}
+
+/* The equilibrated system met tol, but A x = b did not, because its norm weighs rows otherwise: continue from this x
+   with a smaller tol. */
+static bool tighten(struct session *s, struct solve_watch *w, enum turn *turn, struct err *e)
+{
+    enum { MOST = 4 };
+    struct solve *v = s->solve;
+    double want = v->scaling.tol;
+    for (int i = 0; i < MOST && v->scaling.of && v->reason == DRIFTED && *turn == TURN_ON; i++) {
+        struct err unseen = {0};
+        struct solve_change c = {.tol = v->set.tol * fmin(0.1, want / v->result.residual_true), .omega = NAN, .m = -1};
+        c.maxit = -1;
+        if (c.tol < 1e-16 || !solve_again(v, &c, &unseen)) break;
+        v->scaling.tol = want;
+        v->paused = false;
+        if (!run_slices(s, w, turn, e)) return false;
+        bool ended = *turn == TURN_STOP || (w && (w->late || w->missed));
+        if (v->reason == RUNNING && !ended) return true;
+        if (!end_once(v, *turn, e)) return false;
+    }
+    return true;
+}
+
+/* The solve has ended or was stopped. */
+static bool end_after(struct session *s, struct solve_watch *w, enum turn turn, struct err *e)
+{
+    return end_once(s->solve, turn, e) && tighten(s, w, &turn, e);
 }
 
 /* In a script, a stopped solve counts as a failure. */
@@ -498,7 +568,7 @@ bool solve_drive(struct session *s, struct err *e)
     bool running = s->solve->reason == RUNNING;
     if (turn == TURN_LEAVE && running) note_paused(s);
     if (running && turn != TURN_STOP) return true;
-    return report(s, end_after(s->solve, turn, e)) && counts_as_done(s, turn, e);
+    return report(s, end_after(s, NULL, turn, e)) && counts_as_done(s, turn, e);
 }
 
 void out_step(struct out *o, const struct solve *v)
@@ -556,6 +626,7 @@ static void fill_options(struct session *s, const struct matrix *m, const struct
     o->m = arg_int(a, "m", 0);
     o->maxit = arg_int(a, "maxit", 10000);
     o->force = arg_flag(a, "force");
+    o->scaled = arg_flag(a, "scaled");
     o->modified = chose(a, "orth", "modified");
     o->sums_host = chose(a, "sums", "host");
     o->form_matrix = chose(a, "form", "matrix");
@@ -599,7 +670,9 @@ static bool begin(struct session *s, struct matrix *m, const struct args *a, str
         solve_take_right(o, r, m, i);
         o->x0 = x0;
         session_solve_truth(s, m, o);
-        ok = session_solve(&s->solve, s, m, o, e);
+        struct matrix *solved = o->scaled ? session_equilibrated(m, &o->scaling, e) : m;
+        if (o->scaled && solved) scaling_map_x(&o->scaling, m->csr.imag != NULL, true, x0);
+        ok = solved && session_solve(&s->solve, s, solved, o, e);
     }
     o->same = NULL;
     mem_free(x0);
@@ -809,7 +882,7 @@ static bool solve_column(struct session *s, struct matrix *m, const struct args 
         out_note(s->out, "column %lld is paused; the columns after it were not solved", (long long)i);
         return true;
     }
-    if (!end_after(v, *turn, e)) {
+    if (!end_after(s, NULL, *turn, e)) {
         drop_solve(s);
         return false;
     }
@@ -844,7 +917,7 @@ static bool begin_method(struct session *s, struct matrix *m, const struct args 
 
 static bool report_method(struct session *s, enum turn turn, struct err *e)
 {
-    return report(s, s->solve->reason != RUNNING || end_after(s->solve, turn, e));
+    return report(s, s->solve->reason != RUNNING || end_after(s, NULL, turn, e));
 }
 
 static bool finish_method(struct session *s, const struct args *a, enum turn turn, struct err *e)
@@ -854,15 +927,18 @@ static bool finish_method(struct session *s, const struct args *a, enum turn tur
 
 static const struct solve_parts parts = {.begin = begin_method,
                                          .run = run_slices,
+                                         .end = end_after,
                                          .report = report_method,
                                          .finish = finish_method,
                                          .note_paused = note_paused,
                                          .direct = run_solve_direct};
 
 /* The line names no solver: say which one `advise solver` would take, and why. */
-static void note_choice(struct session *s, const struct matrix *m, const struct solver_advice *advice)
+static void note_choice(struct session *s, const struct matrix *m, const struct solver_advice *advice, bool scaled)
 {
-    out_note(s->out, "`solve %s`: %s; %s", trial_words(&advice->at[0], m->name).text, advice->kind, advice->because);
+    const struct trial *t = &advice->at[0];
+    out_note(s->out, "`solve %s%s`: %s; %s", trial_words(t, m->name).text, t->solver && scaled ? " scaled" : "",
+             advice->kind, advice->because);
 }
 
 /* steady_us at the end of `within`. */
@@ -879,7 +955,7 @@ static bool solve_as_advised(struct session *s, struct matrix *m, const struct a
     bool several = r->n > 1 && !arg(a, "column");
     o->solver = advice->at[0].solver;
     o->pre = advice->at[0].pre;
-    note_choice(s, m, advice);
+    note_choice(s, m, advice, o->scaled);
     if (arg(a, "save") && !newfile_allowed(arg(a, "save"), o->force, e)) return false;
     if (arg(a, "within") && (several || arg_flag(a, "step")))
         return fail(e, E_USAGE, "`within` is for a solve with one right side, without `step`");
@@ -890,13 +966,30 @@ static bool solve_as_advised(struct session *s, struct matrix *m, const struct a
     return several ? solve_columns(s, m, a, o, r, e) : solve_one(s, m, a, o, r, i, e);
 }
 
+/* The system on which methods are tried: the equilibrated one if rows or columns differ much in size. */
+static struct matrix *system_to_try(struct session *s, struct matrix *m, struct solve_options *o, struct err *e)
+{
+    struct solve_scaling by;
+    bool wants = o->scaled;
+    double ratio;
+    if (!o->scaled && !session_wants_scaling(m, &wants, &ratio, e)) return NULL;
+    if (!wants) return m;
+    if (!o->scaled)
+        out_note(s->out, "scaled: the largest |a| of rows or columns of %s differ by a factor of %.1e", m->name, ratio);
+    o->scaled = true;
+    return session_equilibrated(m, &by, e);
+}
+
 /* The line names no solver. */
 static bool solve_by_choice(struct session *s, struct matrix *m, const struct args *a, struct solve_options *o,
                             const struct right_sides *r, int64_t i, struct err *e)
 {
-    struct solver_advice advice;
+    struct solver_advice advice = {0};
     double until_us = until_of(a);
-    bool ok = solver_for_line(s, m, a, o, direct_may_be_chosen(s, a), until_us - steady_us(), &advice, e) &&
+    bool can_scale = m->csr.rows == m->csr.cols && !csr_is_large(&m->csr);
+    struct matrix *tried = can_scale ? system_to_try(s, m, o, e) : m;
+    bool ok = tried &&
+              solver_for_line(s, tried, a, o, direct_may_be_chosen(s, a), until_us - steady_us(), &advice, e) &&
               solve_as_advised(s, m, a, o, r, i, &advice, until_us, e);
     solver_advice_free(&advice);
     return ok;
@@ -1084,7 +1177,7 @@ const struct command command_solve = {
                "[maxit N] [refine fp32|fp16|bf16] [b RIGHT_SIDE] "
                "[column N] [x0 GUESS] [seed N] "
                "[save FILE] [DIRECT] [plan] [step] "
-               "[view] [force] [f32|f64] [within R] [options WORD]",
+               "[scaled] [view] [force] [f32|f64] [within R] [options WORD]",
     .about = "solve A x = b by iteration, or directly",
     .help =
         "Without a solver, takes the method that `advise solver` would take for this system, and says why. If the\n"
@@ -1121,7 +1214,8 @@ const struct command command_solve = {
         "words is given.\n"
         "break-even is the share of the iterations that the preconditioner must save. At the end, the true residual\n"
         "b - A x is computed in double: `converged` means that it is at most twice tol.\n"
-        "digits of x says how many decimal digits of x, relative to its largest elements, are correct: by the known x;\n"
+        "digits of x says how many decimal digits of x, relative to its largest elements, are correct: by the known "
+        "x;\n"
         "otherwise by the x of a direct solve, which may take half a second or a tenth of the time of the solve; for\n"
         "`solve direct` by a further step of refinement, or by the componentwise backward error times the condition.\n"
         "A solve also ends\n"
@@ -1142,6 +1236,12 @@ const struct command command_solve = {
         "is accurate enough, x += d, and b - A x is computed again in fp64, until it meets tol. The iterations move\n"
         "about half the bytes, or less; there are more of them, because the solver starts again each time, and A must\n"
         "not be too ill-conditioned for the precision. For cg, minres, bicgstab and qmrcgstab.\n"
+        "With scaled, the solver iterates on the equilibrated system R A C y = R b: rows and columns are multiplied "
+        "by\n"
+        "powers of two so that their 2-norms are about 1 (Ruiz 2001; R = C if A is symmetric), and x = C y. The\n"
+        "residual during the solve is that of this system; the true residual is that of A x = b, and the solve goes\n"
+        "on with a smaller tol until it meets tol. Without a solver, the line scales by itself if the largest |a| of\n"
+        "rows or columns differ by more than a factor of 10000, and tries the methods on the scaled system.\n"
         "`solve direct` factors A on the host by a library of SuiteSparse: cholmod, klu, umfpack or spqr; without a\n"
         "name, each method that suits A is tried in this order until x is accurate, spqr last, which takes\n"
         "rectangular and singular matrices (least squares, rank). plan stops after the analysis and prints the fill,\n"
@@ -1155,7 +1255,7 @@ const struct command command_solve = {
         "    solve cg precond ic0 sweeps 4; solve cg precond ic0 order colours\n"
         "    solve gmres m 30 orth modified\n"
         "    solve direct plan; solve direct; solve direct umfpack b random\n"
-        "    solve jacobi form matrix\n"
+        "    solve jacobi form matrix; solve bicgstab scaled\n"
         "    solve cg refine fp32; solve bicgstab precond ilu0 refine bf16 tol 1e-10\n"
         "    solve cg on ranks precond gamg; solve direct mumps on ranks; solve on ranks options \"-ksp_type fgmres\"\n"
         "    solve jacobi on cpu using ell b random seed 7 maxit 500 f32",
@@ -1205,7 +1305,7 @@ const struct command command_solvers = {
 
 static bool is_of(const struct session *s, const struct matrix *m)
 {
-    return s->solve && s->solve->matrix.csr == &m->csr;
+    return s->solve && (s->solve->matrix.csr == &m->csr || s->solve->scaling.of == &m->csr);
 }
 
 static bool is_paused(const struct session *s)

@@ -31,7 +31,9 @@ struct solve *solve_waiting(struct session *s, struct err *e);
 struct triangle_settings triangle_settings_of(const struct args *a);
 /* End the session's solve, compute its true residual, print the result. */
 bool solve_finish(struct session *s, struct err *e);
-/* Print how many digits of x are correct. met: the residual met tol. */
+/* Print the error of x against a known solution, with the digits that are correct. */
+void out_error_in_x(struct out *o, bool known, double error, const struct trust *t);
+/* Print how many digits of x are correct, unless the error shows it. met: the residual met tol. */
 void out_trust(struct out *o, const struct trust *t, bool met);
 /* Print the result of a solve that has ended. */
 void out_solve(struct out *o, const struct solve *v);

@@ -35,7 +35,7 @@ static bool check_words(const struct args *a, struct err *e)
 {
     static const char *const keys[] = {"using", "kernel", "block", "triangles", "sweeps",   "order",  "eps",
                                        "omega", "orth",   "sums",  "form",      "launches", "refine", "within"};
-    static const char *const flags[] = {"plan", "f32"};
+    static const char *const flags[] = {"plan", "f32", "scaled"};
     const char *word = NULL;
     for (int i = 0; i < COUNT(keys); i++) word = arg(a, keys[i]) ? keys[i] : word;
     for (int i = 0; i < COUNT(flags); i++) word = arg_flag(a, flags[i]) ? flags[i] : word;

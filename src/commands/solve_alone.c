@@ -206,10 +206,10 @@ static void keep_best(struct alone *v)
 }
 
 /* The solve ended by itself. *done: it converged. */
-static bool end_turn(struct alone *v, struct contender *c, bool *done, struct err *e)
+static bool end_turn(struct alone *v, struct contender *c, struct solve_watch *w, bool *done, struct err *e)
 {
     struct solve *solve = v->s->solve;
-    if (!solve_end(solve, e)) return false;
+    if (!v->parts->end(v->s, w, v->turn, e)) return false;
     c->ended = true;
     *done = solve->reason == CONVERGED;
     if (*done) return true;
@@ -251,7 +251,7 @@ static bool iterate(struct alone *v, struct contender *c, bool *done, struct err
                             .changes = contenders(v) > 1};
     if (!v->parts->run(v->s, &w, &v->turn, e)) return false;
     c->spent_us += steady_us() - start;
-    if (v->s->solve->reason != RUNNING) return end_turn(v, c, done, e);
+    if (v->s->solve->reason != RUNNING) return end_turn(v, c, &w, done, e);
     *done = v->turn != TURN_ON || w.late || v->s->solve->paused;
     if (w.late) add_reason(v, c->trial, "the time was over");
     if (!*done) pause_turn(v, c);

@@ -38,6 +38,9 @@ struct solve_parts {
     /* Run the session's solve until it ends, is paused, the user leaves it, or the watch ends it. Drop it on failure.
      */
     bool (*run)(struct session *s, struct solve_watch *w, enum turn *turn, struct err *e);
+    /* End the solve that has ended by itself; if it is that of a scaled system, and A x = b needs more iterations, go
+       on with it. */
+    bool (*end)(struct session *s, struct solve_watch *w, enum turn turn, struct err *e);
     /* End the solve, if it still runs, and print the result. */
     bool (*report)(struct session *s, enum turn turn, struct err *e);
     /* After the report: save x if the line says so; fail in a script that was cancelled. */

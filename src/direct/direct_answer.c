@@ -330,8 +330,9 @@ static void add_digits(struct direct_answer *a)
     int digits = change > 0 && change < 1 ? (int)floor(-log10(change)) : 0;
     if (!(change >= FEW)) return;
     if (digits)
-        snprintf(a->why + n, sizeof a->why - n, "; with condition %.1e, only about %s of x can be trusted if A and b were rounded",
-                 a->condition, how_many(digits, "digit").text);
+        snprintf(a->why + n, sizeof a->why - n,
+                 "; with condition %.1e, only about %s of x can be trusted if A and b were rounded", a->condition,
+                 how_many(digits, "digit").text);
     else
         snprintf(a->why + n, sizeof a->why - n, "; the condition %s 1/eps, so x may have no correct digit%s",
                  change > 1 ? "exceeds" : "is almost",

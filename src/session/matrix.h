@@ -13,6 +13,7 @@
 #include "matrix/stats.h"
 
 struct device;
+struct equilibrated;
 struct kept_predictions;
 struct parting;
 struct scaling;
@@ -38,6 +39,7 @@ struct matrix {
     const struct matrix *transpose_of;  /* this is `transposed` of that matrix, and in no list; NULL: it is in a list */
     double transpose_us;                /* if transpose_of is not NULL: time to transpose that matrix */
     const struct device *transposed_on; /* and the device that transposed it */
+    struct equilibrated *equilibrated;  /* owned (equilibrated.h); NULL: no solve needed it yet */
     struct matrix *next;
 };
 

@@ -109,54 +109,62 @@ static const struct named_vector starts[] = {
 
 /* ---- does A * ones test anything? ---- */
 
-/* Of the rows that have entries: the sum of the squares of |row sum| / (sum of |a|), and the same after the first row
-   sum was subtracted from each row sum. */
-struct row_sums {
+/* Of the rows of A that have entries, with a real x: the sum of the squares of |A x|_i / (|A| |x|)_i, and the same
+   after the first element of A x was subtracted from each element. */
+struct share {
+    const double *x; /* [cols], or pairs if A is complex; NULL: ones */
     int64_t rows;
-    double re, im; /* the first row sum */
+    double re, im; /* the first element of A x */
     double zero, constant;
-    double most; /* the largest |row sum| / (sum of |a|) */
+    double most; /* the largest |A x|_i / (|A| |x|)_i */
 };
 
-static bool add_row_sums(void *user, const struct csr *A, int64_t first, struct err *e)
+static bool add_shares(void *user, const struct csr *A, int64_t first, struct err *e)
 {
-    struct row_sums *s = user;
+    struct share *s = user;
+    int64_t parts = parts_of(A);
     struct loop l = loop_of("the row sums", A->nnz);
     (void)first;
     for (int64_t i = 0; i < A->rows && loop_runs(&l); i++) {
         double re = 0, im = 0, size = 0;
         for (int64_t k = csr_start(A, i); k < csr_start(A, i + 1) && loop_goes(&l, k); k++) {
-            re += A->val[k];
-            im += A->imag ? A->imag[k] : 0;
-            size += csr_abs(A, k);
+            double x = s->x ? s->x[A->col[k] * parts] : 1;
+            re += A->val[k] * x;
+            im += A->imag ? A->imag[k] * x : 0;
+            size += csr_abs(A, k) * fabs(x);
         }
         if (size == 0) continue;
         if (!s->rows++) s->re = re, s->im = im;
         double zero = hypot(re / size, im / size), constant = hypot(re / size - s->re / size, im / size - s->im / size);
         s->zero += zero * zero;
-        s->most = max_or_nan(s->most, zero);
         s->constant += constant * constant;
+        s->most = max_or_nan(s->most, zero);
     }
     return loop_end(&l, e);
 }
 
-static bool row_sums_of(const struct csr *A, struct row_sums *s, struct err *e)
+static bool share_of(const struct csr *A, const double *x, struct share *s, struct err *e)
 {
-    *s = (struct row_sums){0};
-    return csr_visit_all(A, add_row_sums, s, e);
+    *s = (struct share){.x = x};
+    return csr_visit_all(A, add_shares, s, e);
+}
+
+static bool is_little(double squares, int64_t rows)
+{
+    static const double little = 1e-3;
+    return rows > 0 && sqrt(squares / (double)rows) < little;
 }
 
 /* Is A * ones 0, or a multiple of ones, up to about 1e-3? Then ones are close to an eigenvector, and every method is
    done at once: A * ones tests nothing. */
-static bool ones_test_nothing(const struct csr *A, const struct row_sums *s)
+static bool ones_test_nothing(const struct csr *A, const struct share *s)
 {
-    static const double little = 1e-3;
-    double least = A->rows == A->cols && s->constant < s->zero ? s->constant : s->zero;
-    return A->cols > 1 && s->rows > 0 && sqrt(least / (double)s->rows) < little;
+    bool square = A->rows == A->cols;
+    return A->cols > 1 && is_little(square && s->constant < s->zero ? s->constant : s->zero, s->rows);
 }
 
 /* Is A * ones 0 up to rounding errors? Then x + c solves the system, too, for any constant c. */
-static bool has_constant_null(const struct row_sums *s)
+static bool has_constant_null(const struct share *s)
 {
     static const double rounding = 1e-13;
     return s->most <= rounding;
@@ -206,21 +214,29 @@ static bool make_named(const struct matrix *m, const struct named_vector *v, uin
     r->b = r->own = mem_new(r->each, sizeof *r->own, "the right side", e);
     if (!r->own || !v->make(&m->csr, seed, r->own, e)) return false;
     if (!v->known_varied) return true;
-    struct row_sums sums;
-    if (!row_sums_of(&m->csr, &sums, e)) return false;
-    r->up_to_constant = has_constant_null(&sums);
+    struct share ones;
+    if (!share_of(&m->csr, NULL, &ones, e)) return false;
+    r->up_to_constant = has_constant_null(&ones);
     r->x_from = "varied";
     r->x = r->own_x = mem_new(r->x_each, sizeof *r->own_x, "a varied vector", e);
     return r->own_x && make_varied(&m->csr, r->own_x, e);
 }
 
-/* aones, unless it tests nothing */
+/* aones, unless it tests nothing and avaried does. A matrix of equal rows maps the varied x to 0, but not ones. */
 static bool make_default(const struct matrix *m, struct right_sides *r, struct err *e)
 {
-    struct row_sums sums;
-    if (!row_sums_of(&m->csr, &sums, e)) return false;
-    r->replaces_ones = ones_test_nothing(&m->csr, &sums);
-    return make_named(m, find(right_sides, COUNT(right_sides), r->replaces_ones ? "avaried" : "aones"), 0, r, e);
+    struct share ones, varied;
+    if (!share_of(&m->csr, NULL, &ones, e)) return false;
+    if (!ones_test_nothing(&m->csr, &ones))
+        return make_named(m, find(right_sides, COUNT(right_sides), "aones"), 0, r, e);
+    if (!make_named(m, find(right_sides, COUNT(right_sides), "avaried"), 0, r, e) ||
+        !share_of(&m->csr, r->x, &varied, e))
+        return false;
+    if (!is_little(varied.zero, varied.rows)) return r->replaces_ones = true;
+    right_sides_free(r);
+    r->x_from = NULL;
+    r->up_to_constant = false;
+    return make_named(m, find(right_sides, COUNT(right_sides), "aones"), 0, r, e);
 }
 
 static bool load_right_sides(const struct matrix *m, const char *word, struct right_sides *r, struct err *e)

@@ -9,6 +9,7 @@
 #include "formats/fmt_csr.h"
 #include "formats/format.h"
 #include "command.h"
+#include "equilibrated.h"
 #include "name.h"
 #include "front.h"
 #include "holding.h"
@@ -161,10 +162,22 @@ static void product_free(struct product *p)
     mem_free(p);
 }
 
+static void equilibrated_free(struct matrix *m)
+{
+    struct equilibrated *q = m->equilibrated;
+    if (!q) return;
+    matrix_free(q->m);
+    mem_free(q->row);
+    mem_free(q->col);
+    mem_free(q);
+    m->equilibrated = NULL;
+}
+
 void products_free(struct matrix *m)
 {
     if (m->transposed) matrix_free(m->transposed); /* first, because its products use arrays of m */
     m->transposed = NULL;
+    equilibrated_free(m);
     while (m->products) {
         struct product *p = m->products;
         m->products = p->next;
@@ -594,6 +607,7 @@ static void remove_mat(struct session *s, struct product *p, int i)
 static void drop_matrix_from(struct session *s, struct matrix *m, const struct device *d)
 {
     if (m->transposed) drop_matrix_from(s, m->transposed, d);
+    if (m->equilibrated) drop_matrix_from(s, m->equilibrated->m, d);
     for (struct product *p = m->products; p; p = p->next)
         for (int i = p->nmats; i-- > 0;)
             if (device_has(p->mat[i].dev, d) && !holdings_use(s, &p->mat[i])) remove_mat(s, p, i);

@@ -1,6 +1,7 @@
 /* Begins a solve on a matrix of the session. */
 #include "session_solve.h"
 #include "base/err.h"
+#include "base/mem.h"
 #include "base/screen_lock.h"
 #include "base/text.h"
 #include "direct/direct.h"
@@ -99,6 +100,21 @@ static enum known_symmetry known_symmetry_of(const struct matrix *m)
     return m->stats.symmetry.rounding ? SYMMETRY_YES : SYMMETRY_NO;
 }
 
+/* b of the equilibrated system has other sizes than that of A x = b. */
+static bool exponents_of(const struct csr *A, const struct solve_options *o, struct solve_exponents *out, struct err *e)
+{
+    int64_t n = solve_numbers(A);
+    double *b = o->scaling.of ? mem_new(n, sizeof *b, "the right-hand side", e) : NULL;
+    if (o->scaling.of && !b) return false;
+    if (b) {
+        memcpy(b, o->b, (size_t)n * sizeof *b);
+        scaling_map_b(&o->scaling, A->imag != NULL, true, b);
+    }
+    *out = solve_exponents_of(A, b ? b : o->b, o->real);
+    mem_free(b);
+    return true;
+}
+
 bool session_solve_matrix(struct session *s, struct matrix *m, const struct solve_options *o, struct solve_matrix *A,
                           struct err *e)
 {
@@ -109,7 +125,7 @@ bool session_solve_matrix(struct session *s, struct matrix *m, const struct solv
                     "least-squares solution",
                     m->name, how_many(m->csr.rows, "row").text, how_many(m->csr.cols, "column").text, m->name);
     if (!solve_check(&m->csr, o, e)) return false;
-    A->exponents = solve_exponents_of(&m->csr, o->b, o->real);
+    if (!exponents_of(&m->csr, o, &A->exponents, e)) return false;
     return norm2(solve_numbers(&m->csr), o->b) == 0 || session_put_matrix(s, m, o, A, e);
 }
 

@@ -87,11 +87,11 @@ static double distance(const struct solve *v, const double *y)
 /* difference: from the x of a direct solve, whose own error is `error`. */
 static void trust_direct(struct trust *t, double difference, double error)
 {
-    if (isnan(error))
-        trust_unknown(t, "x differs by %.1e from the x of `solve direct`, whose digits are not known", difference);
+    if (!(error < 1))
+        trust_unknown(t, "x is %.1e from that of `solve direct`, whose digits are not known", difference);
     else
-        trust_set(t, difference + error, "direct",
-                  "x differs by %.1e from the x of `solve direct`, which has an error of %.1e", difference, error);
+        trust_set(t, difference + error, "direct", "x is %.1e from that of `solve direct` (error %.1e)", difference,
+                  error);
 }
 
 static void trust_by_direct(struct session *s, const struct solve *v, struct trust *t)

@@ -74,7 +74,11 @@ static bool solve_made_x(struct session *s, struct err *e)
 static bool copy_x(struct session *s, double *x, int64_t n, struct err *e)
 {
     struct solve *v = s->solve;
-    if (v->reason == RUNNING) return solve_read_x(v, x, e);
+    if (v->reason == RUNNING) {
+        if (!solve_read_x(v, x, e)) return false;
+        if (v->scaling.inside) scaling_map_x(&v->scaling, v->matrix.csr->imag != NULL, false, x);
+        return true;
+    }
     return solve_fetch_x(v, e) && loop_copy(x, v->result.x, n * (int64_t)sizeof *x, "copying x", e);
 }
 
@@ -87,13 +91,20 @@ static bool solve_x_of(struct session *s, struct vector *out, struct err *e)
     return copy_x(s, out->value, numbers_of(out), e);
 }
 
+/* b of A x = b, also while the equilibrated system is solved */
+static bool copy_b(const struct solve *v, struct vector *out, struct err *e)
+{
+    if (!loop_copy(out->value, v->b, numbers_of(out) * (int64_t)sizeof *v->b, "copying b", e)) return false;
+    if (v->scaling.inside) scaling_map_b(&v->scaling, out->pairs, false, out->value);
+    return true;
+}
+
 static bool solve_b_of(struct session *s, struct vector *out, struct err *e)
 {
     const struct solve *v = s->solve;
     if (!v) return fail(e, E_USAGE, "nothing has been solved yet; `solve cg` makes x, b and r");
     snprintf(out->about, sizeof out->about, "the right-hand side of the last solve");
-    return vector_new(out, v->matrix.name, v->matrix.csr->rows, v->matrix.csr, e) &&
-           loop_copy(out->value, v->b, numbers_of(out) * (int64_t)sizeof *v->b, "copying b", e);
+    return vector_new(out, v->matrix.name, v->matrix.csr->rows, v->matrix.csr, e) && copy_b(v, out, e);
 }
 
 /* r = b - A x in double precision. */
@@ -104,13 +115,13 @@ static bool solve_r_of(struct session *s, struct vector *out, struct err *e)
     bool ok = solve_x_of(s, &x, e) && vector_new(out, v->matrix.name, v->matrix.csr->rows, v->matrix.csr, e);
     if (ok) {
         bool gave = screen_lock_give();
-        ok = loop_copy(out->value, v->b, numbers_of(out) * (int64_t)sizeof *v->b, "copying b", e);
-        ok = ok && reference_product(v->matrix.csr, -1, x.value, 1, out->value, T_F64, NULL, e);
+        const struct csr *A = v->scaling.inside ? v->scaling.of : v->matrix.csr;
+        ok = copy_b(v, out, e) && reference_product(A, -1, x.value, 1, out->value, T_F64, NULL, e);
         screen_lock_back(gave);
     }
     vector_free(&x);
     snprintf(out->about, sizeof out->about, "b - A x after %s", how_many(v ? v->iterations : 0, "iteration").text);
-    if (ok && v->b_norm > 0) {
+    if (ok && v->b_norm > 0 && !v->scaling.inside) {
         size_t n = strlen(out->about);
         snprintf(out->about + n, sizeof out->about - n, "; ||r|| / ||b|| = %.3e", norm2(v->n, out->value) / v->b_norm);
     }

@@ -137,7 +137,8 @@ static bool take_b(struct solve *v, const struct solve_options *o, struct err *e
 {
     v->b = mem_new(v->n, sizeof *v->b, "the right-hand side", e);
     if (!v->b || !loop_copy(v->b, o->b, v->n * (int64_t)sizeof *v->b, "copying b", e)) return false;
-    v->b_norm = norm2(v->n, o->b);
+    if (v->scaling.inside) scaling_map_b(&v->scaling, v->matrix.csr->imag, true, v->b);
+    v->b_norm = norm2(v->n, v->b);
     return scaled_begin(v, e);
 }
 
@@ -269,6 +270,10 @@ static struct solve *new_solve(const struct solve_matrix *A, const struct solve_
     v->n = solve_numbers(A->csr);
     v->right = o->right;
     v->set = settings_of(o, v->n);
+    v->scaling = o->scaling;
+    v->scaling.scaled = A->csr;
+    v->scaling.inside = o->scaling.of != NULL;
+    v->scaling.tol = o->tol;
     v->refine = (struct solve_refine){.on = o->refine, .stored = o->stored};
     v->pre = (struct solve_precond){.method = o->pre, .block = o->pre_block, .triangles = o->triangles, .bytes = NAN};
     v->checkpoints.wanted = o->keeps;

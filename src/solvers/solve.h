@@ -290,6 +290,16 @@ struct solve_right {
     int64_t column, columns; /* b is this column, counted from 0, of `columns` */
 };
 
+/* A solve of the equilibrated system R A C y = R b, with R_ii = 2^row[i], C_jj = 2^col[j] and x = C y. While the solve
+   is `inside`, its matrix, b and x are those of the equilibrated system; otherwise those of A x = b. */
+struct solve_scaling {
+    const struct csr *of;     /* A; NULL: the solve does not scale */
+    const int *row, *col;     /* of of->rows and of->cols; lent, like A */
+    const struct csr *scaled; /* R A C */
+    bool inside;
+    double tol; /* on the residual of A x = b; that of the equilibrated system is set.tol */
+};
+
 struct solve_result {
     double *x;              /* the solution on the host, after solve_end; NULL if `later` is set */
     bool later;             /* x is computed when solve_fetch_x is called; until then, memory on the device is kept */
@@ -397,6 +407,7 @@ struct solve {
     struct solve_work work;
     struct solve_checkpoints checkpoints;
     struct solve_cut cut;
+    struct solve_scaling scaling;
     struct solve_result result;
 };
 
@@ -427,8 +438,14 @@ struct solve_options {
     double truth_error;            /* of the truth itself, relative; 0: it is exact, NaN: not known */
     bool up_to_constant;           /* truth + c solves the system, too, for any constant c */
     struct solve_right right;
-    bool force; /* see struct solve_settings */
+    bool force;  /* see struct solve_settings */
+    bool scaled; /* wanted by the user; the caller then sets `scaling` */
+    /* If `of` is set, the matrix of the solve is R A C; b and truth are those of A x = b, x0 is C^-1 x0. */
+    struct solve_scaling scaling;
 };
+/* Multiply x by C (back: by C^-1), or b by R^-1 (back: by R). */
+void scaling_map_x(const struct solve_scaling *by, bool pairs, bool back, double *x);
+void scaling_map_b(const struct solve_scaling *by, bool pairs, bool back, double *b);
 /* The numbers in a vector of a solve with A. If A is complex, an element of a vector is a pair of a real and an
    imaginary part. cg, minres and qmrcgstab treat the parts as separate unknowns: they solve the real system that is
    equivalent to A x = b, and only the products with A and M^-1 are complex. The other solvers compute with complex

@@ -31,6 +31,7 @@ static void restore_end(struct solve *v, const struct end *was)
     v->reason = was->reason;
     v->set.tol = was->tol;
     v->set.maxit = was->maxit;
+    solve_leave_scaled(v);
 }
 
 /* Start from x without stop rules, so that no rule ends the solve immediately. solve_change then sets the rules again.
@@ -61,6 +62,7 @@ bool solve_again(struct solve *v, const struct solve_change *given, struct err *
                     (long long)v->set.maxit, (long long)solve_larger_limit(v));
     if (!solve_fetch_x(v, e)) return false;
     if (isnan(c.tol)) c.tol = v->set.tol;
+    solve_enter_scaled(v);
     struct end was = end_of(v);
     v->result.x = NULL;
     if (!start(v, &was, e) || !solve_change(v, &c, e)) {

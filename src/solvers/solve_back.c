@@ -164,7 +164,7 @@ bool solve_change(struct solve *v, const struct solve_change *c, struct err *e)
     if (!solve_drain(v, e) || !check_change(v, c, e)) return false;
     if (c->maxit >= 0) v->set.maxit = c->maxit;
     if (!isnan(c->tol)) {
-        v->set.tol = c->tol;
+        v->set.tol = v->scaling.tol = c->tol;
         double tol = v->refine.on ? refine_inner_tol(v) : v->set.tol;
         if (!solve_set(v, S_TOL2, pow(tol * v->system.b_norm, 2), e)) return false;
     }

@@ -160,6 +160,7 @@ bool solve_fetch_x(struct solve *v, struct err *e)
     bool gave = screen_lock_give();
     bool ok = fetch_x(v, e);
     screen_lock_back(gave);
+    if (ok) solve_leave_scaled(v);
     if (ok) solve_release(v);
     return ok;
 }
@@ -297,8 +298,9 @@ static void judge(struct solve *v)
 {
     bool finite = isfinite(v->b_norm) && first_not_finite(v->n, v->result.x) == v->n;
     if (v->reason == CONVERGED && !finite) v->reason = NOT_A_NUMBER;
+    double tol = v->scaling.of ? v->scaling.tol : v->set.tol;
     bool by_tol = v->b_norm > 0 && v->residual <= v->set.tol && (v->set.tol > 0 || v->set.eps == 0);
-    if (v->reason == CONVERGED && by_tol && !(v->result.residual_true <= drift * v->set.tol)) v->reason = DRIFTED;
+    if (v->reason == CONVERGED && by_tol && !(v->result.residual_true <= drift * tol)) v->reason = DRIFTED;
 }
 
 static void explain_converged(const struct solve *v, char *out, size_t size)
@@ -306,7 +308,8 @@ static void explain_converged(const struct solve *v, char *out, size_t size)
     if (v->b_norm == 0)
         snprintf(out, size, "b = 0, so x = 0");
     else if (v->residual <= v->set.tol)
-        snprintf(out, size, "relative residual %.2e, tol %.2e", v->residual, v->set.tol);
+        snprintf(out, size, "relative residual %.2e%s, tol %.2e", v->residual,
+                 v->scaling.of ? " of the scaled system" : "", v->set.tol);
     else
         snprintf(out, size, "max |x' - x| = %.2e, eps %.2e", v->max_diff, v->set.eps);
 }
@@ -360,10 +363,11 @@ static bool broke_by_rounding(const struct solve *v)
 
 static void explain_rounding(const struct solve *v, char *out, size_t size)
 {
-    snprintf(out, size,
-             "rounding errors in fp32: p'Ap = %.2e at iteration %lld, but fp64 finds no eigenvalue below 0; use f64, or "
-             "`refine fp32`",
-             v->host_scalars[S_PQ], (long long)v->iterations + 1);
+    snprintf(
+        out, size,
+        "rounding errors in fp32: p'Ap = %.2e at iteration %lld, but fp64 finds no eigenvalue below 0; use f64, or "
+        "`refine fp32`",
+        v->host_scalars[S_PQ], (long long)v->iterations + 1);
 }
 
 /* Write the cause of the breakdown to `out`. If A has an empty row, which makes A singular, name that row. */
@@ -382,6 +386,14 @@ static void explain_broken(const struct solve *v, char *out, size_t size)
 
 static void explain_drifted(const struct solve *v, char *out, size_t size)
 {
+    if (v->scaling.of) {
+        snprintf(
+            out, size,
+            "not converged: the scaled system met tol %.2e, but the true residual of A x = b is %.2e; give a larger "
+            "tol",
+            v->set.tol, v->result.residual_true);
+        return;
+    }
     if (wants_too_much(v))
         snprintf(out, size,
                  "not converged: tol %.2e is below what %s can reach, about %.1e; the true residual is %.2e; give a "
@@ -501,9 +513,10 @@ static bool end(struct solve *v, double us, struct err *e)
     if (v->reason == RUNNING) v->reason = STOPPED;
     if (large) loop_enter(w);
     ok = ok && x_now_or_later(v, isfinite(us), e);
+    if (ok && !v->result.later) solve_leave_scaled(v);
     if (ok && !v->result.later) ok = measure_within(v, us, &measured, e);
     loop_enter(w);
-    if (ok) live_compare(v, v->iterations, v->result.residual_true, v->residual);
+    if (ok && !v->scaling.of) live_compare(v, v->iterations, v->result.residual_true, v->residual);
     if (measured) judge(v);
     if (!v->engine.runs) solve_try(v, wants_too_much(v));
     v->why_detail = (v->engine.runs ? v->engine.runs->explain : explain)(v, v->why, sizeof v->why);

@@ -58,6 +58,12 @@ int scaled_x_exponent(const struct solve *v);
 /* Turn the solver's x into that of the user. */
 void scaled_undo(const struct solve *v, double *x);
 
+/* ---- solve_equilibrated.c ---- */
+
+/* Go from the equilibrated system to A x = b, after the last iteration, and back. No effect unless the solve scales. */
+void solve_leave_scaled(struct solve *v);
+void solve_enter_scaled(struct solve *v);
+
 /* ---- solve_cut.c: Ctrl-C within an iteration ---- */
 
 /* The n vectors in list[] and the scalars are about to change. Copy these vectors and scalars if the device is the

@@ -484,9 +484,12 @@ TEST(the_default_b_is_not_hidden_by_constants)
     static const struct {
         const char *line, *name;
         bool up_to_constant;
-    } table[] = {{"gen poisson2d 5", "aones", false},         {"load tests/files/neumann.mtx as N", "avaried", true},
+    } table[] = {{"gen poisson2d 5", "aones", false},
+                 {"load tests/files/neumann.mtx as N", "avaried", true},
                  {"let S = N + 0.5*I", "avaried", false}, /* every row sum is 0.5 */
-                 {"let T = 1e-200*N", "avaried", true},       {"let P = N + 0*N", "avaried", true},
+                 {"let T = 1e-200*N", "avaried", true},
+                 {"let P = N + 0*N", "avaried", true},
+                 {"load tests/files/equal_rows.mtx as F", "aones", false},
                  {"load samples/thesis4.mtx", "aones", false}};
     struct talk t;
     talk_open(&t, OUT_TEXT);

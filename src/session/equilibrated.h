@@ -1,0 +1,23 @@
+/* The equilibrated form of a matrix of the session, for `solve scaled`. */
+#ifndef EQUILIBRATED_H
+#define EQUILIBRATED_H
+
+#include <stdbool.h>
+
+struct err;
+struct matrix;
+struct solve_scaling;
+
+/* What a matrix keeps of its equilibrated form; session.c frees it with the matrix. */
+struct equilibrated {
+    struct matrix *m; /* R A C, in no list */
+    int *row, *col;   /* the exponents of R and C */
+};
+
+/* R A C for the matrix m = A (matrix/equilibrate.h). It is owned by m, has its name, and is in no list. *by receives
+   the scales, which m owns too. */
+struct matrix *session_equilibrated(struct matrix *m, struct solve_scaling *by, struct err *e);
+/* Do the largest |a| of rows or columns of m differ so much that a solve should scale? *ratio: by how much. */
+bool session_wants_scaling(const struct matrix *m, bool *wants, double *ratio, struct err *e);
+
+#endif
