@@ -209,6 +209,14 @@ static bool is_value(const cJSON *item, const char *text, size_t n)
     return cJSON_IsNumber(item) && strtod(value, &end) == item->valuedouble && end != value && !*end;
 }
 
+/* The number of an item; "inf" and "-inf" are numbers too. NaN: it is no number. */
+static double value_of(const cJSON *item)
+{
+    if (cJSON_IsNumber(item)) return item->valuedouble;
+    const char *word = cJSON_IsString(item) ? item->valuestring : "";
+    return !strcmp(word, "inf") ? INFINITY : !strcmp(word, "-inf") ? -INFINITY : NAN;
+}
+
 /* Does the row satisfy "k=v,k=v"? */
 static bool satisfies(const cJSON *row, const char *what, size_t n)
 {
@@ -265,7 +273,7 @@ static bool read_key(struct calculation *c, double *v)
     if (!item) return fail(c->e, E_INPUT, "the output has no `%.*s`", (int)(c->at - begin), begin);
     c->item = item;
     c->unknown |= cJSON_IsNull(item);
-    *v = cJSON_IsNumber(item) ? item->valuedouble : NAN;
+    *v = value_of(item);
     return true;
 }
 
