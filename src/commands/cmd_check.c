@@ -155,7 +155,10 @@ static void out_lines(struct session *s, const struct matrix *m, const struct ca
     struct out *o = s->out;
     const struct csr *A = &m->csr;
     out_text(o, "%s: %s x %s, %s, %s; rows counted from 0", m->name, card_count(A->rows).text, card_count(A->cols).text,
-             how_many(A->nnz, "nonzero").text, A->imag ? "complex" : c->pattern ? "no values" : "real");
+             how_many(A->nnz, "nonzero").text,
+             A->imag      ? "complex"
+             : c->pattern ? "no values"
+                          : "real");
     if (has_verdict(A, only)) out_verdict(o, c, first);
     for (int i = 0; i < c->n; i++) {
         const struct card_row *r = &c->row[i];

@@ -34,10 +34,10 @@ struct npz {
 /* npz_read.c: read the arrays. The caller sets s and watch. Call npz_free even after a failure. */
 bool npz_read(struct npz *z, struct err *e);
 void npz_free(struct npz *z);
-/* npz_save.c: write A in format csr, uncompressed, and the right sides b and solutions x; `sides` may be NULL. The values
-   of a pattern, which are ones, are written as booleans. */
-bool npz_save(const char *path, bool force, const struct csr *A, const struct sides *sides, bool pattern, struct watch *w,
-              struct err *e);
+/* npz_save.c: write A in format csr, uncompressed, and the right sides b and solutions x; `sides` may be NULL. The
+   values of a pattern, which are ones, are written as booleans. */
+bool npz_save(const char *path, bool force, const struct csr *A, const struct sides *sides, bool pattern,
+              struct watch *w, struct err *e);
 
 enum { NPZ_CHUNK = 1 << 18 }; /* bytes read or written at a time */
 

@@ -144,8 +144,8 @@ static bool start_zip(struct zip *z, struct err *e)
            newfile_fail(&z->file, "write the file", archive_errno(a), e);
 }
 
-bool npz_save(const char *path, bool force, const struct csr *A, const struct sides *sides, bool pattern, struct watch *w,
-              struct err *e)
+bool npz_save(const char *path, bool force, const struct csr *A, const struct sides *sides, bool pattern,
+              struct watch *w, struct err *e)
 {
     struct zip z = {.watch = w,
                     .total = A->nnz * (pattern   ? 5

@@ -19,8 +19,8 @@ struct session;
    *out then holds the kernels predicted so far. The caller must call predictions_free even if the result is false. */
 bool predictions_of(struct session *s, struct matrix *m, const struct format *f, int64_t products, enum type real,
                     const struct machine *g, struct predictions *out, struct err *e);
-/* The same for the fastest of all kernels that are kept: a kernel whose lower bound exceeds a prediction is not watched.
-   A lower bound stands for it in *out. */
+/* The same for the fastest of all kernels that are kept: a kernel whose lower bound exceeds a prediction is not
+   watched. A lower bound stands for it in *out. */
 bool predictions_first(struct session *s, struct matrix *m, enum type real, const struct machine *g,
                        struct predictions *out, struct err *e);
 /* Replace the predictions of the kernels of f by those with other parameters of f, which are not kept. */
