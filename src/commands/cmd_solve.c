@@ -683,8 +683,8 @@ void note_rounding(struct session *s, const struct matrix *m, const char *uses)
 {
     const struct symmetry *of = &m->stats.symmetry;
     if (m->has_stats && of->rounding && !of->hermitian)
-        out_note(s->out, "%s is %s to rounding, |a_ij - %s| at most %.1e max |a|: %s", m->name,
-                 m->csr.imag ? "hermitian" : "symmetric", m->csr.imag ? "conj(a_ji)" : "a_ji", of->gap, uses);
+        out_note(s->out, "%s is %s to rounding, |a_ij - %s| at most %.1e max |a|: %s", m->name, symmetry_word(&m->csr),
+                 m->csr.imag ? "conj(a_ji)" : "a_ji", of->gap, uses);
 }
 
 bool solve_warn(struct session *s, struct matrix *m, const struct solver *solver, const struct precond *pre,
@@ -700,8 +700,8 @@ bool solve_warn(struct session *s, struct matrix *m, const struct solver *solver
     const struct stats *stats = session_stats(s, m, e);
     if (!stats) return false;
     if (!stats->symmetry.rounding)
-        out_note(s->out, "warning: %s is not %s, and %s needs %s", m->name, m->csr.imag ? "hermitian" : "symmetric",
-                 solver->name, solver->needs);
+        out_note(s->out, "warning: %s is not %s, and %s needs %s", m->name, symmetry_word(&m->csr), solver->name,
+                 solver->needs);
     snprintf(uses, sizeof uses, "%s applies%s%s%s%s", solver->name, pre && pre->uses ? "; " : "",
              pre && pre->uses ? pre->name : "", pre && pre->uses ? " " : "", pre && pre->uses ? pre->uses : "");
     note_rounding(s, m, uses);

@@ -248,6 +248,11 @@ struct symmetry_text symmetry_text(const struct symmetry *s, bool complex)
     return t;
 }
 
+const char *symmetry_word(const struct csr *A)
+{
+    return A->imag ? "hermitian" : "symmetric";
+}
+
 struct value_text {
     char text[64];
 };
@@ -283,7 +288,7 @@ static bool refuse(const struct csr *A, int64_t i, int64_t k, int64_t l, const c
                     who, j, j, value_text(A, k, digits).text, cure);
     return fail(e, E_NUMERIC,
                 "%s needs a %s matrix: entry (%lld, %lld), counted from 0, is %s and (%lld, %lld) is %s; %s", who,
-                A->imag ? "hermitian" : "symmetric", (long long)i, j, value_text(A, k, digits).text, j, (long long)i,
+                symmetry_word(A), (long long)i, j, value_text(A, k, digits).text, j, (long long)i,
                 value_text(A, l, digits).text, cure);
 }
 

@@ -32,6 +32,9 @@ struct symmetry_text {
 };
 struct symmetry_text symmetry_text(const struct symmetry *s, bool complex);
 
+/* "hermitian" or "symmetric" */
+const char *symmetry_word(const struct csr *A);
+
 /* Is A hermitian (if real: symmetric) up to rounding? If not, fails with E_NUMERIC: "WHO needs a symmetric matrix,
    but entry ...; CURE". */
 bool symmetry_needed(const struct csr *A, const char *who, const char *cure, struct err *e);

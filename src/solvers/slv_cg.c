@@ -6,6 +6,7 @@
 #include "base/base.h"
 #include "machine/cg_ops.h"
 #include "matrix/csr.h"
+#include "matrix/symmetry.h"
 #include "machine/kernel.h"
 #include "precond.h"
 #include "solve.h"
@@ -139,15 +140,22 @@ static bool steps(struct solve *v, int64_t n, struct err *e)
     return cluster_steps_of(v, cluster_ops_of(v->dev)->cg, COUNT(changed), changed, n, e);
 }
 
+struct instead {
+    char text[120];
+};
+
 /* What to use instead of cg; it depends on what is known about the symmetry of A. */
-static const char *instead(enum known_symmetry known)
+static struct instead instead(const struct solve *v)
 {
+    const char *word = symmetry_word(v->matrix.csr);
+    struct instead use;
     static const char *const advice[] = {
-        [SYMMETRY_UNKNOWN] = "cg needs a symmetric positive definite matrix",
-        [SYMMETRY_YES] = "A is symmetric, but cg also needs positive definiteness: use minres",
-        [SYMMETRY_NO] = "cg needs a symmetric matrix, but A is not symmetric: use bicgstab or gmres",
+        [SYMMETRY_UNKNOWN] = "cg needs a %s positive definite matrix",
+        [SYMMETRY_YES] = "A is %s, but cg also needs positive definiteness: use minres",
+        [SYMMETRY_NO] = "cg needs a %s matrix, but A is not %s: use bicgstab or gmres",
     };
-    return advice[known];
+    snprintf(use.text, sizeof use.text, advice[v->matrix.symmetry], word, word);
+    return use;
 }
 
 static void explain(const struct solve *v, char *out, size_t size)
@@ -160,7 +168,7 @@ static void explain(const struct solve *v, char *out, size_t size)
             v->pre.method->name, v->host_scalars[S_PQ], (long long)v->iterations);
     else
         snprintf(out, size, "not %s definite: p'Ap = %.2e at iteration %lld; %s", v->negated ? "negative" : "positive",
-                 v->host_scalars[S_PQ], (long long)v->iterations + 1, instead(v->matrix.symmetry));
+                 v->host_scalars[S_PQ], (long long)v->iterations + 1, instead(v).text);
 }
 
 static double bytes(const struct csr *A, size_t real, int64_t m)

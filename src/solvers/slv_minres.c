@@ -6,6 +6,7 @@
 #include "machine/minres_ops.h"
 #include "machine/vec_ops.h"
 #include "matrix/csr.h"
+#include "matrix/symmetry.h"
 #include "precond.h"
 #include "solve.h"
 #include "solve_state.h"
@@ -115,10 +116,10 @@ static void explain(const struct solve *v, char *out, size_t size)
                  "which takes |a_ii|, or no preconditioner",
                  v->pre.method->name, v->host_scalars[S_PQ], next);
     else if (v->matrix.symmetry == SYMMETRY_NO)
-        snprintf(out, size,
-                 "minres needs a symmetric matrix, but A is not symmetric, and it broke down at iteration %lld: use "
-                 "bicgstab or gmres",
-                 next);
+        snprintf(
+            out, size,
+            "minres needs a %s matrix, but A is not %s, and it broke down at iteration %lld: use bicgstab or gmres",
+            symmetry_word(v->matrix.csr), symmetry_word(v->matrix.csr), next);
     else
         snprintf(out, size,
                  "A is singular up to rounding errors, and b is not in its range, at iteration %lld (see `check only "

@@ -1,6 +1,7 @@
 /* The end of a solve: the true residual in double, and the reason in words. */
 #include "base/base.h"
 #include "matrix/csr.h"
+#include "matrix/symmetry.h"
 #include "machine/device.h"
 #include "base/clock.h"
 #include "base/loop.h"
@@ -330,7 +331,8 @@ static bool wants_too_much(const struct solve *v)
 
 static void explain_mismatch(const struct solve *v, char *out, size_t size)
 {
-    snprintf(out, size, "; %s is not symmetric, and %s needs %s", v->matrix.name, v->solver->name, v->solver->needs);
+    snprintf(out, size, "; %s is not %s, and %s needs %s", v->matrix.name, symmetry_word(v->matrix.csr),
+             v->solver->name, v->solver->needs);
 }
 
 /* If the true and the recursive residual have separated, more iterations do not improve x, but a restart does. */

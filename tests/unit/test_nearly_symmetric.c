@@ -153,3 +153,20 @@ TEST(a_stored_zero_on_one_side_is_0)
     assert_non_null(strstr(t.out, "\"positive_definite\":true"));
     talk_close(&t);
 }
+
+/* A complex symmetric matrix is not hermitian, which is what minres and cg need. */
+TEST(words_of_complex_matrices_are_hermitian)
+{
+    static const int row[] = {0, 0, 1, 1}, col[] = {0, 1, 0, 1};
+    static const double re[] = {2, 1, 1, 3}, im[] = {1, 2, 2, 1};
+    struct talk t;
+    struct csr A;
+    struct load_info info = {.file = "case"};
+    talk_open(&t, OUT_JSON);
+    assert_true(csr_from_triplets(&A, 2, 2, 4, row, col, re, im, NULL, NULL));
+    assert_true(session_add(&t.s, "A", &A, &info, NULL));
+    talk_says(&t, "solve minres on cpu b random", "A is not hermitian");
+    assert_null(strstr(t.out, "not symmetric"));
+    assert_non_null(strstr(t.err, "warning: A is not hermitian"));
+    talk_close(&t);
+}
