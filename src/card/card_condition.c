@@ -33,7 +33,8 @@ struct hager {
     bool scales;    /* R or C is not the identity */
     bool no_pivot;  /* LU met a zero pivot, or ran out of memory: cs_di_lu returns NULL in both cases */
     bool memory;    /* out of memory */
-    double inverse; /* estimate of || A^-1 ||_1 */
+    int unit;       /* || 2^unit A || and the norm of its inverse are within range */
+    double inverse; /* estimate of || (2^unit A)^-1 ||_1 */
     double equilibrated; /* estimate of || B^-1 ||_1 */
     bool symmetric;      /* A is real and symmetric: estimate || A^-1 ||_2 as well */
     double inverse_2;
@@ -181,6 +182,7 @@ static void hager_work(void *p)
     job->no_pivot = !f.N;
     if (!job->memory && f.N) {
         job->equilibrated = inverse_norm_1(&f, job->scales ? EQUILIBRATED_STARTS : STARTS);
+        for (int i = 0; i < f.n; i++) job->row[i] -= job->unit;
         f.row = job->row;
         f.col = job->col;
         job->inverse = job->scales ? inverse_norm_1(&f, STARTS) : job->equilibrated;
@@ -299,10 +301,11 @@ static bool hager(struct card *c, bool symmetric, struct conditions *out, struct
     struct hager *job = isnan(norm) ? NULL : hager_new(c, &norm_b, e);
     if (!job) return false;
     job->symmetric = symmetric;
+    job->unit = ilogb(unit);
     if (!worker_run(hager_work, hager_done, job, "condition by LU", c->watch, e)) return false;
     bool fails = job->no_pivot, memory = job->memory;
     out->no_pivot = fails;
-    out->as_scaled = fails || isnan(job->inverse) ? INFINITY : norm * (job->inverse / unit);
+    out->as_scaled = fails || isnan(job->inverse) ? INFINITY : norm * job->inverse;
     out->equilibrated = fails || isnan(job->equilibrated) ? INFINITY : norm_b * job->equilibrated;
     out->inverse_2 = unit != 1 || fails || !isfinite(job->inverse_2) ? 0 : job->inverse_2;
     hager_done(job);

@@ -109,8 +109,7 @@ static const char *text_of(const struct card *c)
 /* Do other lines say it, or does nobody wonder? */
 static bool is_quiet(const struct card *c)
 {
-    bool structure = c->values.empty || (c->has_dm && c->dm.rank < c->A->rows);
-    if (c->singular) return structure || c->sign == CARD_SEMIDEFINITE;
+    if (c->singular) return true; /* the verdict does, under `problems` */
     return !c->regular || c->facts.equilibrated < NEAR || c->sign == CARD_POSITIVE || c->sign == CARD_NEGATIVE;
 }
 

@@ -90,7 +90,7 @@ static const char *solver_for(const struct card *c)
     if (c->pattern && !c->singular) return "not known: the file has no values";
     if (!is_square(c)) return "`solve direct`: least squares";
     if (c->singular) return "none: A is singular, so A x = b has no unique solution";
-    if (is_nearly_singular(c)) return "`solve direct`; x may have no correct digit: A is nearly singular to fp64";
+    if (is_nearly_singular(c)) return "`solve direct`; x may have no correct digit: nearly singular to fp64";
     if (!c->has_symmetry) return "not known, because the symmetry is not known";
     if (c->A->imag ? c->symmetry.hermitian : c->symmetry.values) return solver_for_symmetric(c);
     if (!c->A->imag && c->symmetry.skew < 1e-12) return "`symmetrize`, then cg if positive definite";
@@ -195,7 +195,8 @@ static void judge_problems(const struct card *c, struct card_verdict *v)
     bool solvable = !c->singular && !is_nearly_singular(c);
     if (f->systems > 1 && is_square(c) && solvable)
         add_problem(v, "%s independent systems: solve them separately", card_count(f->systems).text);
-    if (c->values.zeros && !c->singular) add_problem(v, "%s: `prune`", how_many(c->values.zeros, "stored zero").text);
+    if (c->values.zeros && !c->singular && !is_nearly_singular(c))
+        add_problem(v, "%s: `prune`", how_many(c->values.zeros, "stored zero").text);
 }
 
 void card_judge(const struct card *c, struct card_verdict *out)
