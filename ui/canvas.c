@@ -55,8 +55,9 @@ bool canvas_new(struct canvas *c, int w, int h, bool ascii, struct err *e)
 {
     *c = (struct canvas){.w = w, .h = h, .ascii = ascii};
     c->cell = mem_new((int64_t)w * h, sizeof *c->cell, "a screen", e);
-    if (c->cell) canvas_clear(c);
-    return c->cell;
+    if (!c->cell) return *c = (struct canvas){0}, false;
+    canvas_clear(c);
+    return true;
 }
 
 void canvas_free(struct canvas *c)
