@@ -124,10 +124,10 @@ TEST(nan_stands_last)
     talk_says(&t, "find rows sum > -1e300", "\"matches\":2}");
     talk_says(&t, "find rows sum != 0", "\"matches\":3}");
     talk_says(&t, "find rows > 99", "\"what\":\"row\",\"matches\":0}");
-    talk_says(&t, "find rows sort sum", "\"sum\":null,\"diagonal\":null,\"max\":null,\"matches\":3}");
+    talk_says(&t, "find rows sort sum", "\"sum\":\"nan\",\"diagonal\":\"nan\",\"max\":\"nan\",\"matches\":3}");
     talk_forget(&t);
     assert_true(talk_line(&t, "find rows sort sum limit 2; find entries sort max limit 2"));
-    assert_null(strstr(t.out, "null"));
+    assert_null(strstr(t.out, "\"nan\""));
     talk_close(&t);
 }
 

@@ -224,8 +224,8 @@ TEST(a_stream_is_a_list)
             out_int(o, "n", NULL, 3);
             if (streamed) assert_true(out_stream(o, "values", COUNT(value), third, NULL, &e));
             if (streamed) assert_true(out_stream(o, "none", 0, third, NULL, &e));
-            if (!streamed) out_nums(o, "values", COUNT(value), value);
-            if (!streamed) out_nums(o, "none", 0, value);
+            if (!streamed) out_values(o, "values", COUNT(value), value);
+            if (!streamed) out_values(o, "none", 0, value);
             if (row) out_int(o, "end", NULL, 4);
         }
         assert_true(out_end(o, &e));

@@ -776,10 +776,10 @@ TEST(test_diff_values)
     give(&t, "B", two_values(NAN, INFINITY));
     talk_says(&t, "diff A B", "\"equal\":2,\"different\":0,\"largest\":0");
     give(&t, "B", two_values(1, INFINITY));
-    talk_says(&t, "diff A B", "\"different\":1,\"largest\":null,\"row\":0,\"col\":0");
+    talk_says(&t, "diff A B", "\"different\":1,\"largest\":\"nan\",\"row\":0,\"col\":0");
     give(&t, "A", two_values(5, 2));
     give(&t, "B", two_values(1, NAN));
-    talk_says(&t, "diff A B", "\"largest\":null,\"row\":1,\"col\":1");
+    talk_says(&t, "diff A B", "\"largest\":\"nan\",\"row\":1,\"col\":1");
     give(&t, "A", two_values(1e300, -1e300));
     give(&t, "B", two_values(1e300, 1e300));
     talk_says(&t, "diff A B", "\"row\":1,\"col\":1");

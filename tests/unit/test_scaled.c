@@ -238,7 +238,7 @@ TEST(figures_of_a_matrix_are_scaled)
         sscanf(strstr(t.out, "\"norm_fro\":") + 11, "%lf", &norm);
         double rounding = DBL_TRUE_MIN / cases[i].size + 1e-12; /* of the entries of B */
         if (!(fabs(norm / cases[i].size / sqrt(480) - 1) < rounding)) fail_msg("%s: norm %g", cases[i].factor, norm);
-        talk_says(&t, "check only condition", "\"singular\":false");
+        talk_says(&t, "check only condition", "\"condition_1\":");
         sscanf(strstr(t.out, "\"condition_1\":") + 14, "%lf", &condition);
         if (!(fabs(condition / (270 / 13.) - 1) < 1e-3 + rounding))
             fail_msg("%s: condition %g", cases[i].factor, condition);
