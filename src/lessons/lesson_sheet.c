@@ -120,7 +120,7 @@ static void put_all(FILE *f, const struct sheet *t)
 static bool write_text(const char *path, enum target_by by, bool force, const char *text, size_t n, struct err *e)
 {
     struct newfile f;
-    bool opened = (by == BY_LINE ? newfile_open : newfile_open_own)(&f, path, force, e);
+    bool opened = by == BY_LINE ? newfile_open(&f, path, force, e) : newfile_open_own(&f, path, force, e);
     bool ok = opened && newfile_write(&f, text, (int64_t)n, e);
     return newfile_close(&f, ok, e);
 }
