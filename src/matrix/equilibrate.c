@@ -89,14 +89,14 @@ bool csr_imbalance(const struct csr *A, struct imbalance *out, struct err *e)
     return ok;
 }
 
-static bool multiply(struct csr *out, const int *row, const int *col, struct err *e)
+bool csr_scale_by_powers(struct csr *A, const int *row, const int *col, struct err *e)
 {
-    struct loop loop = loop_of("scaling", out->nnz);
-    for (int64_t i = 0; i < out->rows && loop_runs(&loop); i++)
-        for (int64_t k = out->rowptr[i]; k < out->rowptr[i + 1] && loop_goes(&loop, k); k++) {
-            int by = row[i] + col[out->col[k]];
-            out->val[k] = ldexp(out->val[k], by);
-            if (out->imag) out->imag[k] = ldexp(out->imag[k], by);
+    struct loop loop = loop_of("scaling", A->nnz);
+    for (int64_t i = 0; i < A->rows && loop_runs(&loop); i++)
+        for (int64_t k = A->rowptr[i]; k < A->rowptr[i + 1] && loop_goes(&loop, k); k++) {
+            int by = row[i] + col[A->col[k]];
+            A->val[k] = ldexp(A->val[k], by);
+            if (A->imag) A->imag[k] = ldexp(A->imag[k], by);
         }
     return loop_end(&loop, e);
 }
@@ -137,7 +137,7 @@ bool equilibrate(const struct csr *A, int *row, int *col, struct err *e)
 bool csr_equilibrate(struct csr *out, const struct csr *A, int *row, int *col, struct err *e)
 {
     if (!find_scales(A, ROUNDS_MOST + ROUNDS_NORM, row, col, e) || !csr_copy(out, A, e)) return false;
-    if (multiply(out, row, col, e)) return true;
+    if (csr_scale_by_powers(out, row, col, e)) return true;
     csr_free(out);
     return false;
 }

@@ -21,6 +21,9 @@ bool csr_imbalance(const struct csr *A, struct imbalance *out, struct err *e);
    by the caller. */
 bool equilibrate(const struct csr *A, int *row, int *col, struct err *e);
 
+/* Multiplies a_ij by 2^(row[i] + col[j]), which is exact unless a value leaves the range of fp64. */
+bool csr_scale_by_powers(struct csr *A, const int *row, const int *col, struct err *e);
+
 /* *out = R A C, with R_ii = 2^row[i] and C_jj = 2^col[j], which is exact unless a value leaves the range of fp64. The
    powers of two nearest to scales with which all rows and columns have the 2-norm 1, as far as there are such scales.
    They are unique (Sinkhorn and Knopp 1967), so that the result does not depend on how A was scaled before. Found by

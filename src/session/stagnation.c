@@ -578,19 +578,8 @@ static bool equilibrated_of(struct inquiry *q, struct err *e)
     if (q->row) return true;
     q->row = mem_new(A->rows, sizeof *q->row, "the scales of rows", e);
     q->col = q->row ? mem_new(A->cols, sizeof *q->col, "the scales of columns", e) : NULL;
-    if (!q->col || !equilibrate(A, q->row, q->col, e) || !csr_copy(E, A, e)) return false;
-    for (int64_t i = 0; i < A->rows; i++)
-        for (int k = A->rowptr[i]; k < A->rowptr[i + 1]; k++) {
-            E->val[k] = ldexp(E->val[k], q->row[i] + q->col[E->col[k]]);
-            if (E->imag) E->imag[k] = ldexp(E->imag[k], q->row[i] + q->col[E->col[k]]);
-        }
-    return true;
-}
-
-/* x[n * parts] times powers of 2. */
-static void scale_vector(double *x, const int *exponent, int64_t n, int64_t parts)
-{
-    for (int64_t i = 0; i < n * parts; i++) x[i] = ldexp(x[i], exponent[i / parts]);
+    return q->col && equilibrate(A, q->row, q->col, e) && csr_copy(E, A, e) &&
+           csr_scale_by_powers(E, q->row, q->col, e);
 }
 
 /* r = b - A x; returns ||r|| / ||b||. */
@@ -610,14 +599,15 @@ static bool equilibrated_residual(struct inquiry *q, double *residual, struct er
     *residual = INFINITY;
     bool ok = b && equilibrated_of(q, e);
     struct inquiry scaled = *q;
+    struct solve_scaling by = {.of = q->A, .row = q->row, .col = q->col};
     scaled.A = &q->equilibrated;
     if (ok) {
         memcpy(b, q->v->b, (size_t)(n * parts) * sizeof *b);
-        scale_vector(b, q->row, n, parts);
+        scaling_map_b(&by, parts > 1, true, b);
         ok = solve_directly(&scaled, rectangular(), b, &a, e);
     }
     if (ok && a && a->x) {
-        scale_vector(a->x, q->col, n, parts);
+        scaling_map_x(&by, parts > 1, false, a->x);
         *residual = residual_norm(q, a->x, b + n * parts);
     }
     direct_answer_free(a);
