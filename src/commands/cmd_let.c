@@ -53,13 +53,6 @@ static void report(struct out *o, const struct matrix *m)
     out_time(o, "time_us", "time", 1000 * m->info.ms);
 }
 
-static const struct matrix *matrix_of(const struct session *s, const struct csr *A)
-{
-    const struct matrix *m = s->matrices;
-    while (m && &m->csr != A) m = m->next;
-    return m;
-}
-
 /* A copy has the right sides of its matrix. What else was computed is another system. */
 static bool carry(struct session *s, const struct expression *x, struct err *e)
 {
@@ -67,7 +60,7 @@ static bool carry(struct session *s, const struct expression *x, struct err *e)
     const struct node *root = &x->node[x->root];
     bool copies = root->kind == NODE_MATRIX && root->factor == 1, ok = true;
     for (int i = 0; i < x->n && ok; i++) {
-        const struct matrix *m = x->node[i].kind == NODE_MATRIX ? matrix_of(s, x->node[i].matrix) : NULL;
+        const struct matrix *m = x->node[i].kind == NODE_MATRIX ? session_matrix_of(s, x->node[i].matrix) : NULL;
         bool again = false;
         for (int k = 0; k < i; k++) again |= x->node[k].kind == NODE_MATRIX && x->node[k].matrix == x->node[i].matrix;
         if (m && !again) ok = session_carry_sides(s, m, copies ? &same : NULL, e);
@@ -81,9 +74,8 @@ static bool is_pattern(const struct session *s, const struct expression *x)
     const struct node *n = &x->node[x->root];
     double factor = n->factor;
     while (n->kind == NODE_TRANSPOSE) n = &x->node[n->left], factor *= n->factor;
-    for (const struct matrix *m = s->matrices; m && n->kind == NODE_MATRIX; m = m->next)
-        if (&m->csr == n->matrix) return factor == 1 && matrix_is_pattern(m);
-    return false;
+    const struct matrix *m = n->kind == NODE_MATRIX ? session_matrix_of(s, n->matrix) : NULL;
+    return m && factor == 1 && matrix_is_pattern(m);
 }
 
 static bool make(struct session *s, const char *name, const char *formula, struct err *e)

@@ -17,13 +17,6 @@
 
 static const double LIMIT_US = 1e6; /* for each direct solve */
 
-static struct matrix *matrix_of(const struct session *s, const struct solve *v)
-{
-    struct matrix *m = s->matrices;
-    while (m && &m->csr != v->matrix.csr) m = m->next;
-    return m;
-}
-
 /* The last solve, if it iterated and ended without convergence. */
 static const struct solve *failed_solve(const struct session *s, struct err *e)
 {
@@ -68,7 +61,7 @@ bool run_why_stagnates(struct session *s, struct err *e)
 {
     struct stagnation found;
     const struct solve *v = failed_solve(s, e);
-    struct matrix *m = v ? matrix_of(s, v) : NULL;
+    struct matrix *m = v ? session_matrix_of(s, v->matrix.csr) : NULL;
     if (!v) return false;
     if (!m) return fail(e, E_USAGE, "the matrix of the last solve is no longer loaded");
     if (!in_parts_refused(m, "`why stagnates` needs", e)) return false;

@@ -251,6 +251,13 @@ bool session_takes(const struct session *s, const struct matrix *m, struct err *
     return large_allowed(m, c && c->large, c ? c->name : "warpspy", e);
 }
 
+struct matrix *session_matrix_of(const struct session *s, const struct csr *A)
+{
+    struct matrix *m = s->matrices;
+    while (m && &m->csr != A && !(m->equilibrated && &m->equilibrated->m->csr == A)) m = m->next;
+    return m;
+}
+
 struct matrix *session_matrix(struct session *s, const char *name, struct err *e)
 {
     struct matrix *m = name ? find(s, name) : s->current;

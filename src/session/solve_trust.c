@@ -59,18 +59,11 @@ static double predicted_us(const struct direct_answer *plan)
     return isnan(us) ? INFINITY : us;
 }
 
-static const struct matrix *matrix_of(const struct session *s, const struct solve *v)
-{
-    const struct matrix *m = s->matrices;
-    while (m && &m->csr != v->matrix.csr) m = m->next;
-    return m;
-}
-
 static bool is_symmetric(struct session *s, const struct solve *v)
 {
     struct err unseen = {0};
-    const struct matrix *m = matrix_of(s, v);
-    const struct stats *stats = m ? session_stats(s, (struct matrix *)m, &unseen) : NULL;
+    struct matrix *m = session_matrix_of(s, v->matrix.csr);
+    const struct stats *stats = m ? session_stats(s, m, &unseen) : NULL;
     return stats && stats->symmetry.rounding;
 }
 

@@ -96,14 +96,6 @@ static void draw_about(struct canvas *c, const struct solve *v)
     draw_wrapped(c, 1, 1, PLOT_TOP - 1, ST_DIM, text);
 }
 
-/* The matrix that the solve works on, which the session drops together with the solve. */
-static const struct matrix *matrix_of(const struct session *s, const struct solve *v)
-{
-    const struct matrix *m = s->matrices;
-    while (m && &m->csr != v->matrix.csr) m = m->next;
-    return m;
-}
-
 static bool has_history(const struct solve *v)
 {
     return v && v->history.residual;
@@ -112,7 +104,7 @@ static bool has_history(const struct solve *v)
 static void draw(struct canvas *c, struct session *s, struct view_state *st)
 {
     struct solve *v = s->solve;
-    draw_title(c, v ? v->solver->name : "solve", v ? matrix_of(s, v) : NULL, "%s", "");
+    draw_title(c, v ? v->solver->name : "solve", v ? session_matrix_of(s, v->matrix.csr) : NULL, "%s", "");
     if (!has_history(v)) {
         draw_wrapped(c, 1, 2, 3, ST_PLAIN, "nothing has been solved yet: try `solve cg` or `solve jacobi`");
         return;
