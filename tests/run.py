@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """run.py BUILD [NAME...]: run the tests of a build side by side, each suite in its own process; the last line is "N passed, N failed".
 
-NAME picks programs: `formats` is the suite tests/unit/test_formats.c, `gpu_lu` is gpu_lu. Without a name all tests run.
+NAME picks programs: `formats` is the suite tests/unit/test_formats.c, `gpu_lu` is gpu_lu; 'formats:every_*' only its
+tests whose names match. Without a name all tests run.
   --quick   all tests except the slow ones
   --golden  the programs whose expected screens `make golden` rewrites
   --gpu     the programs that need a GPU, one at a time
@@ -60,9 +61,12 @@ def find_programs(build, options):
         found += [Program(p.stem, [python, str(p)]) for p in (TOP / "tests").rglob("test_*.py")]
     selected = options.names or (GOLDEN if options.golden else [])
     if selected:
-        found = [p for p in found if p.name in selected]
-        for name in set(selected) - {p.name for p in found}:
-            sys.exit(f"run.py: there is no test `{name}`")
+        by_name = {p.name: p for p in found}
+        for name in selected:
+            if name.partition(":")[0] not in by_name:
+                sys.exit(f"run.py: there is no test `{name}`")
+        parts = [(by_name[n], pattern) for n, _, pattern in (name.partition(":") for name in dict.fromkeys(selected))]
+        found = [Program(p.stem, p.command + ([pattern] if pattern else [])) for p, pattern in parts]
     elif options.quick:
         found = [p for p in found if p.name not in SLOW]
     order = {name: k for k, name in enumerate(SLOW)}
@@ -95,18 +99,21 @@ def run_program(program, build, locale):
         if locale:
             env["LOCPATH"] = locale
         start = time.monotonic()
-        done = subprocess.run(program.command, cwd=TOP, env=env, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-                              stderr=subprocess.STDOUT)
-    log = done.stdout.decode(errors="replace")
+        with subprocess.Popen(program.command, cwd=TOP, env=env, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                              stderr=subprocess.STDOUT) as test:
+            log = test.stdout.read().decode(errors="replace")
+            _, status, used = os.wait4(test.pid, 0)
+            test.returncode = os.waitstatus_to_exitcode(status)
     passed = counted(r"^\[  PASSED  \] (\d+) test", log)
     failed = counted(r"^ (\d+) FAILED TEST", log)
-    if done.returncode and not failed:
+    if test.returncode and not failed:
         failed = 1
-    lines = [f"{program.stem}: {passed} passed, {failed} failed, {time.monotonic() - start:.0f} s"]
+    lines = [f"{program.stem}: {passed} passed, {failed} failed, {time.monotonic() - start:.0f} s, "
+             f"{used.ru_utime + used.ru_stime:.0f} s of processor time"]
     lines += sorted({line for line in log.splitlines() if line.startswith("skip")})
     if failed:
         lines += [line for line in log.splitlines() if not re.match(r"\[ (RUN|      OK)", line)][-60:]
-        lines += [f"({program.stem} ended with status {done.returncode})"]
+        lines += [f"({program.stem} ended with status {test.returncode})"]
     return passed, failed, "\n".join(lines)
 
 

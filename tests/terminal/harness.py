@@ -2,6 +2,7 @@
 
 The last lines are those of cmocka, "[  PASSED  ] N test(s)." and " N FAILED TEST(S)", which tests/run.py adds up.
 """
+import fnmatch
 import os
 import sys
 import traceback
@@ -11,9 +12,11 @@ PROGRAM = os.path.abspath(os.environ.get("WARPSPY_BIN", os.path.join(TOP, "build
 
 
 def selected(names):
-    """The tests among `names` (a module's globals) whose name contains the first argument; without one, all tests."""
-    wanted = sys.argv[1] if len(sys.argv) > 1 else ""
-    return [name for name, test in names.items() if name.startswith("test_") and callable(test) and wanted in name]
+    """The tests among `names` (a module's globals) whose name contains the first argument, in which * stands for any
+    text; without one, all tests."""
+    wanted = f"*{sys.argv[1]}*" if len(sys.argv) > 1 else "*"
+    return [name for name, test in names.items()
+            if name.startswith("test_") and callable(test) and fnmatch.fnmatchcase(name, wanted)]
 
 
 def report(passed, failed):
