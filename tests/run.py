@@ -125,7 +125,7 @@ def main():
     parser.add_argument("--golden", action="store_true")
     parser.add_argument("--gpu", action="store_true")
     parser.add_argument("--jobs", type=int, default=os.cpu_count())
-    options = parser.parse_args()
+    options = parser.parse_intermixed_args()
     os.chdir(TOP)
     programs = find_programs(options.build, options)
     passed = failed = 0

@@ -187,7 +187,7 @@ def main():
     parser.add_argument("--jobs", type=int, default=os.cpu_count())
     parser.add_argument("--check", action="store_true")
     parser.add_argument("--hollow", action="store_true")
-    options = parser.parse_args()
+    options = parser.parse_intermixed_args()
     mutants = hollows() if options.hollow else [m for p in sorted(LISTS.glob("*.txt")) for m in parse(p)]
     mutants = [m for m in mutants if not options.words or any(w in m.source or w in m.where for w in options.words)]
     wrong = [(m, why) for m in mutants if (why := problem(m))]
