@@ -300,9 +300,9 @@ static void run_line_of(struct card *c, struct card_row *r)
 
 static unsigned facts_against_advice(const struct card *c)
 {
-    bool definite = c->sign == CARD_POSITIVE || c->sign == CARD_NEGATIVE;
-    return (c->singular ? CARD_IF_SINGULAR : 0u) | (c->sign != CARD_UNKNOWN ? CARD_IF_SIGN_KNOWN : 0u) |
-           (definite ? CARD_IF_DEFINITE : 0u);
+    const struct facts *f = c->facts;
+    return (f->singular ? CARD_IF_SINGULAR : 0u) | (f->definite != DEFINITE_UNKNOWN ? CARD_IF_SIGN_KNOWN : 0u) |
+           (is_definite(f->definite) ? CARD_IF_DEFINITE : 0u);
 }
 
 /* One line of the card says so; the others are shown only if they are requested. */
@@ -342,12 +342,13 @@ static bool run_lines(struct card *c, const char *only, bool for_solvers, struct
     return true;
 }
 
-bool card_make(struct card *c, const struct csr *A, const struct load_info *info, bool all, const char *only,
-               struct watch *w, struct err *e)
+bool card_make(struct card *c, const struct csr *A, const struct load_info *info, struct facts *facts, bool all,
+               const char *only, struct watch *w, struct err *e)
 {
     bool unlimited = all || only || is_small(A);
     *c = (struct card){.A = A,
                        .info = info,
+                       .facts = facts,
                        .pattern = load_info_is_pattern(info),
                        .watch = w,
                        .left_us = unlimited ? INFINITY : card_limit_us,
@@ -362,9 +363,10 @@ bool card_make(struct card *c, const struct csr *A, const struct load_info *info
     return run_lines(c, only, false, e);
 }
 
-bool card_for_solvers(struct card *c, const struct csr *A, double limit_us, struct watch *w, struct err *e)
+bool card_for_solvers(struct card *c, const struct csr *A, struct facts *facts, double limit_us, struct watch *w,
+                      struct err *e)
 {
-    *c = (struct card){.A = A, .watch = w, .left_us = limit_us, .until_us = INFINITY};
+    *c = (struct card){.A = A, .facts = facts, .watch = w, .left_us = limit_us, .until_us = INFINITY};
     return run_lines(c, NULL, true, e);
 }
 

@@ -8,8 +8,7 @@
 #include <stdint.h>
 
 #include "base/base.h"
-#include "matrix/symmetry.h"
-#include "matrix/dominance.h"
+#include "matrix/facts.h"
 
 struct csr;
 struct err;
@@ -96,13 +95,7 @@ struct card_symmetry {
     bool pattern;     /* the pattern is symmetric */
     bool values;      /* A equals its transpose; a real A: up to rounding */
     bool hermitian;   /* A = A' up to rounding; for a real matrix, the same as `values` */
-    struct symmetry found;
 };
-/* What is proved about the eigenvalues of a symmetric or hermitian matrix.
-   CARD_SEMIDEFINITE: none is below 0, and one is 0.
-   CARD_INDEFINITE: not positive definite, and not known to be negative definite or positive semidefinite.
-   CARD_UNDECIDED: none is below 0 by more than rounding errors; whether one is 0 or below cannot be decided in fp64. */
-enum card_sign { CARD_UNKNOWN, CARD_POSITIVE, CARD_SEMIDEFINITE, CARD_INDEFINITE, CARD_NEGATIVE, CARD_UNDECIDED };
 struct card_fill {
     double nnz;      /* entries of the Cholesky factor L of A + A' in AMD's order, diagonal included */
     double flops;    /* operations of that factorisation */
@@ -116,19 +109,12 @@ struct card_dm {
     int64_t largest; /* number of rows of the largest block */
 };
 enum card_evenness { CARD_ROWS_UNKNOWN, CARD_ROWS_EVEN, CARD_ROWS_UNEVEN, CARD_ROWS_LONG_TAIL };
-/* What the lines found for the verdict; 0 if the line did not run. */
-struct card_facts {
+/* What the lines found for the choice of a format; 0 if the line did not run. */
+struct card_shape {
     enum card_evenness rows;
-    int block;           /* size of the best dense blocks */
-    double block_ratio;  /* bytes of bsr with these blocks, divided by the bytes of csr */
-    int64_t diagonals;   /* number of diagonals with an entry */
-    double row_ratio;    /* largest row maximum of |a| divided by the smallest */
-    double condition;    /* estimated condition number; INFINITY: LU has no pivot, or beyond the range of fp64; 0: not
-                            known */
-    double equilibrated; /* the same of the equilibrated matrix (matrix/equilibrate.h) */
-    int64_t no_diagonal; /* diagonal entries that are missing or 0 */
-    int64_t systems;     /* weakly connected components */
-    bool dominant;       /* strictly dominant in all rows or in all columns */
+    int block;          /* size of the best dense blocks */
+    double block_ratio; /* bytes of bsr with these blocks, divided by the bytes of csr */
+    int64_t diagonals;  /* number of diagonals with an entry */
 };
 enum { CARD_PROBLEMS = 3 };
 /* The verdict: what kind of matrix it is, what solves it, what stores it, and what is wrong with it. */
@@ -141,6 +127,7 @@ struct card_verdict {
 struct card {
     const struct csr *A;
     const struct load_info *info;
+    struct facts *facts; /* what is known of A; the lines add to it */
     bool pattern;        /* the file has no values: those of A are ones */
     struct watch *watch; /* reports progress and checks for Ctrl-C */
     struct card_values values;
@@ -149,16 +136,8 @@ struct card {
     struct card_fill fill;
     struct card_dm dm;
     bool has_values, has_columns, has_symmetry, has_fill, has_dm;
-    enum card_sign sign; /* what `definite` proved */
-    bool positive_discs; /* all Gershgorin discs lie to the right of 0 */
-    bool negative_discs; /* all Gershgorin discs lie to the left of 0 */
-    /* A line proved A to be singular, or to be regular; neither: not known. */
-    bool singular, regular;
-    const char *proof;                  /* of `singular` or `regular`, in a few words; NULL: neither */
     bool looked_for_proof, looked_long; /* card_regularity has looked, with `near` */
-    enum dominant dominance;
-    bool has_dominance;
-    struct card_facts facts;
+    struct card_shape shape;
     double left_us;  /* time that is left for costly lines; INFINITY: no limit */
     double until_us; /* steady_us() at which the current line must end; INFINITY: no limit */
     bool late;       /* the current line ran out of time */
@@ -169,13 +148,14 @@ struct card {
 };
 
 /* Fills in a card of A: if `only` is not NULL, the line with that name; otherwise every line. Unless `all` is set or A
-   is small, the costly lines together get card_limit_us; lines that need more are in state CARD_LATE. Call card_free
-   afterwards, even after an error. Errors: E_MEMORY if memory runs out before the first line runs; E_USAGE if no line
-   has the name `only`. */
-bool card_make(struct card *c, const struct csr *A, const struct load_info *info, bool all, const char *only,
-               struct watch *w, struct err *e);
+   is small, the costly lines together get card_limit_us; lines that need more are in state CARD_LATE. `facts` is what
+   is known of A, to which the lines add, and must outlive the card. Call card_free afterwards, even after an error.
+   Errors: E_MEMORY if memory runs out before the first line runs; E_USAGE if no line has the name `only`. */
+bool card_make(struct card *c, const struct csr *A, const struct load_info *info, struct facts *facts, bool all,
+               const char *only, struct watch *w, struct err *e);
 /* Fills in the lines with the trait for_solvers. The costly lines together get limit_us, also if A is small. */
-bool card_for_solvers(struct card *c, const struct csr *A, double limit_us, struct watch *w, struct err *e);
+bool card_for_solvers(struct card *c, const struct csr *A, struct facts *facts, double limit_us, struct watch *w,
+                      struct err *e);
 void card_free(struct card *c);
 /* time for the costly lines of a large matrix, in microseconds; tests change it */
 extern double card_limit_us;
@@ -253,7 +233,7 @@ enum card_margin { CARD_MARGIN_BELOW, CARD_MARGIN_ABOVE };
    (Demmel 1989, Rump 2006). E_UNSUPPORTED if libcholmod is not installed. */
 bool card_cholesky(struct card *c, enum card_margin margin, struct card_cholesky *out, struct err *e);
 
-/* Sets c->dominance. */
+/* Sets c->facts->dominance. */
 bool card_dominance(struct card *c, struct err *e);
 /* Stores that A was proved singular (or regular), unless that is known already. `proof` is a string constant. */
 void card_prove_singular(struct card *c, const char *proof);

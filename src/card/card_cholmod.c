@@ -176,7 +176,7 @@ static struct cholesky_job *job_new(const struct csr *A, bool exact, struct err 
 bool card_cholesky(struct card *c, enum card_margin margin, struct card_cholesky *out, struct err *e)
 {
     if (!open_library(e)) return false;
-    struct cholesky_job *job = job_new(c->A, c->symmetry.found.hermitian, e);
+    struct cholesky_job *job = job_new(c->A, c->facts->symmetry.hermitian, e);
     if (!job) return false;
     job->margin = margin;
     if (!worker_run(cholesky_work, cholesky_done, job, "Cholesky by CHOLMOD", c->watch, e)) return false;

@@ -340,7 +340,7 @@ static void say_digits(struct card_row *r, const struct conditions *n)
 static void say_conditions(const struct card *c, struct card_row *r, const struct conditions *n)
 {
     bool near = card_digits_lost(n->as_scaled) == CARD_DIGITS;
-    if (c->singular)
+    if (c->facts->singular)
         card_say(r, "infinite: A is singular");
     else if (n->no_pivot)
         card_say(r, "LU meets a zero pivot: nearly singular to fp64, even equilibrated");
@@ -380,10 +380,10 @@ static bool run(struct card *c, struct card_row *r, struct err *e)
     const struct card_symmetry *s = card_symmetry(c, e);
     struct conditions n = {.as_scaled = NAN, .equilibrated = NAN};
     struct card_lanczos l = {.low = NAN};
-    bool krylov = s && !c->A->imag && s->values && c->sign == CARD_POSITIVE, direct;
+    bool krylov = s && !c->A->imag && s->values && c->facts->definite == DEFINITE_POSITIVE, direct;
     if (!s || !measure(c, krylov, &n, &l, &direct, e)) return false;
     if (direct && card_digits_lost(n.equilibrated) == CARD_DIGITS && !card_regularity(c, true, e)) return false;
-    if (!c->singular) {
+    if (!c->facts->singular) {
         card_set(r, "condition_1", n.as_scaled);
         card_set(r, "condition_equilibrated", n.equilibrated);
     }
@@ -396,8 +396,8 @@ static bool run(struct card *c, struct card_row *r, struct err *e)
         say_lanczos(r, &l);
     else
         card_say(r, "not estimated: too large for LU and not known to be definite");
-    c->facts.condition = direct ? n.as_scaled : krylov && l.low > 0 ? l.high / l.low : 0;
-    c->facts.equilibrated = direct ? n.equilibrated : 0;
+    c->facts->condition = direct ? n.as_scaled : krylov && l.low > 0 ? l.high / l.low : 0;
+    c->facts->equilibrated = direct ? n.equilibrated : 0;
     return true;
 }
 

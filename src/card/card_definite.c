@@ -42,11 +42,11 @@ static void merge(void *sum, const void *part)
     if (b->row < a->row) a->value = b->value, a->row = b->row;
 }
 
-static bool proved(struct card *c, struct card_row *r, enum card_sign sign, const char *proof)
+static bool proved(struct card *c, struct card_row *r, enum definiteness sign, const char *proof)
 {
-    c->sign = sign;
-    if (sign != CARD_UNDECIDED) card_set(r, "positive_definite", sign == CARD_POSITIVE);
-    if (sign == CARD_POSITIVE) card_prove_regular(c, "definite");
+    c->facts->definite = sign;
+    if (sign != DEFINITE_UNDECIDED) card_set(r, "positive_definite", sign == DEFINITE_POSITIVE);
+    if (sign == DEFINITE_POSITIVE) card_prove_regular(c, "definite");
     card_word(r, "definite_proof", proof);
     return true;
 }
@@ -56,25 +56,25 @@ static bool proved(struct card *c, struct card_row *r, enum card_sign sign, cons
 /* A is singular. If it is dominant as well, as the Laplacian of a graph is, no eigenvalue is below 0. */
 static bool when_singular(struct card *c, struct card_row *r, const char *why, const char *proof)
 {
-    bool dominant = c->symmetry.found.hermitian && c->dominance == DOMINANT_WEAKLY;
+    bool dominant = c->facts->symmetry.hermitian && c->facts->dominance == DOMINANT_WEAKLY;
     card_say(r, "%s: %s", dominant ? "positive semidefinite, singular" : "not positive definite", why);
     card_advise(r, dominant ? "" : "not cg");
-    return proved(c, r, dominant ? CARD_SEMIDEFINITE : CARD_INDEFINITE, proof);
+    return proved(c, r, dominant ? DEFINITE_SEMI : DEFINITE_NOT, proof);
 }
 
 /* No eigenvalue is below 0 by more than rounding errors: exact arithmetic may show that one is 0. */
 static bool near_semidefinite(struct card *c, struct card_row *r, struct err *e)
 {
     if (!card_regularity(c, true, e)) return false;
-    if (c->singular) return when_singular(c, r, "its determinant is exactly 0", "determinant");
-    if (c->regular && c->symmetry.found.hermitian && c->dominance == DOMINANT_WEAKLY) {
+    if (c->facts->singular) return when_singular(c, r, "its determinant is exactly 0", "determinant");
+    if (c->facts->regular && c->facts->symmetry.hermitian && c->facts->dominance == DOMINANT_WEAKLY) {
         card_say(r, "positive definite: dominant rows, nonzero determinant");
         card_advise(r, "cg, ic0");
-        return proved(c, r, CARD_POSITIVE, "determinant");
+        return proved(c, r, DEFINITE_POSITIVE, "determinant");
     }
     card_say(r, "semidefinite to rounding, not decidable in fp64");
     card_advise(r, "cg, probably");
-    return proved(c, r, CARD_UNDECIDED, "undecided");
+    return proved(c, r, DEFINITE_UNDECIDED, "undecided");
 }
 
 static bool without_factor(struct card *c, struct card_row *r, double us, struct err *e)
@@ -85,7 +85,7 @@ static bool without_factor(struct card *c, struct card_row *r, double us, struct
     card_set(r, "cholesky_column", (double)l.failed);
     card_say(r, "not positive definite: Cholesky stops at row %lld", (long long)l.failed);
     card_advise(r, "not cg");
-    return proved(c, r, CARD_INDEFINITE, "cholesky");
+    return proved(c, r, DEFINITE_NOT, "cholesky");
 }
 
 static bool by_cholesky(struct card *c, struct card_row *r, double us, struct err *e)
@@ -96,13 +96,18 @@ static bool by_cholesky(struct card *c, struct card_row *r, double us, struct er
     if (!l.positive) return without_factor(c, r, us, e);
     card_say(r, "positive definite by Cholesky, with a margin for rounding");
     card_advise(r, "cg, ic0");
-    return proved(c, r, CARD_POSITIVE, "cholesky");
+    return proved(c, r, DEFINITE_POSITIVE, "cholesky");
 }
 
 /* If the matrix is too large to factor, run cg: a search direction p with p'Ap < 0 disproves definiteness. */
 static bool by_ritz(struct card *c, struct card_row *r, struct err *e)
 {
     struct card_lanczos l;
+    if (c->facts->definite == DEFINITE_POSITIVE) { /* facts_definite has factored A in its envelope */
+        card_say(r, "positive definite by Cholesky, with a margin for rounding");
+        card_advise(r, "cg, ic0");
+        return proved(c, r, DEFINITE_POSITIVE, "cholesky");
+    }
     if (c->A->imag) {
         card_say(r, "not known: complex, and too large to factor");
         return true;
@@ -114,7 +119,7 @@ static bool by_ritz(struct card *c, struct card_row *r, struct err *e)
     }
     card_say(r, "not positive definite: p'Ap < 0 in step %lld of cg", (long long)l.steps);
     card_advise(r, "not cg");
-    return proved(c, r, CARD_INDEFINITE, "ritz");
+    return proved(c, r, DEFINITE_NOT, "ritz");
 }
 
 static bool by_work(struct card *c, struct card_row *r, struct err *e)
@@ -163,7 +168,7 @@ static bool by_minor(struct card *c, struct card_row *r, bool *done, struct err 
     if (!*done) return true;
     card_say(r, "not positive definite: |a_ij|^2 > a_ii a_jj at (%lld, %lld)", (long long)m.row, (long long)m.col);
     card_advise(r, "not cg");
-    return proved(c, r, CARD_INDEFINITE, "minor");
+    return proved(c, r, DEFINITE_NOT, "minor");
 }
 
 /* A * ones = 0. */
@@ -179,19 +184,19 @@ static bool by_inspection(struct card *c, struct card_row *r, bool *done, struct
 {
     struct card_row discs = {.line = &card_line_gershgorin};
     bool balanced;
-    *done = c->symmetry.found.hermitian; /* these proofs do not cover differences between a_ij and a_ji */
+    *done = c->facts->symmetry.hermitian; /* these proofs do not cover differences between a_ij and a_ji */
     if (!*done) return true;
     if (!discs.line->run(c, &discs, e)) return false;
-    if (c->positive_discs) {
+    if (c->facts->positive_discs) {
         card_say(r, "positive definite: all Gershgorin discs lie to the right of 0");
         card_advise(r, "cg");
-        return proved(c, r, CARD_POSITIVE, "gershgorin");
+        return proved(c, r, DEFINITE_POSITIVE, "gershgorin");
     }
     if (!card_dominance(c, e)) return false;
-    if (c->dominance == DOMINANT_CHAINED) {
+    if (c->facts->dominance == DOMINANT_CHAINED) {
         card_say(r, "positive definite: dominant rows, chained to strict ones");
         card_advise(r, "cg, ic0");
-        return proved(c, r, CARD_POSITIVE, "dominance");
+        return proved(c, r, DEFINITE_POSITIVE, "dominance");
     }
     if (!rows_sum_to_0(c->A, &balanced, e)) return false;
     if (balanced) return by_row_sums(c, r);
@@ -218,15 +223,15 @@ static bool examine_negative(struct card *c, struct card_row *found, struct err 
 {
     const struct csr *A = c->A;
     double *val = mem_new(A->nnz, sizeof *val, "-A", e);
-    bool ok = val && negate(A, val, e), positive = c->positive_discs, negative_discs = c->negative_discs;
+    bool ok = val && negate(A, val, e), positive = c->facts->positive_discs, negative_discs = c->facts->negative_discs;
     if (ok) {
         struct csr negative = *A;
         negative.val = val;
         c->A = &negative;
         ok = with_positive_diagonal(c, found, e);
         c->A = A;
-        c->positive_discs = positive;
-        c->negative_discs = negative_discs;
+        c->facts->positive_discs = positive;
+        c->facts->negative_discs = negative_discs;
     }
     mem_free(val);
     return ok;
@@ -234,11 +239,20 @@ static bool examine_negative(struct card *c, struct card_row *found, struct err 
 
 static bool with_negative_diagonal(struct card *c, struct card_row *r, struct err *e)
 {
+    static const enum definiteness of_a[] = {[DEFINITE_UNKNOWN] = DEFINITE_NOT,
+                                             [DEFINITE_NOT] = DEFINITE_NOT,
+                                             [DEFINITE_UNDECIDED] = DEFINITE_UNDECIDED,
+                                             [DEFINITE_SEMI] = DEFINITE_UNDECIDED,
+                                             [DEFINITE_POSITIVE] = DEFINITE_NEGATIVE};
     struct card_row found = {.line = r->line};
-    if (!examine_negative(c, &found, e)) return false;
-    bool definite = c->sign == CARD_POSITIVE, known = c->sign != CARD_UNKNOWN && c->sign != CARD_UNDECIDED;
-    c->sign = definite ? CARD_NEGATIVE : CARD_INDEFINITE;
-    if (known) card_set(r, "negative_definite", definite);
+    enum definiteness *is = &c->facts->definite;
+    enum definiteness of_minus_a = *is == DEFINITE_NEGATIVE ? DEFINITE_POSITIVE : DEFINITE_UNKNOWN;
+    proved(c, r, DEFINITE_NOT, "diagonal");
+    *is = of_minus_a;
+    bool ok = examine_negative(c, &found, e), definite = *is == DEFINITE_POSITIVE;
+    if (ok && *is != DEFINITE_UNKNOWN && *is != DEFINITE_UNDECIDED) card_set(r, "negative_definite", definite);
+    *is = of_a[*is];
+    if (!ok) return false;
     card_say(r, definite ? "negative definite, because -A is positive definite"
                          : "not positive definite: a_ii < 0 in all rows");
     card_advise(r, definite ? "cg, ic0" : "not cg, not ic0");
@@ -258,8 +272,8 @@ static bool run(struct card *c, struct card_row *r, struct err *e)
     if (!card_scan(c, "diagonal", sizeof d, &d, visit, merge, e)) return false;
     if (d.row == INT64_MAX) return with_positive_diagonal(c, r, e);
     card_set(r, "definite_row", (double)d.row);
-    proved(c, r, CARD_INDEFINITE, "diagonal");
     if (d.below_0 == c->A->rows && !c->A->imag) return with_negative_diagonal(c, r, e);
+    proved(c, r, DEFINITE_NOT, "diagonal");
     card_say(r, "not positive definite: a_ii = %.3g in row %lld", d.value, (long long)d.row);
     card_advise(r, "not cg, not ic0");
     return true;

@@ -39,7 +39,7 @@ static bool run_diagonal(struct card *c, struct card_row *r, struct err *e)
     struct diagonal d = {.first = INT64_MAX};
     if (!card_scan(c, "diagonal", sizeof d, &d, visit_diagonal, merge_diagonal, e)) return false;
     card_set(r, "zero_diagonal", (double)d.zero);
-    c->facts.no_diagonal = d.zero;
+    c->facts->no_diagonal = d.zero;
     card_set(r, "missing_diagonal", (double)d.missing);
     if (!c->pattern) card_set(r, "negative_diagonal", (double)d.negative);
     if (d.zero) card_set(r, "zero_diagonal_row", (double)d.first);
@@ -127,7 +127,7 @@ static bool run_dominance(struct card *c, struct card_row *r, struct err *e)
     card_set(r, "cols_weak", (double)cols[1]);
     card_set(r, "cols_failing", (double)cols[0]);
     card_set(r, "dominance", d.worst);
-    c->facts.dominant = (!d.count[0] && !d.count[1]) || (!cols[0] && !cols[1]);
+    c->facts->strict = (!d.count[0] && !d.count[1]) || (!cols[0] && !cols[1]);
     if (!d.count[0] && !d.count[1]) {
         card_say(r, "strict in all rows");
         card_advise(r, "Jacobi and GS converge, LU needs no pivoting");

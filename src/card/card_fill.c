@@ -109,7 +109,7 @@ static bool run(struct card *c, struct card_row *r, struct err *e)
     card_set(r, "fill_flops", f->flops);
     card_set(r, "fill_longest", (double)f->longest);
     card_set(r, "fill_ratio", ratio);
-    r->quiet = c->singular; /* there is no factorisation */
+    r->quiet = c->facts->singular; /* there is no factorisation */
     card_say(r, "L by AMD: %s, %.2g flops", how_many((int64_t)f->nnz, "entry").text, f->flops);
     if (f->flops < 1e9)
         card_advise_unless(r, CARD_IF_SINGULAR, "a direct solver is quick");

@@ -86,7 +86,7 @@ static bool run_scaling(struct card *c, struct card_row *r, struct err *e)
     card_set(r, "value_max", s.most);
     card_set(r, "value_ratio", values);
     card_set(r, "row_ratio", rows);
-    c->facts.row_ratio = rows;
+    c->facts->row_ratio = rows;
     card_say(r, "|a| %.2g to %.2g, ratio of row maxima %.2g", s.least, s.most, rows);
     if (s.most > 3e38 || s.least < 1e-38)
         card_advise(r, "beyond fp32");
@@ -168,11 +168,11 @@ static bool run_gershgorin(struct card *c, struct card_row *r, struct err *e)
     card_set(r, "rows_high", g.high);
     card_set(r, "gershgorin_low", low);
     card_set(r, "gershgorin_high", high);
-    c->positive_discs = fmax(g.sure_low, h.sure_low) > 0;
-    c->negative_discs = fmin(g.sure_high, h.sure_high) < 0;
+    c->facts->positive_discs = fmax(g.sure_low, h.sure_low) > 0;
+    c->facts->negative_discs = fmin(g.sure_high, h.sure_high) < 0;
     card_say(r, "eigenvalues' real parts in [%.3g, %.3g]", low, high);
-    if (c->positive_discs || c->negative_discs)
-        card_advise(r, c->positive_discs ? "regular, above 0" : "regular, below 0");
+    if (c->facts->positive_discs || c->facts->negative_discs)
+        card_advise(r, c->facts->positive_discs ? "regular, above 0" : "regular, below 0");
     else
         card_advise_unless(r, CARD_IF_DEFINITE, "may include 0");
     return true;

@@ -250,7 +250,7 @@ static bool run_weak(struct card *c, struct card_row *r, struct err *e)
     int64_t n, largest;
     if (!card_weakly_connected(c, &n, &largest, e)) return false;
     card_set(r, "weak_components", (double)n);
-    c->facts.systems = n;
+    c->facts->systems = n;
     card_set(r, "weak_largest", (double)largest);
     if (n == 1) {
         r->quiet = true;

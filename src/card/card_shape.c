@@ -63,7 +63,7 @@ static void count_diagonals(struct card *c, const char *seen)
     int64_t n = 0;
     struct loop l = loop_of("diagonals", A->rows + A->cols);
     for (int64_t i = 0; i < A->rows + A->cols && loop_goes(&l, i); i++) n += seen[i];
-    c->facts.diagonals = n;
+    c->shape.diagonals = n;
 }
 
 static bool measure_band(struct card *c, struct band *b, struct err *e)
@@ -168,8 +168,8 @@ static bool run_rows(struct card *c, struct card_row *r, struct err *e)
     double mean = (double)A->nnz / (double)A->rows;
     card_set(r, "row_mean", mean);
     static const char *const words[] = {"all empty", "even", "uneven", "long tail"};
-    c->facts.rows = evenness_of(q[4], mean);
-    card_advise(r, "%s", words[c->facts.rows]);
+    c->shape.rows = evenness_of(q[4], mean);
+    card_advise(r, "%s", words[c->shape.rows]);
     if (q[4]) card_advise(r, ", ell %.2g%% padding", 100 * (1 - mean / (double)q[4]));
     return true;
 }
@@ -186,7 +186,7 @@ static bool run_columns(struct card *c, struct card_row *r, struct err *e)
     double mean = (double)c->A->nnz / (double)c->A->cols;
     bool tail = (double)q[4] > 32 * (mean + 1);
     card_set(r, "empty_cols", (double)empty);
-    c->singular = c->singular || (empty && c->A->rows == c->A->cols);
+    c->facts->singular = c->facts->singular || (empty && c->A->rows == c->A->cols);
     if (empty)
         card_advise(r, "%s empty", card_count(empty).text);
     else
@@ -259,8 +259,8 @@ static bool run_blocks(struct card *c, struct card_row *r, struct err *e)
     double fill = (double)A->nnz / ((double)least * best * best),
            gain = block_bytes(A, least, best) / block_bytes(A, A->nnz, 1);
     card_set(r, "block", best);
-    c->facts.block = best;
-    c->facts.block_ratio = gain;
+    c->shape.block = best;
+    c->shape.block_ratio = gain;
     card_set(r, "block_fill", fill);
     card_say(r, "best %d x %d, %.3g%% full", best, best, 100 * fill);
     if (gain < 1)

@@ -17,10 +17,10 @@ static const double NEAR = 1e12;
 
 static void prove(struct card *c, bool singular, const char *proof)
 {
-    if (c->proof) return;
-    c->singular = singular;
-    c->regular = !singular;
-    c->proof = proof;
+    if (c->facts->proof) return;
+    c->facts->singular = singular;
+    c->facts->regular = !singular;
+    c->facts->proof = proof;
 }
 
 void card_prove_singular(struct card *c, const char *proof)
@@ -35,8 +35,8 @@ void card_prove_regular(struct card *c, const char *proof)
 
 bool card_dominance(struct card *c, struct err *e)
 {
-    c->has_dominance = c->has_dominance || dominant_of(c->A, &c->dominance, e);
-    return c->has_dominance;
+    c->facts->has_dominance = c->facts->has_dominance || dominant_of(c->A, &c->facts->dominance, e);
+    return c->facts->has_dominance;
 }
 
 /* Do all columns sum to 0? The rows of a symmetric matrix have been tried. */
@@ -75,14 +75,14 @@ static bool by_determinant(struct card *c, double limit_us, struct err *e)
 bool card_regularity(struct card *c, bool near, struct err *e)
 {
     double limit_us = fmin(near ? LONG_US : SHORT_US, fmin(c->left_us, card_time_left(c)));
-    if (c->proof || c->looked_long || (c->looked_for_proof && !near)) return true;
+    if (c->facts->proof || c->looked_long || (c->looked_for_proof && !near)) return true;
     c->looked_for_proof = true;
     c->looked_long = near;
-    if (c->positive_discs || c->negative_discs) card_prove_regular(c, "gershgorin");
-    if (!c->proof && !card_dominance(c, e)) return false;
-    if (c->dominance == DOMINANT_CHAINED) card_prove_regular(c, "dominance");
-    if (!c->proof && near && !by_sums(c, e)) return false;
-    return c->proof || by_determinant(c, limit_us, e);
+    if (c->facts->positive_discs || c->facts->negative_discs) card_prove_regular(c, "gershgorin");
+    if (!c->facts->proof && !card_dominance(c, e)) return false;
+    if (c->facts->dominance == DOMINANT_CHAINED) card_prove_regular(c, "dominance");
+    if (!c->facts->proof && near && !by_sums(c, e)) return false;
+    return c->facts->proof || by_determinant(c, limit_us, e);
 }
 
 static const struct {
@@ -100,30 +100,32 @@ static const struct {
 
 static const char *text_of(const struct card *c)
 {
-    if (!c->proof) return "not known: no proof was found within the time limit";
+    if (!c->facts->proof) return "not known: no proof was found within the time limit";
     for (int i = 0; i < (int)(sizeof proofs / sizeof *proofs); i++)
-        if (proofs[i].text && !strcmp(c->proof, proofs[i].proof)) return proofs[i].text;
-    return c->singular ? "yes: the determinant is exactly 0" : "no: the determinant is not 0, in exact arithmetic";
+        if (proofs[i].text && !strcmp(c->facts->proof, proofs[i].proof)) return proofs[i].text;
+    return c->facts->singular ? "yes: the determinant is exactly 0"
+                              : "no: the determinant is not 0, in exact arithmetic";
 }
 
 /* Do other lines say it, or does nobody wonder? */
 static bool is_quiet(const struct card *c)
 {
-    if (c->singular) return true; /* the verdict does, under `problems` */
-    return !c->regular || c->facts.equilibrated < NEAR || c->sign == CARD_POSITIVE || c->sign == CARD_NEGATIVE;
+    if (c->facts->singular) return true; /* the verdict does, under `problems` */
+    return !c->facts->regular || c->facts->equilibrated < NEAR || c->facts->definite == DEFINITE_POSITIVE ||
+           c->facts->definite == DEFINITE_NEGATIVE;
 }
 
 /* Is A singular up to rounding errors, or does the user ask for this line alone? */
 static bool is_near(const struct card *c)
 {
-    return c->facts.equilibrated >= NEAR || card_row(c, "condition")->state == CARD_LEFT;
+    return c->facts->equilibrated >= NEAR || card_row(c, "condition")->state == CARD_LEFT;
 }
 
 static bool run(struct card *c, struct card_row *r, struct err *e)
 {
     if (!c->pattern && !card_regularity(c, is_near(c), e)) return false;
-    if (c->proof) card_set(r, "singular", c->singular);
-    if (c->proof) card_word(r, "singular_proof", c->proof);
+    if (c->facts->proof) card_set(r, "singular", c->facts->singular);
+    if (c->facts->proof) card_word(r, "singular_proof", c->facts->proof);
     r->quiet = is_quiet(c);
     card_say(r, "%s", text_of(c));
     return true;

@@ -92,17 +92,17 @@ const struct card_symmetry *card_symmetry(struct card *c, struct err *e)
     if (c->has_symmetry) return out;
     if (!card_scan(c, "largest value", sizeof most, &most, visit_largest, merge_largest, e)) return NULL;
     struct mirror m = {.unit = unit_of(most)};
-    struct symmetry is;
-    if (!symmetry_of(c->A, c->watch, &is, e)) return NULL;
+    struct facts *f = c->facts;
+    if (!f->has_symmetry && !symmetry_of(c->A, c->watch, &f->symmetry, e)) return NULL;
+    f->has_symmetry = true;
     if (!card_scan(c, "symmetry", sizeof m, &m, visit, merge, e)) return NULL;
     out->off = m.off;
     out->mirrored = m.mirrored;
     out->equal = m.equal;
     out->skew = m.all > 0 ? sqrt(m.skew / m.all) : m.all == 0 ? 0 : NAN;
-    out->found = is;
-    out->pattern = is.pattern;
-    out->values = c->A->imag ? is.values : is.rounding;
-    out->hermitian = is.rounding;
+    out->pattern = f->symmetry.pattern;
+    out->values = c->A->imag ? f->symmetry.values : f->symmetry.rounding;
+    out->hermitian = f->symmetry.rounding;
     c->has_symmetry = true;
     return out;
 }
@@ -149,20 +149,20 @@ static bool run_values(struct card *c, struct card_row *r, struct err *e)
 {
     const struct card_symmetry *s = card_symmetry(c, e);
     if (!s) return false;
-    card_set(r, "value_symmetric", s->found.values);
-    card_set(r, "hermitian", s->found.hermitian);
-    card_set(r, "to_rounding", s->found.rounding);
+    card_set(r, "value_symmetric", c->facts->symmetry.values);
+    card_set(r, "hermitian", c->facts->symmetry.hermitian);
+    card_set(r, "to_rounding", c->facts->symmetry.rounding);
     card_set(r, "equal", s->off ? (double)s->equal / (double)s->off : 1);
     card_set(r, "skew", s->skew);
     if (isnan(s->skew)) {
         card_say(r, "not known: the matrix has NaN or inf");
     } else if (s->hermitian) {
         const char *word = c->A->imag ? "hermitian" : "symmetric";
-        if (s->found.hermitian)
+        if (c->facts->symmetry.hermitian)
             card_say(r, "%s", word);
         else
             card_say(r, "%s to rounding, ||A - A'|| = %.2g ||A||", word, s->skew);
-        if (s->found.hermitian) card_advise(r, "storing one half is enough");
+        if (c->facts->symmetry.hermitian) card_advise(r, "storing one half is enough");
         card_advise_unless(r, CARD_IF_SINGULAR | CARD_IF_SIGN_KNOWN, "cg if also definite");
     } else if (s->values) {
         card_say(r, "symmetric, not hermitian");

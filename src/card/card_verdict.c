@@ -22,17 +22,17 @@ static bool is_square(const struct card *c)
 
 const char *card_symmetry_text(const struct card *c)
 {
-    static const char *const definite[] = {[CARD_UNKNOWN] = "symmetric",
-                                           [CARD_POSITIVE] = "symmetric positive definite",
-                                           [CARD_SEMIDEFINITE] = "symmetric positive semidefinite",
-                                           [CARD_INDEFINITE] = "symmetric, not positive definite",
-                                           [CARD_NEGATIVE] = "symmetric negative definite",
-                                           [CARD_UNDECIDED] = "symmetric, semidefinite to rounding"};
+    static const char *const definite[] = {[DEFINITE_UNKNOWN] = "symmetric",
+                                           [DEFINITE_POSITIVE] = "symmetric positive definite",
+                                           [DEFINITE_SEMI] = "symmetric positive semidefinite",
+                                           [DEFINITE_NOT] = "symmetric, not positive definite",
+                                           [DEFINITE_NEGATIVE] = "symmetric negative definite",
+                                           [DEFINITE_UNDECIDED] = "symmetric, semidefinite to rounding"};
     const struct card_symmetry *s = &c->symmetry;
     if (!c->has_symmetry) return "square";
     if (c->A->imag && s->hermitian) return "hermitian";
     if (c->A->imag && s->values) return "symmetric, not hermitian";
-    if (s->values) return definite[c->sign];
+    if (s->values) return definite[c->facts->definite];
     return s->pattern ? "only the pattern is symmetric" : "not symmetric";
 }
 
@@ -44,7 +44,7 @@ static const char *pattern_text(const struct card *c)
 
 static void judge_kind(const struct card *c, struct card_verdict *v)
 {
-    const struct card_facts *f = &c->facts;
+    const struct facts *f = c->facts;
     const char *shape = c->A->rows > c->A->cols ? "more rows than columns" : "more columns than rows";
     text_append(v->kind, sizeof v->kind, "%s%s",
                 c->A->imag   ? "complex, "
@@ -53,8 +53,8 @@ static void judge_kind(const struct card *c, struct card_verdict *v)
                 !is_square(c) ? shape
                 : c->pattern  ? pattern_text(c)
                               : card_symmetry_text(c));
-    if (f->dominant && !c->A->imag && !c->symmetry.values) text_append(v->kind, sizeof v->kind, ", dominant diagonal");
-    text_append(v->kind, sizeof v->kind, ", %s", row_words[f->rows]);
+    if (f->strict && !c->A->imag && !c->symmetry.values) text_append(v->kind, sizeof v->kind, ", dominant diagonal");
+    text_append(v->kind, sizeof v->kind, ", %s", row_words[c->shape.rows]);
 }
 
 /* ---- what solves it ---- */
@@ -62,34 +62,34 @@ static void judge_kind(const struct card *c, struct card_verdict *v)
 /* Singular up to the rounding errors of fp64, even after its rows and columns were scaled? */
 static bool is_nearly_singular(const struct card *c)
 {
-    return card_digits_lost(c->facts.equilibrated) == CARD_DIGITS;
+    return card_digits_lost(c->facts->equilibrated) == CARD_DIGITS;
 }
 
 static const char *solver_for_symmetric(const struct card *c)
 {
-    static const char *const by_sign[] = {[CARD_UNKNOWN] =
-                                              "cg if positive definite, which is not proved; otherwise minres",
-                                          [CARD_POSITIVE] = "cg, with precond ic0 or jacobi",
-                                          [CARD_SEMIDEFINITE] = "cg or minres, if b is in the range of A",
-                                          [CARD_INDEFINITE] = "minres; not cg, because A is not positive definite",
-                                          [CARD_NEGATIVE] = "cg, which solves -A x = -b, with precond ic0 or jacobi",
-                                          [CARD_UNDECIDED] = "cg, probably: A is semidefinite to rounding; or minres"};
-    return by_sign[c->sign];
+    static const char *const by_sign[] = {
+        [DEFINITE_UNKNOWN] = "cg if positive definite, which is not proved; otherwise minres",
+        [DEFINITE_POSITIVE] = "cg, with precond ic0 or jacobi",
+        [DEFINITE_SEMI] = "cg or minres, if b is in the range of A",
+        [DEFINITE_NOT] = "minres; not cg, because A is not positive definite",
+        [DEFINITE_NEGATIVE] = "cg, which solves -A x = -b, with precond ic0 or jacobi",
+        [DEFINITE_UNDECIDED] = "cg, probably: A is semidefinite to rounding; or minres"};
+    return by_sign[c->facts->definite];
 }
 
 static const char *solver_for_unsymmetric(const struct card *c)
 {
-    if (c->facts.no_diagonal) return "gmres or bicgstab, but not with ilu0, which needs a nonzero diagonal";
-    if (c->facts.dominant) return "bicgstab or gmres; jacobi and gs converge too";
+    if (c->facts->no_diagonal) return "gmres or bicgstab, but not with ilu0, which needs a nonzero diagonal";
+    if (c->facts->strict) return "bicgstab or gmres; jacobi and gs converge too";
     return "bicgstab or gmres, with precond ilu0";
 }
 
 static const char *solver_for(const struct card *c)
 {
     if (c->values.bad) return "none, until NaN and inf are removed";
-    if (c->pattern && !c->singular) return "not known: the file has no values";
+    if (c->pattern && !c->facts->singular) return "not known: the file has no values";
     if (!is_square(c)) return "`solve direct`: least squares";
-    if (c->singular) return "none: A is singular, so A x = b has no unique solution";
+    if (c->facts->singular) return "none: A is singular, so A x = b has no unique solution";
     if (is_nearly_singular(c)) return "`solve direct`; x may have no correct digit: nearly singular to fp64";
     if (!c->has_symmetry) return "not known, because the symmetry is not known";
     if (c->A->imag ? c->symmetry.hermitian : c->symmetry.values) return solver_for_symmetric(c);
@@ -118,7 +118,7 @@ static void judge_format(const struct card *c, struct card_verdict *v)
                                           [CARD_ROWS_EVEN] = "ell",
                                           [CARD_ROWS_UNEVEN] = "sell",
                                           [CARD_ROWS_LONG_TAIL] = "csr"};
-    const struct card_facts *f = &c->facts;
+    const struct card_shape *f = &c->shape;
     double blocks = f->block ? f->block_ratio : INFINITY, diagonals = dia_ratio(c->A, f->diagonals);
     v->format = fmin(blocks, diagonals) >= 1 ? by_rows[f->rows] : diagonals < blocks ? "dia" : "bsr";
     text_append(v->store, sizeof v->store, "%s", v->format);
@@ -159,11 +159,11 @@ static void judge_singular(const struct card *c, struct card_verdict *v)
     else if (c->values.empty)
         add_problem(v, "singular: %s without entries", how_many(c->values.empty, "row").text);
     for (int i = 0; i < COUNT(texts); i++)
-        if (!strcmp(c->proof, texts[i].proof)) add_problem(v, "%s", texts[i].text);
+        if (!strcmp(c->facts->proof, texts[i].proof)) add_problem(v, "%s", texts[i].text);
 }
 
 /* The digits that a solve loses are those of the equilibrated matrix: scaling repairs the rest. */
-static void judge_condition(const struct card_facts *f, struct card_verdict *v)
+static void judge_condition(const struct facts *f, struct card_verdict *v)
 {
     static const double APART = 1e4;
     int digits = card_digits_lost(f->equilibrated);
@@ -185,17 +185,17 @@ static void judge_condition(const struct card_facts *f, struct card_verdict *v)
 
 static void judge_problems(const struct card *c, struct card_verdict *v)
 {
-    const struct card_facts *f = &c->facts;
+    const struct facts *f = c->facts;
     if (c->values.bad) add_problem(v, "NaN or inf in %s", how_many(c->values.bad, "value").text);
-    if (c->singular && is_square(c)) judge_singular(c, v);
-    if (f->no_diagonal && !c->singular)
+    if (c->facts->singular && is_square(c)) judge_singular(c, v);
+    if (f->no_diagonal && !c->facts->singular)
         add_problem(v, "%s missing or 0: jacobi, gs and sor fail", how_many(f->no_diagonal, "diagonal entry").text);
     if (f->row_ratio > ROWS_APART) add_problem(v, "ratio of row maxima %.2g: `scale` first", f->row_ratio);
-    if (!c->singular) judge_condition(f, v);
-    bool solvable = !c->singular && !is_nearly_singular(c);
+    if (!c->facts->singular) judge_condition(f, v);
+    bool solvable = !c->facts->singular && !is_nearly_singular(c);
     if (f->systems > 1 && is_square(c) && solvable)
         add_problem(v, "%s independent systems: solve them separately", card_count(f->systems).text);
-    if (c->values.zeros && !c->singular && !is_nearly_singular(c))
+    if (c->values.zeros && !c->facts->singular && !is_nearly_singular(c))
         add_problem(v, "%s: `prune`", how_many(c->values.zeros, "stored zero").text);
 }
 

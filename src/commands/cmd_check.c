@@ -192,7 +192,7 @@ static bool run_check(struct session *s, const struct args *a, struct err *e)
     struct card c = {0};
     struct first_choice first = {0};
     bool gave = screen_lock_give(), all = arg_flag(a, "all");
-    bool ok = m && card_make(&c, &m->csr, &m->info, all, only, &s->watch, e);
+    bool ok = m && card_make(&c, &m->csr, &m->info, &m->facts, all, only, &s->watch, e);
     screen_lock_back(gave);
     bool stopped = c.stopped;
     if (ok && !stopped && has_verdict(&m->csr, only))

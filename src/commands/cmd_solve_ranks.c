@@ -113,7 +113,7 @@ static struct solve_options options_of(const struct args *a)
 static bool begin(struct session *s, struct matrix *m, const struct args *a, const struct ranks_request *q,
                   const struct right_sides *b, int64_t i, struct err *e)
 {
-    struct solve_matrix A = {.name = m->name, .csr = &m->csr, .watch = &s->watch};
+    struct solve_matrix A = {.name = m->name, .csr = &m->csr, .facts = &m->facts, .watch = &s->watch};
     struct solve_options o = options_of(a);
     double *x0 = mem_new(m->csr.rows, sizeof *x0, "the vectors of a solve", e);
     bool ok = x0 && guess_make(m, arg(a, "x0"), (uint64_t)arg_int(a, "seed", 1) + 1, i, x0, e);

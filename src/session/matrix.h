@@ -10,6 +10,7 @@
 #include "files/load_info.h"
 #include "files/sides.h"
 #include "matrix/gathers.h"
+#include "matrix/facts.h"
 #include "matrix/stats.h"
 
 struct device;
@@ -26,6 +27,7 @@ struct matrix {
     struct sides sides; /* the right sides and solutions of the file */
     struct stats stats;
     bool has_stats;
+    struct facts facts;              /* what is known of csr */
     int64_t gathers[SECTOR / 4 + 1]; /* by elements per sector: csr_gathers, if it was counted; otherwise 0 */
     bool lesson;                     /* a lesson made this matrix, so the next lesson drops it */
     int64_t number;                  /* serial number of the matrix in the session, counted from 1 */

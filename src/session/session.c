@@ -365,6 +365,8 @@ const struct stats *session_stats(struct session *s, struct matrix *m, struct er
     if (!ok) return NULL;
     m->stats = stats;
     m->has_stats = true;
+    m->facts.symmetry = stats.symmetry;
+    m->facts.has_symmetry = true;
     return &m->stats;
 }
 

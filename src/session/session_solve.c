@@ -94,12 +94,6 @@ bool session_put_matrix(struct session *s, struct matrix *m, const struct solve_
     return A->mat && (A->fine || !o->refine) && multiplies_right(A, o, e);
 }
 
-static enum known_symmetry known_symmetry_of(const struct matrix *m)
-{
-    if (!m->has_stats) return SYMMETRY_UNKNOWN;
-    return m->stats.symmetry.rounding ? SYMMETRY_YES : SYMMETRY_NO;
-}
-
 /* b of the equilibrated system has other sizes than that of A x = b. */
 static bool exponents_of(const struct csr *A, const struct solve_options *o, struct solve_exponents *out, struct err *e)
 {
@@ -118,7 +112,7 @@ static bool exponents_of(const struct csr *A, const struct solve_options *o, str
 bool session_solve_matrix(struct session *s, struct matrix *m, const struct solve_options *o, struct solve_matrix *A,
                           struct err *e)
 {
-    *A = (struct solve_matrix){.name = m->name, .csr = &m->csr, .symmetry = known_symmetry_of(m), .watch = &s->watch};
+    *A = (struct solve_matrix){.name = m->name, .csr = &m->csr, .facts = &m->facts, .watch = &s->watch};
     if (m->csr.rows != m->csr.cols)
         return fail(e, E_UNSUPPORTED,
                     "a solve by iteration needs a square matrix, but %s has %s and %s; `solve direct %s` finds a "

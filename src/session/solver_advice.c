@@ -282,7 +282,7 @@ static struct direct_options direct_options_of(struct advising *v, bool plan_onl
     const struct card *c = &v->a->card;
     return (struct direct_options){.b = o->b,
                                    .known_ones = o->known_ones,
-                                   .symmetric = c->has_symmetry && c->symmetry.hermitian,
+                                   .symmetric = fact_symmetric(c->facts) == FACT_YES,
                                    .tol = o->tol,
                                    .plan_only = plan_only,
                                    .watch = &v->s->watch};
@@ -386,7 +386,7 @@ static void add(struct solver_advice *a, const struct solver *solver, const stru
 static bool lacks_symmetry(const struct solver_advice *a, const struct solver *solver, char *why, size_t size)
 {
     const struct card *c = &a->card;
-    if (!solver->symmetric || !c->has_symmetry || c->symmetry.hermitian) return false;
+    if (!solver->symmetric || fact_symmetric(c->facts) != FACT_NO) return false;
     snprintf(why, size, "needs %s, but A is %s", solver->needs, c->A->imag ? "not hermitian" : "not symmetric");
     return true;
 }
@@ -632,13 +632,13 @@ static bool confirm(struct advising *v, struct err *e)
 static void describe(struct solver_advice *a)
 {
     const struct card *c = &a->card;
-    const struct card_facts *f = &c->facts;
+    const struct facts *f = c->facts;
     bool square = c->A->rows == c->A->cols;
     text_append(a->kind, sizeof a->kind, "%s%s", c->A->imag ? "complex, " : "",
                 square                    ? card_symmetry_text(c)
                 : c->A->rows > c->A->cols ? "more rows than columns"
                                           : "more columns than rows");
-    if (f->dominant) text_append(a->kind, sizeof a->kind, ", dominant diagonal");
+    if (f->strict) text_append(a->kind, sizeof a->kind, ", dominant diagonal");
     if (f->no_diagonal)
         text_append(a->kind, sizeof a->kind, ", %s missing or 0", how_many(f->no_diagonal, "diagonal entry").text);
     if (c->has_dm && c->dm.rank < c->A->rows)
@@ -717,7 +717,7 @@ static bool advise(struct advising *v, struct err *e)
     struct solver_advice *a = v->a;
     const struct solver_question *q = v->q;
     bool gave = screen_lock_give();
-    bool ok = card_for_solvers(&a->card, &q->matrix->csr, CARD_US, &v->s->watch, e);
+    bool ok = card_for_solvers(&a->card, &q->matrix->csr, &q->matrix->facts, CARD_US, &v->s->watch, e);
     screen_lock_back(gave);
     a->stopped = ok && a->card.stopped;
     if (!ok || !list(q, a, e)) return false;

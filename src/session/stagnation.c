@@ -35,12 +35,11 @@ static const double ARNOLDI_NUMBERS = 1 << 23; /* in its basis: 64 MB */
 
 struct inquiry {
     struct session *s;
-    const struct matrix *m;
+    struct matrix *m;
     const struct solve *v;
     const struct csr *A;
     struct card card;
     double limit_us;
-    bool semidefinite; /* A is symmetric, no eigenvalue is below 0, and one is 0; both up to rounding errors */
     /* The equilibrated matrix has the entries a_ij 2^(row[i] + col[j]); made at first need, owned. */
     struct csr equilibrated;
     int *row, *col;
@@ -222,7 +221,7 @@ static bool find_symmetry(struct inquiry *q, const char *cause, struct err *e)
 {
     const struct card *c = &q->card;
     (void)e;
-    if (!q->v->solver->symmetric || !c->has_symmetry || c->symmetry.hermitian) return true;
+    if (!q->v->solver->symmetric || fact_symmetric(c->facts) != FACT_NO) return true;
     struct evidence *x = add(q, cause, c->symmetry.skew);
     if (!x) return true;
     snprintf(x->text, sizeof x->text, "A is not %s (||A - A'|| = %.2g ||A||), and %s needs %s",
@@ -236,10 +235,11 @@ static bool find_indefinite(struct inquiry *q, const char *cause, struct err *e)
     const struct card *c = &q->card;
     const struct card_row *r = card_row(c, "definite");
     (void)e;
-    if (!c->has_symmetry || !c->symmetry.hermitian || c->sign != CARD_INDEFINITE || q->semidefinite) return true;
+    if (fact_symmetric(c->facts) != FACT_YES || c->facts->definite != DEFINITE_NOT) return true;
     struct evidence *x = add(q, cause, NAN);
     if (!x) return true;
-    snprintf(x->text, sizeof x->text, "%s; %s%s", r ? r->finding : "A is not positive definite",
+    snprintf(x->text, sizeof x->text, "%s; %s%s",
+             r && r->state == CARD_FOUND ? r->finding : "A is not positive definite",
              q->v->solver->definite ? q->v->solver->name : "eigenvalues on both sides of 0 slow the solver down",
              q->v->solver->definite ? " needs a definite matrix" : "");
     if (q->v->solver->definite) snprintf(x->next, sizeof x->next, "solve minres %s%s", q->m->name, same_all(q->v).text);
@@ -250,23 +250,23 @@ static bool find_indefinite(struct inquiry *q, const char *cause, struct err *e)
 static bool find_semidefinite(struct inquiry *q, const char *cause, struct err *e)
 {
     (void)e;
-    struct evidence *x = q->semidefinite ? add(q, cause, NAN) : NULL;
+    struct evidence *x = is_semidefinite(q->m->facts.definite) ? add(q, cause, NAN) : NULL;
     if (!x) return true;
-    bool proved = q->card.sign == CARD_SEMIDEFINITE;
+    bool proved = q->card.facts->definite == DEFINITE_SEMI;
     if (proved) q->out->singular = true;
     snprintf(x->text, sizeof x->text,
              proved
-                 ? "no eigenvalue of A is below 0, and one is 0: A is singular, and %s converges only if b is in the "
+                 ? "no eigenvalue of %s is below 0, and one is 0: A is singular, and %s converges only if b is in the "
                    "range of A"
-                 : "no eigenvalue of A is below 0 by more than rounding errors, and one is 0 up to rounding errors: "
+                 : "no eigenvalue of %s is below 0 by more than rounding errors, and one is 0 up to rounding errors: "
                    "if A is singular, %s converges only if b is in the range of A",
-             q->v->solver->name);
+             diagonal_is_negative(q->A) ? "-A" : "A", q->v->solver->name);
     return true;
 }
 
 static bool find_scaling(struct inquiry *q, const char *cause, struct err *e)
 {
-    double ratio = q->card.facts.row_ratio;
+    double ratio = q->card.facts->row_ratio;
     (void)e;
     if (!(ratio > 1e3)) return true;
     struct evidence *x = add(q, cause, ratio);
@@ -398,7 +398,7 @@ static bool worst_block(const struct inquiry *q, struct block *out, struct err *
 static bool find_blocks(struct inquiry *q, const char *cause, struct err *e)
 {
     struct block b;
-    if (!(q->card.facts.systems > 1)) return true;
+    if (!(q->card.facts->systems > 1)) return true;
     if (!worst_block(q, &b, e)) return false;
     struct evidence *x = add(q, cause, (double)b.blocks);
     if (!x) return true;
@@ -501,7 +501,7 @@ static bool arnoldi(const struct inquiry *q, struct spectrum *out, struct err *e
 
 static void say_spectrum(struct inquiry *q, struct evidence *x, const struct spectrum *s)
 {
-    bool symmetric = q->card.has_symmetry && q->card.symmetry.hermitian, both = s->negative && s->negative < s->values;
+    bool symmetric = fact_symmetric(&q->m->facts) == FACT_YES, both = s->negative && s->negative < s->values;
     int n = snprintf(x->text, sizeof x->text,
                      "%s of A in the Krylov space of the residual: ", how_many(s->values, "Ritz value").text);
     if (symmetric)
@@ -561,10 +561,8 @@ static bool solve_directly(const struct inquiry *q, const struct direct_method *
                            struct direct_answer **answer, struct err *e)
 {
     struct err why = {0};
-    struct direct_options o = {.method = method,
-                               .b = b,
-                               .symmetric = q->card.has_symmetry && q->card.symmetry.hermitian,
-                               .watch = &q->s->watch};
+    struct direct_options o = {
+        .method = method, .b = b, .symmetric = fact_symmetric(&q->m->facts) == FACT_YES, .watch = &q->s->watch};
     if (direct_solve(answer, q->A, &o, &why)) return true;
     *answer = NULL;
     return why.code != E_CANCELLED || fail_at(e, why.code, why.where, "%s", why.text);
@@ -707,8 +705,8 @@ static double shrinks(const struct csr *A, const double *v, double *to)
 static void point_to_method(const struct inquiry *q, struct evidence *x)
 {
     const struct card *c = &q->card;
-    bool symmetric = c->has_symmetry && c->symmetry.hermitian && !q->A->imag;
-    bool definite = symmetric && (c->sign != CARD_INDEFINITE || q->semidefinite);
+    bool symmetric = fact_symmetric(c->facts) == FACT_YES && !q->A->imag;
+    bool definite = symmetric && c->facts->definite != DEFINITE_NOT;
     size_t n = strlen(x->text);
     n += (size_t)snprintf(x->text + n, sizeof x->text - n, "; no single row is the cause");
     if (is_hopeless(q) || n >= sizeof x->text) return;
@@ -754,10 +752,10 @@ static bool find_near_null(struct inquiry *q, const char *cause, struct err *e)
     bool ok = v && near_null(q, v, e);
     double ratio = ok ? shrinks(q->A, v, v + n) : NAN;
     if (ratio < SMALL) ok = equilibrated_ratio(q, v + 2 * n, &scaled, e);
-    if (ok && scaled < ZERO) ok = q->card.singular || card_regularity(&q->card, true, e);
+    if (ok && scaled < ZERO) ok = q->card.facts->singular || card_regularity(&q->card, true, e);
     struct evidence *x = ok && ratio < SMALL ? add(q, cause, ratio) : NULL;
     if (ok && scaled < ZERO) q->out->nearly_singular = true;
-    if (ok && q->card.singular) q->out->singular = true;
+    if (ok && q->card.facts->singular) q->out->singular = true;
     if (x) ok = concentrate(v, q->A->rows, parts_of(q->A), x, &rows, e);
     if (ok && x) say_near_null(q, x, ratio, scaled, rows);
     mem_free(v);
@@ -831,18 +829,13 @@ static void conclude(const struct inquiry *q)
 
 static bool inquire(struct inquiry *q, struct err *e)
 {
-    if (!card_for_solvers(&q->card, q->A, CARD_US, &q->s->watch, e)) return false;
+    if (!card_for_solvers(&q->card, q->A, &q->m->facts, CARD_US, &q->s->watch, e)) return false;
     if (q->card.stopped) return loop_tick("the report card", 0, 0, e);
     struct err why = {0};
     q->card.until_us = steady_us() + q->limit_us;
     q->card.left_us = q->limit_us;
     if (!card_fill(&q->card, &why) && why.code == E_CANCELLED) return fail_at(e, why.code, why.where, "%s", why.text);
     if (!residual_of(q, e)) return false;
-    const struct card *c = &q->card;
-    struct suits known = q->v->suits;
-    bool disproved = c->has_symmetry && c->symmetry.hermitian && c->sign == CARD_INDEFINITE;
-    q->semidefinite = c->sign == CARD_SEMIDEFINITE || c->sign == CARD_UNDECIDED ||
-                      (disproved && suits_definite(&known, q->A) == DEFINITE_SEMI);
     for (int i = 0; i < COUNT(causes); i++)
         if (!causes[i].find(q, causes[i].cause, e)) return false;
     conclude(q);

@@ -220,7 +220,7 @@ static bool make_levels(struct solve *v, struct cycle *c, struct err *e)
     c->real = v->real;
     c->A.mat = v->matrix.mat;
     c->A.kernel = v->matrix.kernel;
-    if (v->matrix.symmetry != SYMMETRY_YES &&
+    if (fact_symmetric(v->matrix.facts) != FACT_YES &&
         !symmetry_needed(v->system.A, "the preconditioner amg", "use bicgstab with precond ilu0", e))
         return false;
     if (!make_on_device(v, c, &made, e) || (!made && !make_on_host(v, c, e))) return false;

@@ -119,7 +119,7 @@ void ritz_grow(struct ritz *r, const double *alpha, const double *beta, int64_t 
 void ritz_of(struct ritz *r, const struct solve *v, int64_t budget)
 {
     int64_t from = solve_started_at(v) + 1, k = v->iterations - solve_started_at(v);
-    bool means = v->solver->lanczos && v->matrix.symmetry != SYMMETRY_NO;
+    bool means = v->solver->lanczos && fact_symmetric(v->matrix.facts) != FACT_NO;
     bool has = means && v->history.alpha && v->history.beta && k > 0;
     ritz_grow(r, has ? v->history.alpha + from : NULL, has ? v->history.beta + from : NULL, has ? k : 0, budget);
     if (v->pre.method) return; /* M^-1 A does not change if A is scaled */

@@ -150,11 +150,11 @@ static struct instead instead(const struct solve *v)
     const char *word = symmetry_word(v->matrix.csr);
     struct instead use;
     static const char *const advice[] = {
-        [SYMMETRY_UNKNOWN] = "cg needs a %s positive definite matrix",
-        [SYMMETRY_YES] = "A is %s, but cg also needs positive definiteness: use minres",
-        [SYMMETRY_NO] = "cg needs a %s matrix, but A is not %s: use bicgstab or gmres",
+        [FACT_UNKNOWN] = "cg needs a %s positive definite matrix",
+        [FACT_YES] = "A is %s, but cg also needs positive definiteness: use minres",
+        [FACT_NO] = "cg needs a %s matrix, but A is not %s: use bicgstab or gmres",
     };
-    snprintf(use.text, sizeof use.text, advice[v->matrix.symmetry], word, word);
+    snprintf(use.text, sizeof use.text, advice[fact_symmetric(v->matrix.facts)], word, word);
     return use;
 }
 

@@ -115,7 +115,7 @@ static void explain(const struct solve *v, char *out, size_t size)
                  "the preconditioner %s is not positive definite: r'z = %.2e at iteration %lld; use precond jacobi, "
                  "which takes |a_ii|, or no preconditioner",
                  v->pre.method->name, v->host_scalars[S_PQ], next);
-    else if (v->matrix.symmetry == SYMMETRY_NO)
+    else if (fact_symmetric(v->matrix.facts) == FACT_NO)
         snprintf(
             out, size,
             "minres needs a %s matrix, but A is not %s, and it broke down at iteration %lld: use bicgstab or gmres",

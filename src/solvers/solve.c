@@ -264,6 +264,7 @@ static struct solve *new_solve(const struct solve_matrix *A, const struct solve_
     if (!v) return NULL;
     v->solver = o->solver;
     v->matrix = *A;
+    if (!v->matrix.facts) v->matrix.facts = &v->own_facts;
     v->dev = o->dev;
     v->real = o->real;
     if (o->same) v->same = *o->same;

@@ -16,7 +16,7 @@
 #include "machine/reason.h"
 #include "matrix/csr.h"
 #include "same.h"
-#include "suits.h"
+#include "matrix/facts.h"
 #include "trust.h"
 
 struct ordering; /* matrix/reorder.h */
@@ -44,9 +44,6 @@ enum solve_vector {
     VEC_X0                         /* x0, if VEC_X holds u */
 };
 
-/* Is A symmetric (if complex: hermitian) up to rounding? Unknown until the statistics have been computed. */
-enum known_symmetry { SYMMETRY_UNKNOWN, SYMMETRY_YES, SYMMETRY_NO };
-
 /* The solver iterates on 2^-a A and 2^-b b, whose x is 2^(a-b) times that of A x = b. Powers of 2 change no digit. 0:
    the largest number of A, or of b, is in a range in which no square of a product overflows or underflows. */
 struct solve_exponents {
@@ -65,8 +62,8 @@ struct solve_matrix {
     struct mat *mat;
     struct mat *fine; /* for a solve that refines: the matrix in fp64, in the format of mat; otherwise NULL */
     const struct kernel *kernel; /* multiplies by mat, or by the iteration matrix */
-    enum known_symmetry symmetry;
-    struct watch *watch; /* shows progress and checks for Ctrl-C during long work on the host; may be NULL */
+    struct facts *facts;         /* what is known of csr; the solve adds to it. NULL: the solve has facts of its own */
+    struct watch *watch;         /* shows progress and checks for Ctrl-C during long work on the host; may be NULL */
 };
 
 /* The phases of an iteration; each solver has some of these. */
@@ -357,7 +354,7 @@ struct solve {
     char next[400];         /* after solve_end: the command to try next; "" if the solve converged or was stopped */
     const char *next_why;   /* why that command may help; NULL: the command says so itself */
     struct solve_same same; /* see struct solve_options */
-    struct suits suits;     /* of the matrix, as far as proposals after a failure needed it */
+    struct facts own_facts; /* if the owner of the matrix keeps none */
     int why_detail;         /* index in `why` of the text after "converged: "; else 0 */
     int64_t iterations;     /* iterations done, according to the records that the host has read */
     /* the iteration at which the solver last started: 0, or the iteration at which a setting was changed */

@@ -355,12 +355,14 @@ static void explain_limit(const struct solve *v, char *out, size_t size)
         snprintf(out + n, size - (size_t)n, "; give a larger maxit or a larger tol");
 }
 
-/* Did rounding errors of fp32 make p'Ap negative, although A is positive definite? */
+/* Did rounding errors of fp32 make p'Ap negative, although A is positive definite or semidefinite, as solve_try has
+   found? In a singular A, p'Ap is 0 without them. */
 static bool broke_by_rounding(const struct solve *v)
 {
     bool by_a = v->solver->definite && v->host_scalars[S_WHAT] != BROKE_RHO;
-    return by_a && v->real == T_F32 && !v->refine.on && v->matrix.symmetry == SYMMETRY_YES &&
-           v->suits.definite >= DEFINITE_SEMI; /* solve_try has found it */
+    const struct facts *f = v->matrix.facts;
+    bool never_negative = is_definite(f->definite) || (is_semidefinite(f->definite) && v->host_scalars[S_PQ] != 0);
+    return by_a && v->real == T_F32 && !v->refine.on && fact_symmetric(f) == FACT_YES && never_negative;
 }
 
 static void explain_rounding(const struct solve *v, char *out, size_t size)

@@ -81,7 +81,7 @@ static bool may_factor(const struct solve *v)
 
 static bool takes_ilu0(struct solve *v)
 {
-    return may_factor(v) && suits_ilu0(&v->suits, v->system.A);
+    return may_factor(v) && suits_ilu0(v->matrix.facts, v->system.A);
 }
 
 /* Was x unchanged when the solver broke down? Then a restart from x breaks down again. */
@@ -94,9 +94,9 @@ static bool stuck(const struct solve *v)
 static bool suits_cg(struct solve *v)
 {
     const struct csr *A = v->system.A;
-    bool may = !v->solver->symmetric && v->matrix.symmetry != SYMMETRY_NO && may_factor(v);
-    struct suits *s = &v->suits;
-    return may && suits_symmetric(s, A) && suits_definite(s, A) >= DEFINITE_SEMI && suits_ic0(s, A);
+    struct facts *f = v->matrix.facts;
+    bool may = !v->solver->symmetric && !A->imag && may_factor(v);
+    return may && facts_symmetric(f, A) && is_one_sided(facts_definite(f, A)) && suits_ic0(f, A);
 }
 
 /* The solve broke down although A is not indefinite: rounding errors did it. */
@@ -106,7 +106,7 @@ static void for_rounding(struct solve *v, enum definiteness is)
         snprintf(v->next, sizeof v->next, "solve %s %s%s f64", v->solver->name, v->matrix.name,
                  same_but_precision(v).text);
         v->next_why = "with values of more digits";
-    } else if (is == DEFINITE_SEMI)
+    } else if (is_semidefinite(is))
         propose_direct(v, "direct spqr",
                        "A is singular up to rounding errors, and this finds a least-squares solution");
     else
@@ -117,23 +117,22 @@ static void for_symmetric(struct solve *v)
 {
     const struct solver *s = v->solver;
     const struct csr *A = v->system.A;
-    enum definiteness is = suits_definite(&v->suits, A);
+    enum definiteness is = facts_definite(v->matrix.facts, A);
     bool spoilt = v->reason == BROKE_DOWN, by_a = spoilt && v->host_scalars[S_WHAT] != BROKE_RHO;
     if (suits_cg(v))
-        propose(v, "cg", " precond ic0",
-                is == DEFINITE_YES ? solve_try_definite : "for symmetric semidefinite matrices");
-    else if (s->definite && by_a && is >= DEFINITE_SEMI)
+        propose(v, "cg", " precond ic0", is_definite(is) ? solve_try_definite : "for symmetric semidefinite matrices");
+    else if (s->definite && by_a && is_one_sided(is))
         for_rounding(v, is);
     else if (!s->symmetric || (s->definite && by_a))
         propose(v, "minres", "", "for symmetric matrices, definite or not");
-    else if (by_a && is != DEFINITE_SEMI)
+    else if (by_a && !is_semidefinite(is))
         snprintf(v->next, sizeof v->next, "check %s only rank", v->matrix.name);
-    else if (is == DEFINITE_SEMI)
+    else if (is_semidefinite(is))
         propose_direct(v, "direct spqr",
                        "A is singular up to rounding errors, and this finds a least-squares solution");
     else if ((!v->pre.method || spoilt) && diagonal_is_full(A) && diagonal_varies(A))
         propose(v, s->name, " precond jacobi", "corrects bad scaling");
-    else if (!v->pre.method && is == DEFINITE_YES && may_factor(v) && suits_ic0(&v->suits, A))
+    else if (!v->pre.method && is_definite(is) && may_factor(v) && suits_ic0(v->matrix.facts, A))
         propose(v, s->name, " precond ic0", "for symmetric positive definite matrices");
     else
         propose_factors(v);
@@ -160,7 +159,7 @@ static void for_any(struct solve *v)
 static void for_unknown(struct solve *v)
 {
     const struct csr *A = v->system.A;
-    if (suits_cg(v) || (suits_symmetric(&v->suits, A) && !v->pre.method && !takes_ilu0(v)))
+    if (suits_cg(v) || (!A->imag && facts_symmetric(v->matrix.facts, A) && !v->pre.method && !takes_ilu0(v)))
         for_symmetric(v);
     else
         for_any(v);
@@ -168,14 +167,14 @@ static void for_unknown(struct solve *v)
 
 bool solve_mismatched(const struct solve *v)
 {
-    return v->solver->symmetric && v->matrix.symmetry == SYMMETRY_NO;
+    return v->solver->symmetric && fact_symmetric(v->matrix.facts) == FACT_NO;
 }
 
 static void for_matrix(struct solve *v)
 {
     static void (*const by_symmetry[])(struct solve * v) = {
-        [SYMMETRY_UNKNOWN] = for_unknown, [SYMMETRY_YES] = for_symmetric, [SYMMETRY_NO] = for_any};
-    by_symmetry[v->matrix.symmetry](v);
+        [FACT_UNKNOWN] = for_unknown, [FACT_YES] = for_symmetric, [FACT_NO] = for_any};
+    by_symmetry[fact_symmetric(v->matrix.facts)](v);
 }
 
 /* The same solve with the smallest tol that is certain to be within reach. */

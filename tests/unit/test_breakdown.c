@@ -241,21 +241,23 @@ TEST(definiteness_is_proved)
         double a[9];
         enum definiteness is;
     } cases[] = {
-        {2, {1, 2, 2, 5}, DEFINITE_YES},
-        {2, {-1, 2, 2, -5}, DEFINITE_YES},
+        {2, {1, 2, 2, 5}, DEFINITE_POSITIVE},
+        {2, {-1, 2, 2, -5}, DEFINITE_NEGATIVE},
         {3, {5, 4, 4, 4, 5, -4, 4, -4, 5}, DEFINITE_NOT},
-        {3, {5, -4, -1, -4, 11, -7, -1, -7, 8}, DEFINITE_SEMI}, /* rows that sum to 0 */
-        {3, {11, -3, -8, -3, 9, -6, -8, -6, 14}, DEFINITE_SEMI},
-        {2, {190392490709135, 117669030460994, 117669030460994, 72723460248141}, DEFINITE_SEMI},  /* determinant -1 */
-        {2, {308061521170129, 190392490709135, 190392490709135, 117669030460994}, DEFINITE_SEMI}, /* 1 */
+        {3, {5, -4, -1, -4, 11, -7, -1, -7, 8}, DEFINITE_UNDECIDED}, /* rows that sum to 0 */
+        {3, {11, -3, -8, -3, 9, -6, -8, -6, 14}, DEFINITE_UNDECIDED},
+        {2,
+         {190392490709135, 117669030460994, 117669030460994, 72723460248141},
+         DEFINITE_UNDECIDED}, /* determinant -1 */
+        {2, {308061521170129, 190392490709135, 190392490709135, 117669030460994}, DEFINITE_UNDECIDED}, /* 1 */
     };
     for (int i = 0; i < COUNT(cases); i++) {
         int row[9], col[9], n = cases[i].n;
-        struct suits s = {0};
+        struct facts f = {0};
         struct csr A;
         for (int k = 0; k < n * n; k++) row[k] = k / n, col[k] = k % n;
         assert_true(csr_from_triplets(&A, n, n, n * n, row, col, cases[i].a, NULL, NULL, NULL));
-        if (suits_definite(&s, &A) != cases[i].is) fail_msg("matrix %d: %d", i, s.definite);
+        if (facts_definite(&f, &A) != cases[i].is) fail_msg("matrix %d: %d", i, f.definite);
         csr_free(&A);
     }
 }

@@ -14,6 +14,14 @@
 #include <math.h>
 #include <unistd.h>
 
+/* Of the matrix of the next card: nothing is known. */
+static struct facts *fresh(void)
+{
+    static struct facts f;
+    f = (struct facts){0};
+    return &f;
+}
+
 /* ---- the table of scipy ---- */
 
 enum { KEYS_MOST = 80, LINE_MOST = 4096 };
@@ -73,7 +81,7 @@ static int compare_row(const char *folder, char *const *key, char *const *field,
     snprintf(path, sizeof path, "%s/%s.mtx.gz", folder, field[0]);
     if (!mtx_load(path, NULL, &A, &info, &e)) fail_msg("%s: %s", path, e.text);
     if (load_info_is_pattern(&info)) snprintf(info.field, sizeof info.field, "real"); /* the table is about ones */
-    assert_true(card_make(&c, &A, &info, false, NULL, NULL, &e));
+    assert_true(card_make(&c, &A, &info, fresh(), false, NULL, NULL, &e));
     for (int i = 0; i < c.n; i++) {
         if (c.row[i].state == CARD_FOUND || c.row[i].state == CARD_UNFIT) continue;
         print_error("%s: %s: %s\n", field[0], c.row[i].line->name, card_text(&c.row[i]).text);
@@ -149,7 +157,7 @@ static void check_text(const struct card *c, const char *line, const char *part)
 static void card_of(struct card *c, const struct csr *A)
 {
     struct err e = {0};
-    assert_true(card_make(c, A, NULL, true, NULL, NULL, &e));
+    assert_true(card_make(c, A, NULL, fresh(), true, NULL, NULL, &e));
 }
 
 TEST(test_found)
@@ -455,6 +463,26 @@ TEST(test_ritz)
     card_flops_most = saved_flops_most;
 }
 
+/* Of a matrix too large to factor with a negative diagonal, neither sentence is proved: -A may be definite. */
+TEST(negative_and_too_large_to_factor)
+{
+    static double a[] = {-2, -1, -1, -1, -2, -1, -1, -1, -2}; /* eigenvalues -1, -1, -4 */
+    double saved_flops_most = card_flops_most, found;
+    struct csr A;
+    struct card c;
+    make_small(&A, 3, a);
+    card_flops_most = 0;
+    card_of(&c, &A);
+    check_value(&c, "definite", "positive_definite", 0);
+    assert_false(card_value(&c, "definite", "negative_definite", &found));
+    card_free(&c);
+    card_flops_most = saved_flops_most;
+    card_of(&c, &A);
+    check_value(&c, "definite", "negative_definite", 1);
+    card_free(&c);
+    csr_free(&A);
+}
+
 /* nnz(L) compared with CHOLMOD's counts, and the 1-norm condition of a matrix whose inverse is known. */
 TEST(test_factors)
 {
@@ -580,7 +608,7 @@ TEST(test_stopped)
     for (int i = 0; i < COUNT(at); i++) {
         struct stopper s = {{.tick = stop_at}, at[i]};
         struct card c;
-        assert_true(card_make(&c, &A, NULL, true, NULL, &s.watch, &e));
+        assert_true(card_make(&c, &A, NULL, fresh(), true, NULL, &s.watch, &e));
         bool past = false;
         for (int k = 0; k < c.n; k++) {
             if (past) assert_int_equal(c.row[k].state, CARD_LEFT);
@@ -607,7 +635,7 @@ TEST(test_memory)
         struct card c;
         struct err why = {0};
         mem_fail_at(n);
-        bool ok = card_make(&c, &A, NULL, true, NULL, NULL, &why);
+        bool ok = card_make(&c, &A, NULL, fresh(), true, NULL, NULL, &why);
         mem_fail_at(0);
         failed = !ok;
         for (int i = 0; ok && i < c.n; i++) {
@@ -787,7 +815,7 @@ TEST(a_pattern_is_judged_without_values)
         struct card_verdict v;
         struct err e = {0};
         double found;
-        assert_true(mtx_load(path, NULL, &A, &info, &e) && card_make(&c, &A, &info, true, NULL, NULL, &e));
+        assert_true(mtx_load(path, NULL, &A, &info, &e) && card_make(&c, &A, &info, fresh(), true, NULL, NULL, &e));
         for (int k = 0; k < COUNT(by_values); k++)
             if (card_value(&c, line_of(by_values[k])->name, by_values[k], &found)) fail_msg("%s", by_values[k]);
         check_value(&c, "valid", "has_values", 0);
@@ -812,7 +840,7 @@ TEST(a_pattern_may_be_singular)
     struct load_info info = {0};
     struct card c;
     struct err e = {0};
-    assert_true(mtx_load(path, NULL, &A, &info, &e) && card_make(&c, &A, &info, true, NULL, NULL, &e));
+    assert_true(mtx_load(path, NULL, &A, &info, &e) && card_make(&c, &A, &info, fresh(), true, NULL, NULL, &e));
     check_value(&c, "singular", "singular", 1);
     card_free(&c);
     csr_free(&A);
@@ -872,12 +900,12 @@ TEST(test_limit)
     assert_true(generator_find("poisson2d")->make(p, 1, NULL, &A, &e));
     A.val[csr_find(&A, 4000, 4000)] = 3.999; /* with this value, diagonal dominance does not prove definiteness */
     card_limit_us = 0;
-    assert_true(card_make(&c, &A, NULL, false, NULL, NULL, &e));
+    assert_true(card_make(&c, &A, NULL, fresh(), false, NULL, NULL, &e));
     card_limit_us = limit_us;
     assert_false(c.stopped);
     for (int i = 0; i < c.n; i++) assert_int_equal(c.row[i].state, c.row[i].line->costly ? CARD_LATE : CARD_FOUND);
     card_free(&c);
-    assert_true(card_make(&c, &A, NULL, true, NULL, NULL, &e));
+    assert_true(card_make(&c, &A, NULL, fresh(), true, NULL, NULL, &e));
     for (int i = 0; i < c.n; i++) assert_int_equal(c.row[i].state, CARD_FOUND);
     card_free(&c);
     csr_free(&A);

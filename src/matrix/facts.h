@@ -1,0 +1,61 @@
+/* What is known of a matrix. A fact is found out once, by whoever needs it first: a command, the report card, a solve.
+   The facts are kept with the matrix (session/matrix.h), whose entries never change. */
+#ifndef FACTS_H
+#define FACTS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "dominance.h"
+#include "symmetry.h"
+
+enum fact { FACT_UNKNOWN, FACT_NO, FACT_YES };
+
+/* What is proved about the eigenvalues of a symmetric or hermitian matrix.
+   NOT: it is not positive definite, and not known to be negative definite or positive semidefinite.
+   UNDECIDED: no eigenvalue of A, or of -A if the diagonal is negative, is below 0 by more than rounding errors; whether
+   one is 0 or below cannot be decided in fp64.
+   SEMI: no eigenvalue is below 0, and one is 0. */
+enum definiteness {
+    DEFINITE_UNKNOWN,
+    DEFINITE_NOT,
+    DEFINITE_UNDECIDED,
+    DEFINITE_SEMI,
+    DEFINITE_POSITIVE,
+    DEFINITE_NEGATIVE
+};
+
+/* All 0: nothing is known. */
+struct facts {
+    bool has_symmetry, has_dominance, has_rank;
+    struct symmetry symmetry;
+    enum dominant dominance; /* of the rows */
+    bool strict;             /* strictly dominant in all rows or in all columns */
+    enum definiteness definite;
+    bool positive_discs, negative_discs; /* all Gershgorin discs lie to the right, or to the left, of 0 */
+    bool singular, regular;              /* proved */
+    const char *proof;                   /* of `singular` or `regular`, in a few words; NULL: not stated */
+    int64_t rank;                        /* structural rank */
+    int64_t no_diagonal;                 /* diagonal entries that are missing or 0 */
+    int64_t systems;                     /* weakly connected components; 0: not known */
+    double row_ratio;                    /* largest row maximum of |a| divided by the smallest; 0: not known */
+    double condition; /* estimated from below; INFINITY: LU has no pivot, or beyond the range of fp64; 0: not known */
+    double equilibrated; /* the same of the equilibrated matrix (equilibrate.h) */
+    enum fact ilu0; /* do incomplete factors exist, without a pivot that is 0 but for rounding? (solvers/suits.h) */
+    enum fact ic0;  /* and with positive pivots, of A or -A */
+    bool looked_for_definite; /* facts_definite has looked */
+};
+
+/* Is A symmetric (if complex: hermitian) up to rounding, as far as it is known? */
+enum fact fact_symmetric(const struct facts *f);
+/* The same, found out if it is not known and takes some 100 ms at most; false if it takes longer. */
+bool facts_symmetric(struct facts *f, const struct csr *A);
+/* What is known of the eigenvalues of a real A, symmetric up to rounding. If nothing is, it is found out by dominance,
+   or by Cholesky factors in the envelope of a reordered A, if that takes some 100 ms at most. */
+enum definiteness facts_definite(struct facts *f, const struct csr *A);
+
+bool is_definite(enum definiteness d);     /* positive or negative */
+bool is_semidefinite(enum definiteness d); /* up to rounding errors: singular, with all eigenvalues on one side of 0 */
+bool is_one_sided(enum definiteness d);    /* one of both */
+
+#endif
