@@ -191,11 +191,6 @@ double card_time_left(const struct card *c);
 bool card_has_time(const struct card *c, double us);
 /* Like card_has_time, but if there is not enough time, the line ends with E_LIMIT and gets the state CARD_LATE. */
 bool card_affords(struct card *c, double us, struct err *e);
-/* The number of decimal digits that a solve with this condition number loses; at most CARD_DIGITS, the number of digits
-   of fp64. If a solve loses CARD_DIGITS digits, A is singular up to the rounding errors of fp64. If it loses
-   CARD_DIGITS_F32 or more digits, a solve in fp32 has no correct digit. */
-enum { CARD_DIGITS = 16, CARD_DIGITS_F32 = 7 };
-int card_digits_lost(double condition);
 /* "12,345". The text is returned by value, so that one call to card_say may contain several such texts. */
 struct card_digits {
     char text[40];

@@ -314,11 +314,6 @@ static bool hager(struct card *c, bool symmetric, struct conditions *out, struct
 
 /* ---- the line ---- */
 
-int card_digits_lost(double condition)
-{
-    return condition > 1 ? (int)fmin(CARD_DIGITS, round(log10(condition))) : 0;
-}
-
 /* Is the difference between the two numbers worth a word? */
 static bool scaling_matters(const struct conditions *n)
 {
@@ -327,24 +322,24 @@ static bool scaling_matters(const struct conditions *n)
 
 static void say_digits(struct card_row *r, const struct conditions *n)
 {
-    int digits = card_digits_lost(n->equilibrated);
+    int digits = digits_lost(n->equilibrated);
     if (scaling_matters(n))
         card_say(r, "%.2g (1-norm, Hager), equilibrated %.2g", n->as_scaled, n->equilibrated);
     else
         card_say(r, "about %.2g, 1-norm (Hager)", n->as_scaled);
-    card_advise(r, "%d of %d digits lost", digits, CARD_DIGITS);
-    if (digits >= CARD_DIGITS_F32) card_add_advice(r, ", not fp32");
+    card_advise(r, "%d of %d digits lost", digits, DIGITS_F64);
+    if (digits >= DIGITS_F32) card_add_advice(r, ", not fp32");
 }
 
 /* What LU found. A proof that A is singular outweighs the number. */
 static void say_conditions(const struct card *c, struct card_row *r, const struct conditions *n)
 {
-    bool near = card_digits_lost(n->as_scaled) == CARD_DIGITS;
+    bool near = digits_lost(n->as_scaled) == DIGITS_F64;
     if (c->facts->singular)
         card_say(r, "infinite: A is singular");
     else if (n->no_pivot)
         card_say(r, "LU meets a zero pivot: nearly singular to fp64, even equilibrated");
-    else if (near && card_digits_lost(n->equilibrated) == CARD_DIGITS)
+    else if (near && digits_lost(n->equilibrated) == DIGITS_F64)
         card_say(r, "about %.2g: nearly singular to fp64; equilibrated: %.2g", n->as_scaled, n->equilibrated);
     else if (near)
         card_say(r,
@@ -358,9 +353,9 @@ static void say_conditions(const struct card *c, struct card_row *r, const struc
 /* What Lanczos found of a matrix that is too large for LU. */
 static void say_lanczos(struct card_row *r, const struct card_lanczos *l)
 {
-    int digits = card_digits_lost(l->high / l->low);
+    int digits = digits_lost(l->high / l->low);
     card_say(r, "at least %.2g, 2-norm (Lanczos, %s)", l->high / l->low, how_many(l->steps, "step").text);
-    card_advise(r, "%d of %d digits lost", digits, CARD_DIGITS);
+    card_advise(r, "%d of %d digits lost", digits, DIGITS_F64);
 }
 
 static bool measure(struct card *c, bool krylov, struct conditions *n, struct card_lanczos *l, bool *direct,
@@ -382,7 +377,7 @@ static bool run(struct card *c, struct card_row *r, struct err *e)
     struct card_lanczos l = {.low = NAN};
     bool krylov = s && !c->A->imag && s->values && c->facts->definite == DEFINITE_POSITIVE, direct;
     if (!s || !measure(c, krylov, &n, &l, &direct, e)) return false;
-    if (direct && card_digits_lost(n.equilibrated) == CARD_DIGITS && !card_regularity(c, true, e)) return false;
+    if (direct && digits_lost(n.equilibrated) == DIGITS_F64 && !card_regularity(c, true, e)) return false;
     if (!c->facts->singular) {
         card_set(r, "condition_1", n.as_scaled);
         card_set(r, "condition_equilibrated", n.equilibrated);

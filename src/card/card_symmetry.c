@@ -99,10 +99,11 @@ const struct card_symmetry *card_symmetry(struct card *c, struct err *e)
     out->off = m.off;
     out->mirrored = m.mirrored;
     out->equal = m.equal;
-    out->skew = m.all > 0 ? sqrt(m.skew / m.all) : m.all == 0 ? 0 : NAN;
+    f->skew = out->skew = m.all > 0 ? sqrt(m.skew / m.all) : m.all == 0 ? 0 : NAN;
     out->pattern = f->symmetry.pattern;
     out->values = c->A->imag ? f->symmetry.values : f->symmetry.rounding;
     out->hermitian = f->symmetry.rounding;
+    f->has_skew = !isnan(f->skew);
     c->has_symmetry = true;
     return out;
 }

@@ -74,6 +74,7 @@ const struct card_values *card_values(struct card *c, struct err *e)
     if (c->has_values) return &c->values;
     c->values = (struct card_values){.bad_row = INT64_MAX, .zero_row = INT64_MAX, .empty_row = INT64_MAX};
     c->has_values = card_scan(c, "values", sizeof c->values, &c->values, visit, merge, e);
+    if (c->has_values) c->facts->not_finite = c->values.bad > 0;
     return c->has_values ? &c->values : NULL;
 }
 

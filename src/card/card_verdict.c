@@ -1,6 +1,7 @@
 /* The verdict on a matrix, from the results of the card's lines: kind, solver, format, problems. */
 #include "card.h"
 #include "matrix/csr.h"
+#include "solvers/rules.h"
 #include "base/text.h"
 
 #include <math.h>
@@ -62,44 +63,12 @@ static void judge_kind(const struct card *c, struct card_verdict *v)
 /* Singular up to the rounding errors of fp64, even after its rows and columns were scaled? */
 static bool is_nearly_singular(const struct card *c)
 {
-    return card_digits_lost(c->facts->equilibrated) == CARD_DIGITS;
-}
-
-static const char *solver_for_symmetric(const struct card *c)
-{
-    static const char *const by_sign[] = {
-        [DEFINITE_UNKNOWN] = "cg if positive definite, which is not proved; otherwise minres",
-        [DEFINITE_POSITIVE] = "cg, with precond ic0 or jacobi",
-        [DEFINITE_SEMI] = "cg or minres, if b is in the range of A",
-        [DEFINITE_NOT] = "minres; not cg, because A is not positive definite",
-        [DEFINITE_NEGATIVE] = "cg, which solves -A x = -b, with precond ic0 or jacobi",
-        [DEFINITE_UNDECIDED] = "cg, probably: A is semidefinite to rounding; or minres"};
-    return by_sign[c->facts->definite];
-}
-
-static const char *solver_for_unsymmetric(const struct card *c)
-{
-    if (c->facts->no_diagonal) return "gmres or bicgstab, but not with ilu0, which needs a nonzero diagonal";
-    if (c->facts->strict) return "bicgstab or gmres; jacobi and gs converge too";
-    return "bicgstab or gmres, with precond ilu0";
-}
-
-static const char *solver_for(const struct card *c)
-{
-    if (c->values.bad) return "none, until NaN and inf are removed";
-    if (c->pattern && !c->facts->singular) return "not known: the file has no values";
-    if (!is_square(c)) return "`solve direct`: least squares";
-    if (c->facts->singular) return "none: A is singular, so A x = b has no unique solution";
-    if (is_nearly_singular(c)) return "`solve direct`; x may have no correct digit: nearly singular to fp64";
-    if (!c->has_symmetry) return "not known, because the symmetry is not known";
-    if (c->A->imag ? c->symmetry.hermitian : c->symmetry.values) return solver_for_symmetric(c);
-    if (!c->A->imag && c->symmetry.skew < 1e-12) return "`symmetrize`, then cg if positive definite";
-    return solver_for_unsymmetric(c);
+    return digits_lost(c->facts->equilibrated) == DIGITS_F64;
 }
 
 static void judge_solver(const struct card *c, struct card_verdict *v)
 {
-    text_append(v->solve, sizeof v->solve, "%s", solver_for(c));
+    text_append(v->solve, sizeof v->solve, "%s", rule_for(c->facts, c->A)->verdict);
 }
 
 /* ---- what stores it ---- */
@@ -166,18 +135,17 @@ static void judge_singular(const struct card *c, struct card_verdict *v)
 static void judge_condition(const struct facts *f, struct card_verdict *v)
 {
     static const double APART = 1e4;
-    int digits = card_digits_lost(f->equilibrated);
+    int digits = digits_lost(f->equilibrated);
     bool scales = f->condition > APART * f->equilibrated;
     if (!(f->equilibrated > 0)) {
-        if (card_digits_lost(f->condition) >= CARD_DIGITS_F32)
-            add_problem(v, "condition at least %.1g as scaled", f->condition);
+        if (digits_lost(f->condition) >= DIGITS_F32) add_problem(v, "condition at least %.1g as scaled", f->condition);
     } else if (isinf(f->equilibrated)) {
         add_problem(v, "nearly singular to fp64: LU meets a zero pivot, even equilibrated");
-    } else if (digits == CARD_DIGITS) {
+    } else if (digits == DIGITS_F64) {
         add_problem(v, "condition about %.1g, equilibrated: nearly singular to fp64", f->equilibrated);
-    } else if (digits >= CARD_DIGITS_F32) {
+    } else if (digits >= DIGITS_F32) {
         add_problem(v, "condition about %.1g%s: a solve loses %d of %d digits; do not use fp32", f->equilibrated,
-                    scales ? " after `scale`" : "", digits, CARD_DIGITS);
+                    scales ? " after `scale`" : "", digits, DIGITS_F64);
     } else if (scales && f->row_ratio <= ROWS_APART) {
         add_problem(v, "condition %.1g, but %.1g equilibrated: `scale` first", f->condition, f->equilibrated);
     }

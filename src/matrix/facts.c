@@ -192,3 +192,8 @@ enum definiteness facts_definite(struct facts *f, const struct csr *A)
     f->looked_for_definite = true;
     return f->definite;
 }
+
+int digits_lost(double condition)
+{
+    return condition > 1 ? (int)fmin(DIGITS_F64, round(log10(condition))) : 0;
+}

@@ -27,15 +27,17 @@ enum definiteness {
 
 /* All 0: nothing is known. */
 struct facts {
-    bool has_symmetry, has_dominance, has_rank;
+    bool not_finite; /* A has NaN or inf */
+    bool no_values;  /* the file is a pattern: the values of A are ones */
+    bool has_symmetry, has_skew, has_dominance;
     struct symmetry symmetry;
+    double skew;             /* ||A - A'||_F / ||A||_F, A' conjugated */
     enum dominant dominance; /* of the rows */
     bool strict;             /* strictly dominant in all rows or in all columns */
     enum definiteness definite;
     bool positive_discs, negative_discs; /* all Gershgorin discs lie to the right, or to the left, of 0 */
     bool singular, regular;              /* proved */
     const char *proof;                   /* of `singular` or `regular`, in a few words; NULL: not stated */
-    int64_t rank;                        /* structural rank */
     int64_t no_diagonal;                 /* diagonal entries that are missing or 0 */
     int64_t systems;                     /* weakly connected components; 0: not known */
     double row_ratio;                    /* largest row maximum of |a| divided by the smallest; 0: not known */
@@ -53,6 +55,12 @@ bool facts_symmetric(struct facts *f, const struct csr *A);
 /* What is known of the eigenvalues of a real A, symmetric up to rounding. If nothing is, it is found out by dominance,
    or by Cholesky factors in the envelope of a reordered A, if that takes some 100 ms at most. */
 enum definiteness facts_definite(struct facts *f, const struct csr *A);
+
+/* The number of decimal digits that a solve with this condition number loses; at most DIGITS_F64, the number of digits
+   of fp64. If a solve loses DIGITS_F64 digits, A is singular up to the rounding errors of fp64. If it loses
+   DIGITS_F32 or more digits, a solve in fp32 has no correct digit. */
+enum { DIGITS_F64 = 16, DIGITS_F32 = 7 };
+int digits_lost(double condition);
 
 bool is_definite(enum definiteness d);     /* positive or negative */
 bool is_semidefinite(enum definiteness d); /* up to rounding errors: singular, with all eigenvalues on one side of 0 */

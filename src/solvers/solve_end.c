@@ -8,6 +8,7 @@
 #include "base/mem.h"
 #include "base/screen_lock.h"
 #include "precond.h"
+#include "rules.h"
 #include "matrix/reference.h"
 #include "solve.h"
 #include "solve_state.h"
@@ -415,10 +416,12 @@ static void explain_drifted(const struct solve *v, char *out, size_t size)
 static void add_advice(const struct solve *v, char *out, size_t size)
 {
     size_t n = strlen(out);
+    bool by_rule =
+        is_definite(v->matrix.facts->definite) && v->next_why == rule_for(v->matrix.facts, v->system.A)->because;
     if (solve_mismatched(v))
         explain_mismatch(v, out + n, size - n);
     else
-        snprintf(out + n, size - n, "; %s", v->next_why == solve_try_definite ? solve_try_definite : v->solver->advice);
+        snprintf(out + n, size - n, "; %s", by_rule ? v->next_why : v->solver->advice);
 }
 
 /* Has the scaled system, whose numbers are finite, an x that fp64 can store, but A x = b does not? */

@@ -178,7 +178,6 @@ void refine_explain(const struct solve *v, char *out, size_t size);
 /* Set v->next and v->next_why. needs_more_digits: tol is smaller than rounding allows. */
 void solve_try(struct solve *v, bool needs_more_digits);
 bool solve_mismatched(const struct solve *v); /* does the solver need a symmetric matrix, which A is not? */
-extern const char solve_try_definite[];       /* v->next_why if cg is proposed because A is positive definite */
 
 /* ---- solve_x.c ---- */
 

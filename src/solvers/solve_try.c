@@ -6,6 +6,7 @@
 #include "matrix/csr.h"
 #include "forecast.h"
 #include "precond.h"
+#include "rules.h"
 #include "solve.h"
 #include "solve_state.h"
 #include "solver.h"
@@ -15,8 +16,6 @@
 #include <stdio.h>
 
 enum { LONGER_M = 200 }; /* iterations per cycle that gmres should try before a direct solver */
-
-const char solve_try_definite[] = "A is symmetric positive definite, and cg makes use of that";
 
 /* The same system by another method: `method` names the solver and its options. */
 static void propose(struct solve *v, const char *method, const char *options, const char *why)
@@ -90,13 +89,29 @@ static bool stuck(const struct solve *v)
     return v->reason == BROKE_DOWN && v->iterations == v->base;
 }
 
-/* Could cg with ic0 take the place of a solver that does not use the symmetry of A? */
+/* The rule for A, by facts that take a short time to find out. */
+static const struct rule *rule_of(struct solve *v)
+{
+    struct facts *f = v->matrix.facts;
+    if (facts_symmetric(f, v->system.A)) facts_definite(f, v->system.A);
+    return rule_for(f, v->system.A);
+}
+
+/* Could a solver for definite matrices (cg), with ic0, take the place of one that does not use the symmetry of A? */
 static bool suits_cg(struct solve *v)
 {
-    const struct csr *A = v->system.A;
-    struct facts *f = v->matrix.facts;
-    bool may = !v->solver->symmetric && !A->imag && may_factor(v);
-    return may && facts_symmetric(f, A) && is_one_sided(facts_definite(f, A)) && suits_ic0(f, A);
+    if (v->solver->symmetric || v->system.A->imag || !may_factor(v)) return false;
+    const char *name = rule_of(v)->solver;
+    const struct solver *better = name ? solver_find(name) : NULL;
+    return better && better->definite && suits_ic0(v->matrix.facts, v->system.A);
+}
+
+static void propose_rule(struct solve *v)
+{
+    const struct rule *r = rule_of(v);
+    char options[40];
+    snprintf(options, sizeof options, " precond %s", r->pre);
+    propose(v, r->solver, options, r->because);
 }
 
 /* The solve broke down although A is not indefinite: rounding errors did it. */
@@ -120,7 +135,7 @@ static void for_symmetric(struct solve *v)
     enum definiteness is = facts_definite(v->matrix.facts, A);
     bool spoilt = v->reason == BROKE_DOWN, by_a = spoilt && v->host_scalars[S_WHAT] != BROKE_RHO;
     if (suits_cg(v))
-        propose(v, "cg", " precond ic0", is_definite(is) ? solve_try_definite : "for symmetric semidefinite matrices");
+        propose_rule(v);
     else if (s->definite && by_a && is_one_sided(is))
         for_rounding(v, is);
     else if (!s->symmetric || (s->definite && by_a))

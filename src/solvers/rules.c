@@ -1,0 +1,65 @@
+/* The table of rules: these facts, so this method. */
+#include "rules.h"
+#include "base/base.h"
+#include "matrix/csr.h"
+#include "matrix/facts.h"
+
+enum {
+    NOT_FINITE = 1 << 0, /* NaN or inf */
+    NO_VALUES = 1 << 1,
+    RECTANGULAR = 1 << 2,
+    SINGULAR = 1 << 3,
+    NEARLY_SINGULAR = 1 << 4, /* to fp64, even equilibrated */
+    SYMMETRY_UNKNOWN = 1 << 5,
+    SYMMETRIC = 1 << 6, /* if complex: hermitian; up to rounding */
+    DEFINITENESS = 7,   /* one bit for each value of enum definiteness begins here */
+    NEARLY_SYMMETRIC = 1 << 13,
+    NO_DIAGONAL = 1 << 14, /* entries of the diagonal are missing or 0 */
+    DOMINANT = 1 << 15
+};
+#define IS(definite) (SYMMETRIC | 1u << (DEFINITENESS + (definite)))
+
+static unsigned traits_of(const struct facts *f, const struct csr *A)
+{
+    static const double NEAR = 1e-12;
+    enum fact symmetric = fact_symmetric(f);
+    return (f->not_finite ? NOT_FINITE : 0u) | (f->no_values && !f->singular ? NO_VALUES : 0u) |
+           (A->rows != A->cols ? RECTANGULAR : 0u) | (f->singular ? SINGULAR : 0u) |
+           (digits_lost(f->equilibrated) == DIGITS_F64 ? NEARLY_SINGULAR : 0u) |
+           (symmetric == FACT_UNKNOWN ? SYMMETRY_UNKNOWN : 0u) | (symmetric == FACT_YES ? IS(f->definite) : 0u) |
+           (f->has_skew && f->skew < NEAR && !A->imag ? NEARLY_SYMMETRIC : 0u) | (f->no_diagonal ? NO_DIAGONAL : 0u) |
+           (f->strict ? DOMINANT : 0u);
+}
+
+static const char definite[] = "A is symmetric positive definite, and cg makes use of that",
+                  minus_definite[] = "A is symmetric negative definite, and cg makes use of that",
+                  semidefinite[] = "for symmetric semidefinite matrices",
+                  symmetric[] = "for symmetric matrices, definite or not", all[] = "for any matrix",
+                  never_grows[] = "its residual never grows within a cycle";
+
+static const struct rule rules[] = {
+    {NOT_FINITE, .verdict = "none, until NaN and inf are removed"},
+    {NO_VALUES, .verdict = "not known: the file has no values"},
+    {RECTANGULAR, .verdict = "`solve direct`: least squares"},
+    {SINGULAR, .verdict = "none: A is singular, so A x = b has no unique solution"},
+    {NEARLY_SINGULAR, .verdict = "`solve direct`; x may have no correct digit: nearly singular to fp64"},
+    {SYMMETRY_UNKNOWN, .verdict = "not known, because the symmetry is not known"},
+    {IS(DEFINITE_POSITIVE), "cg", "ic0", definite, "cg, with precond ic0 or jacobi"},
+    {IS(DEFINITE_NEGATIVE), "cg", "ic0", minus_definite, "cg, which solves -A x = -b, with precond ic0 or jacobi"},
+    {IS(DEFINITE_SEMI), "cg", "ic0", semidefinite, "cg or minres, if b is in the range of A"},
+    {IS(DEFINITE_UNDECIDED), "cg", "ic0", semidefinite, "cg, probably: A is semidefinite to rounding; or minres"},
+    {IS(DEFINITE_NOT), "minres", NULL, symmetric, "minres; not cg, because A is not positive definite"},
+    {SYMMETRIC, "minres", NULL, symmetric, "cg if positive definite, which is not proved; otherwise minres"},
+    {NEARLY_SYMMETRIC, "bicgstab", "ilu0", all, "`symmetrize`, then cg if positive definite"},
+    {NO_DIAGONAL, "gmres", NULL, never_grows, "gmres or bicgstab, but not with ilu0, which needs a nonzero diagonal"},
+    {DOMINANT, "bicgstab", "ilu0", all, "bicgstab or gmres; jacobi and gs converge too"},
+    {0, "bicgstab", "ilu0", all, "bicgstab or gmres, with precond ilu0"},
+};
+
+const struct rule *rule_for(const struct facts *f, const struct csr *A)
+{
+    unsigned has = traits_of(f, A);
+    int i = 0;
+    while (rules[i].traits & ~has) i++;
+    return &rules[i];
+}

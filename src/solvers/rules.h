@@ -1,0 +1,20 @@
+/* Which method suits a matrix, by what is known of it: one table, from which `check` takes its verdict, and a solve
+   that failed takes what to try next. Times are not considered: `advise solver` measures them. */
+#ifndef RULES_H
+#define RULES_H
+
+struct csr;
+struct facts;
+
+struct rule {
+    unsigned traits;     /* the rule fits a matrix that has all of these: bits, in rules.c */
+    const char *solver;  /* NULL: no solver by iteration suits */
+    const char *pre;     /* the preconditioner that suits; NULL: none */
+    const char *because; /* why, after "solve SOLVER A: "; NULL: there is no solver */
+    const char *verdict; /* what `check` says */
+};
+
+/* The first rule that fits A and its facts; the last one fits every matrix. */
+const struct rule *rule_for(const struct facts *f, const struct csr *A);
+
+#endif
