@@ -4,6 +4,7 @@
 #include "base/clock.h"
 #include "base/err.h"
 #include "base/loop.h"
+#include "base/magnitude.h"
 #include "base/mem.h"
 #include "base/screen_lock.h"
 #include "base/text.h"
@@ -64,18 +65,26 @@ struct squares {
     int64_t count[EXPONENTS];
 };
 
-static double square_at(const double *x, int64_t parts, int64_t i)
+/* A vector of n * parts numbers, whose squares are those of x 2^-exponent, so that they stay in range. */
+struct vector {
+    const double *x;
+    int64_t n, parts;
+    int exponent;
+};
+
+static double square_at(const struct vector *v, int64_t i)
 {
-    double re = x[parts * i], im = parts > 1 ? x[2 * i + 1] : 0;
+    double re = ldexp(v->x[v->parts * i], -v->exponent);
+    double im = v->parts > 1 ? ldexp(v->x[2 * i + 1], -v->exponent) : 0;
     return re * re + im * im;
 }
 
 /* Insert row i into the list of the largest rows. */
-static void insert(const double *x, int64_t parts, int64_t i, struct evidence *found)
+static void insert(const struct vector *v, int64_t i, struct evidence *found)
 {
-    double size = square_at(x, parts, i);
+    double size = square_at(v, i);
     int at = found->rows;
-    while (at > 0 && square_at(x, parts, found->row[at - 1]) < size) at--;
+    while (at > 0 && square_at(v, found->row[at - 1]) < size) at--;
     if (at == EVIDENCE_ROWS) return;
     if (found->rows < EVIDENCE_ROWS) found->rows++;
     for (int k = found->rows - 1; k > at; k--) found->row[k] = found->row[k - 1];
@@ -101,16 +110,18 @@ static int64_t rows_of_most(const struct squares *q)
 /* How many rows hold 90% of the squares of a vector x[n * parts]? The largest of these rows go to `found`. */
 static bool concentrate(const double *x, int64_t n, int64_t parts, struct evidence *found, int64_t *rows, struct err *e)
 {
+    double most = magnitudes_of(n * parts, x).most;
+    struct vector v = {x, n, parts, most > 0 ? ilogb(most) : 0};
     struct squares *q = mem_zero(1, sizeof *q, "the rows of a vector", e);
     struct loop l = loop_of("the rows of a vector", n);
     if (!q) return false;
     found->rows = 0;
     for (int64_t i = 0; i < n && loop_goes(&l, i); i++) {
-        double size = square_at(x, parts, i);
+        double size = square_at(&v, i);
         if (!(size > 0) || !isfinite(size)) continue;
         q->sum[ilogb(size) - EXPONENT_LEAST] += size;
         q->count[ilogb(size) - EXPONENT_LEAST]++;
-        insert(x, parts, i, found);
+        insert(&v, i, found);
     }
     *rows = rows_of_most(q);
     if (found->rows > *rows) found->rows = (int)*rows;
@@ -161,7 +172,7 @@ static bool find_accuracy(struct inquiry *q, const char *cause, struct err *e)
     const struct solve *v = q->v;
     double truth = v->result.residual_true;
     (void)e;
-    if (!(truth > 10 * v->residual)) return true;
+    if (!(truth > 10 * v->residual) || isinf(truth)) return true; /* inf: x or A x has left the range of fp64 */
     struct evidence *x = add(q, cause, truth / v->residual);
     if (!x) return true;
     snprintf(x->text, sizeof x->text,
@@ -186,8 +197,9 @@ static bool find_slowness(struct inquiry *q, const char *cause, struct err *e)
     struct evidence *x = add(q, cause, f.rate);
     if (!x) return true;
     if (isnan(f.rate))
-        snprintf(x->text, sizeof x->text, "%s show no rate yet; after %d or more, `why stagnates` estimates it",
-                 how_many(v->iterations - v->base, "iteration").text, EXPECTED_LEAST);
+        snprintf(x->text, sizeof x->text, "%s %s no rate yet; after %d or more, `why stagnates` estimates it",
+                 how_many(v->iterations - v->base, "iteration").text, v->iterations - v->base == 1 ? "shows" : "show",
+                 EXPECTED_LEAST);
     else if (isfinite(f.iterations))
         snprintf(x->text, sizeof x->text,
                  "the residual fell by the factor %.6g per iteration in the second half; at this rate, tol needs about "
@@ -240,7 +252,8 @@ static bool find_indefinite(struct inquiry *q, const char *cause, struct err *e)
     if (!x) return true;
     snprintf(x->text, sizeof x->text, "%s; %s%s",
              r && r->state == CARD_FOUND ? r->finding : "A is not positive definite",
-             q->v->solver->definite ? q->v->solver->name : "eigenvalues on both sides of 0 slow the solver down",
+             q->v->solver->definite ? q->v->solver->name
+                                    : "if its eigenvalues lie on both sides of 0, they slow the solver down",
              q->v->solver->definite ? " needs a definite matrix" : "");
     if (q->v->solver->definite) snprintf(x->next, sizeof x->next, "solve minres %s%s", q->m->name, same_all(q->v).text);
     return true;
@@ -418,7 +431,7 @@ static bool find_blocks(struct inquiry *q, const char *cause, struct err *e)
 static bool find_residual(struct inquiry *q, const char *cause, struct err *e)
 {
     int64_t rows;
-    if (!q->r || !(q->r_norm > 0)) return true;
+    if (!q->r || !(q->r_norm > 0) || isinf(q->r_norm)) return true;
     struct evidence *x = add(q, cause, q->r_norm / (q->v->b_norm > 0 ? q->v->b_norm : 1));
     if (!x) return true;
     if (!concentrate(q->r, q->A->rows, parts_of(q->A), x, &rows, e)) return false;
@@ -434,7 +447,7 @@ struct spectrum {
     int64_t values;
     double low, high;   /* least and largest real part */
     double near0, most; /* least and largest absolute value */
-    int64_t negative;   /* values with a negative real part */
+    int64_t negative;   /* values whose real part is below 0 by more than rounding errors */
 };
 
 static void take_value(struct spectrum *s, double re, double im)
@@ -444,8 +457,13 @@ static void take_value(struct spectrum *s, double re, double im)
     s->high = s->values ? fmax(s->high, re) : re;
     s->near0 = s->values ? fmin(s->near0, size) : size;
     s->most = fmax(s->most, size);
-    s->negative += re < 0;
     s->values++;
+}
+
+static void count_negative(struct spectrum *s, const double *re)
+{
+    static const double ROUNDING = 1e-13;
+    for (int64_t i = 0; i < s->values; i++) s->negative += re[i] < -ROUNDING * s->most;
 }
 
 static double inner(int64_t n, const double *a, const double *b)
@@ -493,6 +511,7 @@ static bool arnoldi(const struct inquiry *q, struct spectrum *out, struct err *e
     }
     ok = ok && ritz_hessenberg(H, steps + 1, k, re, re + steps, e);
     for (int64_t i = 0; ok && i < k; i++) take_value(out, re[i], re[steps + i]);
+    count_negative(out, re);
     mem_free(V);
     mem_free(H);
     mem_free(re);
@@ -535,8 +554,9 @@ static bool find_ritz(struct inquiry *q, const char *cause, struct err *e)
         say_spectrum(q, x, &s);
         return true;
     }
-    snprintf(x->text, sizeof x->text, "the %s of the solve lie from %.4g to %.4g: the condition of %s is at least %.3g",
-             how_many(r.rows, "Ritz value").text, r.low, r.high, ritz_matrix(q->v), r.high / r.low);
+    snprintf(x->text, sizeof x->text, "the %s of the solve %s from %.4g to %.4g: the condition of %s is at least %.3g",
+             how_many(r.rows, "Ritz value").text, r.rows == 1 ? "lies" : "lie", r.low, r.high, ritz_matrix(q->v),
+             r.high / r.low);
     return true;
 }
 
@@ -698,7 +718,7 @@ static double shrinks(const struct csr *A, const double *v, double *to)
 {
     double norm = frobenius_norm(A), size = norm2(solve_numbers(A), v);
     reference_spmv(A, 1, v, 0, to, T_F64, NULL);
-    return size > 0 && norm > 0 ? norm2(solve_numbers(A), to) / norm / size : NAN;
+    return size > 0 && norm > 0 && isfinite(norm) ? norm2(solve_numbers(A), to) / norm / size : NAN;
 }
 
 /* A vector that is spread over many rows shows no row. Unless A v = 0, a method removes the error in its direction. */

@@ -52,6 +52,8 @@ static const struct {
     {"gen poisson2d 30; solve cg on cpu maxit 20", "residual", "90% of ||b - A x||^2"},
     {"gen poisson2d 30; solve cg on cpu maxit 20", "rate", "per iteration in the second half"},
     {"gen poisson2d 30; solve cg on cpu maxit 5", "rate", "5 iterations show no rate yet"},
+    {"gen poisson2d 30; solve cg on cpu maxit 1", "rate", "1 iteration shows no rate yet"},
+    {"gen poisson2d 30; solve cg on cpu maxit 1", "ritz", "the 1 Ritz value of the solve lies from"},
     {"gen poisson2d 30; solve cg on cpu maxit 20", "residual", "; no single row is the cause"},
     {"load samples/1138_bus.mtx; solve cg on cpu maxit 20", "near-null", "is the cause; multigrid reduces the error"},
     {"load tests/files/hermitian.mtx; solve gmres m 1 on cpu maxit 2", "residual", "||b - A x||"},
@@ -159,6 +161,50 @@ TEST(other_causes_are_found_without_ritz_values)
     assert_non_null(find(&found, "scaling"));
     assert_int_equal(remove(path), 0);
     talk_close(&t);
+}
+
+/* The number of rows that hold the residual does not depend on the scale of A, although the squares of its numbers overflow. */
+TEST(the_scale_of_a_matrix_changes_no_count)
+{
+    static const char *const lines[] = {
+        "gen poisson2d 12 as P; let A = P - 3*I; solve minres A on cpu maxit 4",
+        "gen poisson2d 12 as P; let A = 1e200*P - 3e200*I; solve minres A on cpu maxit 4",
+        "gen poisson2d 12 as P; let A = 1e-200*P - 3e-200*I; solve minres A on cpu maxit 4"};
+    int rows[COUNT(lines)];
+    for (int i = 0; i < COUNT(lines); i++) {
+        struct talk t;
+        struct stagnation found;
+        look(&t, lines[i], &found);
+        const struct evidence *x = find(&found, "residual");
+        assert_non_null(x);
+        assert_int_equal(sscanf(x->text, "90%% of ||b - A x||^2 is in %d rows of 144", &rows[i]), 1);
+        assert_int_equal(rows[i], rows[0]);
+        talk_close(&t);
+    }
+    assert_true(rows[0] > 0);
+}
+
+/* Causes that are not there: the condition of the first matrix is 9; the numbers of x leave the range of fp64; no
+   eigenvalue of a Laplacian is below 0; all eigenvalues of the last matrix are 0. */
+TEST(a_cause_that_is_not_there_is_not_found)
+{
+    static const struct {
+        const char *lines, *cause, *says;
+    } absent[] = {
+        {"gen poisson2d 4 as P; let A = 3e307*P; solve gmres A b random on cpu maxit 1", "near-null", ""},
+        {"gen poisson2d 2 as P; let A = 1e-320*P; solve gmres A b random on cpu", "accuracy", ""},
+        {"gen poisson2d 2 as P; let A = 1e-320*P; solve gmres A b random on cpu", "residual", ""},
+        {"load tests/files/neumann.mtx as A; solve gmres A b random on cpu maxit 1", "ritz", "left of 0"},
+        {"gen poisson2d 2 as P; let A = 0*P; solve gmres A b random on cpu", "indefinite", "; eigenvalues on both"},
+    };
+    for (int i = 0; i < COUNT(absent); i++) {
+        struct talk t;
+        struct stagnation found;
+        look(&t, absent[i].lines, &found);
+        const struct evidence *x = find(&found, absent[i].cause);
+        if (x && strstr(x->text, absent[i].says)) fail_msg("%s: %s", absent[i].lines, x->text);
+        talk_close(&t);
+    }
 }
 
 /* The evidence and the command agree on the number of iterations. */
