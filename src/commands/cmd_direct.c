@@ -21,6 +21,7 @@
 #include "solvers/solve.h"
 #include "solvers/solver.h"
 
+#include <float.h>
 #include <math.h>
 #include <string.h>
 
@@ -141,13 +142,20 @@ static void out_found(struct out *o, const struct direct_answer *a)
     out_num(o, "gflops", NULL, rate, NULL);
 }
 
+/* Do rounding errors leave the numbers of pivots of either sign as they are? */
+static bool signs_are_certain(const struct direct_answer *a)
+{
+    static const double MARGIN = 0.1;
+    return !(a->condition * DBL_EPSILON > MARGIN);
+}
+
 static void out_pivots(struct out *o, const struct direct_answer *a)
 {
     char text[160];
     const struct direct_factors *f = &a->factors;
     int64_t zero = f->rank - f->positive - f->negative;
-    bool inertia = f->positive >= 0, shows = out_mode(o) == OUT_TEXT;
-    out_int_if(o, "rank", NULL, f->rank >= 0, f->rank);
+    bool certain = signs_are_certain(a), inertia = certain && f->positive >= 0, shows = out_mode(o) == OUT_TEXT;
+    out_int_if(o, "rank", NULL, certain && f->rank >= 0, f->rank);
     out_int_if(o, "positive", NULL, inertia, f->positive);
     out_int_if(o, "negative", NULL, inertia, f->negative);
     out_int_if(o, "off_diagonal", NULL, f->off_diagonal >= 0, f->off_diagonal);
@@ -157,9 +165,10 @@ static void out_pivots(struct out *o, const struct direct_answer *a)
     if (f->rank >= 0) {
         int n = snprintf(text, sizeof text, "%lld", (long long)f->rank);
         if (f->rank < a->A->cols || f->rank < a->A->rows)
-            snprintf(text + n, sizeof text - (size_t)n, " of a %lld x %lld matrix", (long long)a->A->rows,
+            snprintf(text + n, sizeof text - (size_t)n, "%s of a %lld x %lld matrix",
+                     f->rank < a->A->cols && f->rank < a->A->rows ? " to fp64" : "", (long long)a->A->rows,
                      (long long)a->A->cols);
-        out_str(o, NULL, "rank", text);
+        out_str(o, NULL, "rank", certain ? text : "not known: A is nearly singular to fp64");
     }
     if (inertia) {
         snprintf(text, sizeof text, "%lld positive, %lld negative, %lld zero%s", (long long)f->positive,

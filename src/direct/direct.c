@@ -3,6 +3,7 @@
 #include "base/base.h"
 #include "base/clock.h"
 #include "base/loop.h"
+#include "base/magnitude.h"
 #include "base/mem.h"
 #include "base/registry.h"
 #include "base/shared.h"
@@ -11,6 +12,7 @@
 #include "base/worker.h"
 #include "matrix/csr.h"
 
+#include <float.h>
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -155,6 +157,25 @@ bool direct_turn(struct direct *v, struct err *e)
     return true;
 }
 
+/* ---- powers of 2 ---- */
+
+enum { RANGE = 100, NORMAL = DBL_MIN_EXP - 1 }; /* numbers from 2^-RANGE to 2^RANGE are not scaled */
+
+/* No value falls below the smallest normal number. */
+static void scale_matrix(struct direct *v)
+{
+    int64_t n = v->A.start[v->A.cols] * parts_of(&v->A);
+    v->exponent = magnitude_exponent(magnitudes_of(n, v->A.val), RANGE, NORMAL);
+    if (v->exponent) scale_by_power(n, v->A.val, -v->exponent, v->A.val);
+}
+
+/* The exponent for a right-hand side: numbers that become 0 are negligible beside the largest one. */
+static int exponent_of(int64_t n, const double *b)
+{
+    struct magnitudes m = magnitudes_of(n, b);
+    return magnitude_exponent((struct magnitudes){m.most, m.most}, RANGE, NORMAL);
+}
+
 bool direct_begin(struct direct **out, const struct direct_method *m, const struct csr *A, struct err *e)
 {
     bool wide = m->rectangular && A->rows < A->cols, pairs = A->imag;
@@ -182,6 +203,7 @@ bool direct_begin(struct direct **out, const struct direct_method *m, const stru
         direct_free(v);
         return false;
     }
+    scale_matrix(v);
     *out = v;
     return true;
 }
@@ -265,12 +287,23 @@ bool direct_call_analyse(struct direct *v, struct err *e)
 
 bool direct_call_factor(struct direct *v, struct err *e)
 {
-    return v->method->factor(v, e);
+    struct direct_factors *f = &v->factors;
+    if (!v->method->factor(v, e)) return false;
+    if (f->scaled) return true;
+    f->pivot_least = ldexp(f->pivot_least, v->exponent);
+    f->pivot_most = ldexp(f->pivot_most, v->exponent);
+    return true;
 }
 
 bool direct_call_solve(struct direct *v, struct err *e)
 {
-    return v->method->solve(v, false, v->from, v->to, e);
+    int64_t rows = v->A.rows * parts_of(&v->A), cols = v->A.cols * parts_of(&v->A);
+    int64_t equations = v->wide ? cols : rows, unknowns = v->wide ? rows : cols;
+    int of_b = exponent_of(equations, v->from), back = of_b - v->exponent;
+    if (of_b) scale_by_power(equations, v->from, -of_b, v->from);
+    if (!v->method->solve(v, false, v->from, v->to, e)) return false;
+    if (back) scale_by_power(unknowns, v->to, back, v->to);
+    return true;
 }
 
 /* ---- the condition number: || A^-1 ||_1 by the method of Hager 1984 and Higham 1988 ---- */
@@ -353,6 +386,7 @@ bool direct_call_condition(struct direct *v, struct err *e)
 bool direct_call_weighted(struct direct *v, struct err *e)
 {
     bool ok = estimate_norm(v, 1, &v->weighted, e);
+    v->weighted = ldexp(v->weighted, -v->exponent);
     mem_free(v->weights);
     v->weights = NULL;
     return ok;

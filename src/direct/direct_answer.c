@@ -289,16 +289,27 @@ static void judge_digits(struct direct_answer *a)
         return;
     }
     double error = reserve * a->skeel * fmax(a->omega, DBL_EPSILON);
-    trust_set(&a->trust, isnan(error) ? INFINITY : error, "condition",
+    if (isnan(error)) {
+        trust_unknown(&a->trust, "the condition leaves the range of fp64");
+        return;
+    }
+    trust_set(&a->trust, error, "condition",
               "A is nearly singular to fp64: componentwise backward error %.1e, condition %.1e", a->omega, a->skeel);
     a->trust.bound = true;
+}
+
+static bool x_is_finite(const struct direct_answer *a)
+{
+    return first_not_finite(a->x_numbers, a->x) == a->x_numbers;
 }
 
 static bool find_digits(struct direct **v, struct direct_answer *a, const struct direct_options *o, struct err *e)
 {
     if (!o->trust || (a->known && a->unique)) return true; /* take_known compares x with the solution */
-    if (!a->unique)
-        trust_unknown(&a->trust, "other x have the same residual");
+    if (!x_is_finite(a))
+        trust_unknown(&a->trust, "numbers of x are beyond the largest one that fp64 can store");
+    else if (!a->unique)
+        trust_unknown(&a->trust, "other x have the same residual, up to rounding errors");
     else if (!isnan(a->normal))
         trust_unknown(&a->trust, "x is a least-squares solution");
     else if (norm2(a->b_numbers, a->b) == 0)
@@ -348,7 +359,7 @@ static void explain_missed(struct direct_answer *a)
         n += snprintf(a->why + n, sizeof a->why - (size_t)n, "A is ill-conditioned");
     else
         n += snprintf(a->why + n, sizeof a->why - (size_t)n,
-                      "A is singular (rank %lld of %lld), with more singular values that are almost 0",
+                      "A has rank %lld of %lld to fp64, with more singular values that are almost 0",
                       (long long)a->factors.rank, (long long)(a->A->rows < a->A->cols ? a->A->rows : a->A->cols));
     snprintf(a->why + n, sizeof a->why - (size_t)n,
              ", so ||A|| ||x|| is %.0e times ||b||, and rounding errors of A x alone are this large; %s", growth,
@@ -381,7 +392,8 @@ static void explain_many(struct direct_answer *a)
                       "infinitely many x satisfy all equations; this x has the least norm");
     else
         n += snprintf(a->why + n, sizeof a->why - (size_t)n,
-                      "rank %lld of %lld: infinitely many x have this residual; this x is a basic solution",
+                      "rank %lld of %lld to fp64: infinitely many x have this residual, up to rounding errors; this x "
+                      "is a basic solution",
                       (long long)rank, (long long)(A->rows < A->cols ? A->rows : A->cols));
     if (!a->accurate) snprintf(a->why + n, sizeof a->why - (size_t)n, "; backward error %.1e", a->backward);
 }
@@ -394,6 +406,9 @@ static void explain(struct direct_answer *a)
         snprintf(a->why, sizeof a->why, "%s; %s", a->factors.unusable,
                  a->method->hermitian ? "`solve direct umfpack` exchanges rows"
                                       : "`solve direct spqr` finds the rank and a least-squares solution");
+    else if (!x_is_finite(a))
+        snprintf(a->why, sizeof a->why,
+                 "not solved: numbers of x are beyond the largest one that fp64 can store; scale the matrix or b");
     else if (a->accurate && !a->met && isnan(a->normal))
         explain_missed(a);
     else if (a->unique)

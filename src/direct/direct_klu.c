@@ -93,7 +93,7 @@ static void note_singular(struct direct *v, const klu_l_common *common)
         direct_unusable(v, "singular by its pattern: structural rank %lld of %lld", (long long)common->structural_rank,
                         (long long)v->A.cols);
     else
-        direct_unusable(v, "singular: column %lld has no nonzero pivot", (long long)common->singular_col);
+        direct_unusable(v, "singular to fp64: column %lld has no nonzero pivot", (long long)common->singular_col);
 }
 
 static bool factor(struct direct *v, struct err *e)

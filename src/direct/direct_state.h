@@ -20,6 +20,7 @@ struct direct {
     /* A copy of the matrix, because the worker thread may outlive the command; the conjugate transpose of the matrix if
        `wide` is set. */
     struct direct_matrix A;
+    int exponent;  /* the values in A are those of the matrix times 2^-exponent, so that their squares stay in range */
     bool wide;     /* the matrix has fewer rows than columns, and the method is for any shape */
     bool choosing; /* another method follows if this one does not suit the values of the matrix */
     void *state;   /* the method's own; mem_free frees it after method->drop */

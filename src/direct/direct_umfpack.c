@@ -116,7 +116,7 @@ static bool factor(struct direct *v, struct err *e)
     f->pivot_most = s->info[UMFPACK_UMAX];
     f->scaled = s->info[UMFPACK_WAS_SCALED] != UMFPACK_SCALE_NONE;
     if (status == UMFPACK_WARNING_singular_matrix)
-        direct_unusable(v, "singular: %lld of %lld pivots are 0",
+        direct_unusable(v, "singular to fp64: %lld of %lld pivots are 0",
                         (long long)A->cols - (long long)s->info[UMFPACK_UDIAG_NZ], (long long)A->cols);
     else
         f->rank = A->cols;

@@ -100,8 +100,10 @@ static void trust_by_direct(struct session *s, const struct solve *v, struct tru
     if (fits) a = solve_until(s, v, symmetric, false, start + us);
     if (a && a->x && a->trust.digits >= 0 && !a->trust.bound)
         trust_direct(t, distance(v, a->x), a->trust.error);
-    else if (a && a->x)
+    else if (a && a->x && a->trust.bound)
         trust_unknown(t, "A is nearly singular to fp64, so that no direct solve can confirm x");
+    else if (a && a->x)
+        trust_unknown(t, "`solve direct` cannot confirm x: %s", a->trust.why);
     else if (plan && fits)
         trust_unknown(t, "no direct solver found an x to compare with");
     else

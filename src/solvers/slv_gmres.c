@@ -263,10 +263,11 @@ bool solve_hessenberg(struct solve *v, double *to, int64_t *columns, struct err 
 
 static void explain(const struct solve *v, char *out, size_t size)
 {
-    snprintf(out, size,
-             "broke down after iteration %lld: A maps the Krylov space to a smaller space, which does not contain b; A "
-             "is singular (see `check only rank` and `lu`)",
-             (long long)v->iterations);
+    snprintf(
+        out, size,
+        "broke down after iteration %lld: up to rounding errors, A maps the Krylov space to a smaller space, which "
+        "does not contain b; A is singular to %s (see `check only rank` and `lu`)",
+        (long long)v->iterations, type_name(type_of_parts(v->real)));
 }
 
 static double bytes(const struct csr *A, size_t real, int64_t m)

@@ -252,6 +252,60 @@ TEST(singular_matrices_get_honest_words)
     talk_close(&t);
 }
 
+/* In exact arithmetic, the first matrix has the determinant 1, and the second is singular: a factorisation in fp64
+   proves neither a rank nor the signs of the eigenvalues. */
+TEST(rounding_errors_prove_nothing)
+{
+    struct talk t;
+    talk_open(&t, OUT_TEXT);
+    assert_true(talk_line(&t, "load tests/files/unimodular.mtx as U; load tests/files/laplacian3.mtx as L"));
+    talk_says(&t, "solve direct U b random",
+              "rank 1 of 2 to fp64: infinitely many x have this residual, up to rounding");
+    assert_non_null(strstr(t.out, "klu: singular to fp64: column 1"));
+    assert_non_null(strstr(t.out, "1 to fp64 of a 2 x 2 matrix"));
+    talk_says(&t, "solve direct umfpack U b random", "singular to fp64: 1 of 2 pivots are 0");
+    talk_says(&t, "solve direct cholmod L b random", "not known: A is nearly singular to fp64");
+    assert_null(strstr(t.out, "positive"));
+    talk_says(&t, "solve gmres U on cpu b random", "A is singular to fp64");
+    talk_says(&t, "solve gmres U on cpu f32 b random", "A is singular to fp32");
+    talk_close(&t);
+}
+
+/* 1e200 and 1e-310 times good matrices: squares of the numbers leave the range of fp64. */
+TEST(numbers_of_any_size_are_factored)
+{
+    static const struct {
+        const char *line, *says;
+    } cases[] = {
+        {"load tests/files/hermitian.mtx as H; let A = 1e200*H; solve direct cholmod A b random",
+         "3 positive, 0 negative"},
+        {"gen poisson2d 5 as P; let A = 1e-310*P; solve direct cholmod A", "25 positive, 0 negative"},
+        {"gen poisson2d 5 as P; let A = 1e-310*P; solve direct spqr A", "15 correct digits of x"},
+        {"gen poisson2d 5 as P; let A = 1e200*P; solve direct umfpack A b random", "15 are correct"},
+        {"gen random 30 4 as R; let A = 1e300*R; solve direct klu A b random", "are correct"},
+    };
+    for (int i = 0; i < COUNT(cases); i++) {
+        struct talk t;
+        talk_open(&t, OUT_TEXT);
+        talk_says(&t, cases[i].line, cases[i].says);
+        assert_true(t.s.direct->met);
+        talk_close(&t);
+    }
+}
+
+/* x of about 1e320: neither a residual nor a condition is to blame. */
+TEST(an_x_beyond_fp64_is_said)
+{
+    struct talk t;
+    talk_open(&t, OUT_TEXT);
+    talk_says(&t, "gen poisson2d 2 as P; let A = 1e-320*P; solve direct A b random",
+              "not solved: numbers of x are beyond the largest one that fp64 can store");
+    assert_non_null(strstr(t.out, "not known: numbers of x are beyond"));
+    assert_null(strstr(t.out, "nearly singular"));
+    assert_null(strstr(t.out, "-nan"));
+    talk_close(&t);
+}
+
 /* Hilbert matrices: how many digits the condition leaves, also if refinement converges. */
 TEST(a_large_condition_is_said)
 {
