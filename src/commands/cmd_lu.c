@@ -6,10 +6,12 @@
 #include "machine/device.h"
 #include "base/err.h"
 #include "base/screen_lock.h"
+#include "formats/format.h"
 #include "session/front.h"
 #include "session/holding.h"
 #include "lu/lu.h"
 #include "session/matrix.h"
+#include "session/pattern.h"
 #include "session/session.h"
 #include "base/text.h"
 
@@ -46,22 +48,27 @@ static void out_parts(struct out *o, const struct lu *v, bool sampled)
 
 static void out_determinant(struct out *o, const struct lu *v)
 {
-    char text[64];
-    out_int_if(o, "det_sign", NULL, !type_is_complex(v->real) || !v->sign, v->sign);
+    char text[128];
+    int n;
+    out_int_if(o, "det_sign", NULL, !type_is_complex(v->real) && !v->rounded, v->sign);
     out_num(o, "det_log10", NULL, v->sign ? v->log10_det : NAN, NULL);
     if (out_mode(o) != OUT_TEXT) return;
     if (v->sign && fabs(v->log10_det) < 15)
-        snprintf(text, sizeof text, "%.6g", v->sign * pow(10, v->log10_det));
+        n = snprintf(text, sizeof text, "%.6g", v->sign * pow(10, v->log10_det));
     else if (v->sign)
-        snprintf(text, sizeof text, "%s10^%.4f", v->sign < 0 ? "-" : "", v->log10_det);
+        n = snprintf(text, sizeof text, "%s10^%.4f", v->sign < 0 ? "-" : "", v->log10_det);
     else
-        snprintf(text, sizeof text, "0");
+        n = snprintf(text, sizeof text, "0");
+    if (v->rounded)
+        snprintf(text + n, sizeof text - (size_t)n,
+                 ", but no digit is certain: a pivot is as small as rounding errors");
     out_str(o, NULL, type_is_complex(v->real) ? "|determinant|" : "determinant", text);
 }
 
 static const char *singular_text(const struct lu *v, char *out, size_t size)
 {
-    snprintf(out, size, "yes: column %lld (counted from 0) has no nonzero pivot", (long long)v->singular);
+    snprintf(out, size, "to %s: column %lld (counted from 0) has no nonzero pivot", type_name(type_of_parts(v->real)),
+             (long long)v->singular);
     return v->singular < 0 ? "no" : out;
 }
 
@@ -145,8 +152,8 @@ static void out_all_singular(struct out *o, const struct matrix *m, const struct
 {
     for (int i = 0; i < n; i++)
         if (t[i].sum.singular >= 0) {
-            out_text(o, "%s is singular: column %lld (counted from 0) has no nonzero pivot", m->name,
-                     (long long)t[i].sum.singular);
+            out_text(o, "%s is singular to %s: column %lld (counted from 0) has no nonzero pivot", m->name,
+                     type_name(type_of_parts(t[i].sum.real)), (long long)t[i].sum.singular);
             return;
         }
 }
@@ -282,7 +289,8 @@ static bool run_steps(struct session *s, struct matrix *m, bool force, struct er
         if (!watch_tick(&s->watch, "lu", k, s->lu->n, e)) return false;
     }
     if (s->lu->singular >= 0)
-        out_text(s->out, "singular: column %lld (counted from 0) has no nonzero pivot", (long long)s->lu->singular);
+        out_text(s->out, "singular to fp64: column %lld (counted from 0) has no nonzero pivot",
+                 (long long)s->lu->singular);
     lu_steps_to(s->lu, 0);
     return true;
 }
@@ -303,7 +311,9 @@ static bool run_lu(struct session *s, const struct args *a, struct err *e)
     o.b = (int)b;
     o.method = arg(a, "method") ? lu_find(arg(a, "method")) : NULL;
     o.dev = session_device(s, arg(a, "on"), e);
-    if (!o.dev) return false;
+    if (!o.dev || (!o.force && !format_fits_values(&m->csr, o.real, e))) return false;
+    session_say_vanishing(s, m->name, &m->csr, o.real);
+    note_pattern(s, m);
     if (arg_flag(a, "all")) {
         if (o.b || o.method)
             return fail(e, E_USAGE, "`all` runs every method with its default b; do not name a method");
@@ -319,18 +329,20 @@ const struct command command_lu = {
     .aliases = "factor factorize factorise",
     .grammar = "[METHOD] [MATRIX] [on DEVICE] [b N] [reps N] [all] [step] [force] [f32|f64]",
     .about = "factor a matrix as a dense matrix, P A = L U, by one method or by all methods",
-    .help = "The methods are lu-serial and lu-openmp on cpu; lu-paper, with tiles of b x b threads, and lu, with\n"
-            "panels of b columns, on cuda and emu; lu-cusolver on cuda. The default is warpspy's fastest method on\n"
-            "the device. `help METHOD` explains a method. After the factorisation, A x = b is solved for b = A *\n"
-            "ones, so that the error in x is known; the backward error is ||b - A x|| / (||A|| ||x|| + ||b||) in\n"
-            "double; growth is max |U| / max |A|. time is the median of reps factorisations, without the copy to the\n"
-            "device; GFLOP/s counts 2/3 n^3. If the matrix is singular, the first column without a pivot is reported.\n"
-            "`all` runs every method that is available here and prints one table; without a GPU, the emulator runs\n"
-            "the GPU methods on small matrices. `step` factors one column at a time by the textbook algorithm, for\n"
-            "matrices of up to 512 rows; at a terminal it opens a full screen (`view lu`), otherwise it prints each\n"
-            "column. `force` accepts NaN and inf.\n"
-            "    gen dense 1000; lu; lu all; lu lu-paper on emu b 16\n"
-            "    gen dense 6; lu step",
+    .help =
+        "The methods are lu-serial and lu-openmp on cpu; lu-paper, with tiles of b x b threads, and lu, with\n"
+        "panels of b columns, on cuda and emu; lu-cusolver on cuda. The default is warpspy's fastest method on\n"
+        "the device. `help METHOD` explains a method. After the factorisation, A x = b is solved for b = A *\n"
+        "ones, so that the error in x is known; the backward error is ||b - A x|| / (||A|| ||x|| + ||b||) in\n"
+        "double; growth is max |U| / max |A|. time is the median of reps factorisations, without the copy to the\n"
+        "device; GFLOP/s counts 2/3 n^3. If a column has no pivot but 0 to the precision, the first one is\n"
+        "reported: the matrix is singular, or rounding errors hide that it is not (`check only singular` decides).\n"
+        "`all` runs every method that is available here and prints one table; without a GPU, the emulator runs\n"
+        "the GPU methods on small matrices. `step` factors one column at a time by the textbook algorithm, for\n"
+        "matrices of up to 512 rows; at a terminal it opens a full screen (`view lu`), otherwise it prints each\n"
+        "column. `force` accepts NaN and inf, and values beyond fp32.\n"
+        "    gen dense 1000; lu; lu all; lu lu-paper on emu b 16\n"
+        "    gen dense 6; lu step",
     .run = run_lu,
 };
 

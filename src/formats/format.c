@@ -147,8 +147,7 @@ static bool is_beyond(double v, double most)
     return isfinite(v) && fabs(v) > most;
 }
 
-/* Can the values of A be stored in this precision? A value beyond the largest number would become inf. */
-static bool fits_values(const struct csr *A, enum type real, struct err *e)
+bool format_fits_values(const struct csr *A, enum type real, struct err *e)
 {
     enum type stored = type_of_parts(type_of_stored(real));
     double most = type_most(stored);
@@ -214,7 +213,7 @@ bool format_plan(const struct csr *A, const struct format *f, const int64_t *par
 {
     *out = (struct plan){.shape = {.format = f, .rows = A->rows, .cols = A->cols, .nnz = A->nnz}};
     out->shape.real = type_of_values(real, A->imag != NULL);
-    if (!fits_size(A, f, e) || !fits_values(A, real, e)) return false;
+    if (!fits_size(A, f, e) || !format_fits_values(A, real, e)) return false;
     if (!format_params(f, param, &out->shape, e) || !f->plan(A, &out->shape, e) || !loop_tick(f->name, 0, 0, e))
         return false;
     for (int k = 0; csr_is_large(A) && k < out->shape.narrays; k++)

@@ -96,6 +96,8 @@ const int64_t *format_suit(const struct format *f, const struct csr *A, enum typ
    Fails with E_LIMIT if A is large and f stores small matrices only. */
 bool format_plan(const struct csr *A, const struct format *f, const int64_t *param, enum type real, struct plan *out,
                  struct err *e);
+/* Can the values of A be stored in this precision? Fails with E_UNSUPPORTED if one would become inf. */
+bool format_fits_values(const struct csr *A, enum type real, struct err *e);
 /* Values that are not 0, but become 0 when they are stored in this precision. Returns false if there are none. */
 struct vanishing {
     int64_t values;

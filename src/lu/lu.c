@@ -12,6 +12,7 @@
 #include "base/registry.h"
 #include "base/text.h"
 
+#include <float.h>
 #include <math.h>
 #include <string.h>
 
@@ -311,8 +312,8 @@ bool lu_solve(struct lu *v, const double *b, double *x, struct err *e)
     if (v->singular >= 0)
         return fail(
             e, E_NUMERIC,
-            "the matrix is singular: column %lld (counted from 0) has no nonzero pivot; A x = b cannot be solved",
-            (long long)v->singular);
+            "the matrix is singular to %s: column %lld (counted from 0) has no nonzero pivot; A x = b cannot be solved",
+            type_name(type_of_parts(v->real)), (long long)v->singular);
     double *order = mem_new(v->n * type_parts(v->real), sizeof *order, "a right-hand side", e);
     void *side = mem_new(v->n, type_size(v->real), "a right-hand side", e);
     bool ok = order && side;
@@ -373,6 +374,36 @@ static void determinant(struct lu *v, const double *diagonal)
     v->log10_det = -INFINITY;
 }
 
+/* The largest |a| of each row and of each column. */
+static void largest_of_lines(const struct csr *A, double *row, double *col)
+{
+    for (int64_t i = 0; i < A->rows; i++) row[i] = col[i] = 0;
+    for (int64_t i = 0; i < A->rows; i++)
+        for (int k = A->rowptr[i]; k < A->rowptr[i + 1]; k++) {
+            row[i] = fmax(row[i], csr_abs(A, k));
+            col[A->col[k]] = fmax(col[A->col[k]], csr_abs(A, k));
+        }
+}
+
+/* Elimination leaves rounding errors of the size of a row or column of A; scaling rows or columns changes no pivot
+   beside its own row or column. */
+static bool find_rounded(struct lu *v, const double *diagonal, struct err *e)
+{
+    double *row = mem_new(2 * v->n, sizeof *row, "the sizes of rows", e), *col = row + v->n;
+    double eps = (double)v->n * (type_of_parts(v->real) == T_F64 ? DBL_EPSILON : FLT_EPSILON);
+    if (!row) return false;
+    largest_of_lines(v->of, row, col);
+    v->rounded = false;
+    for (int64_t k = 0; k < v->n; k++) {
+        double size = row[v->swap[k]];
+        row[v->swap[k]] = row[k];
+        size = fmin(size, col[k]);
+        v->rounded = v->rounded || (size > 0 && fabs(diagonal[k]) <= eps * size);
+    }
+    mem_free(row);
+    return true;
+}
+
 static bool measure_u(struct lu *v, double *number, struct err *e)
 {
     struct device *d = v->dev;
@@ -386,7 +417,7 @@ static bool measure_u(struct lu *v, double *number, struct err *e)
     for (int64_t j = 0; j < v->n; j++) most = fmax(most, number[j]);
     v->growth = most / largest_value(v->of);
     determinant(v, number + v->n);
-    return true;
+    return find_rounded(v, number + v->n, e);
 }
 
 /* |element i of a vector - (one, 0)|; `parts` numbers are an element */

@@ -45,11 +45,12 @@ struct lu {
     /* after lu_factor */
     double us;        /* time of the last factorisation, without the copy of A to the device */
     double put_us;    /* time of the copy of A to the device */
-    int64_t singular; /* the first column (from 0) without a nonzero pivot, or -1 */
+    int64_t singular; /* the first column (from 0) without a nonzero pivot, to the precision, or -1 */
     int *swap;        /* on the host, n items: copy of piv */
     /* after lu_measure */
     int sign;         /* sign of the determinant: -1, 0, 1; if A is complex, 0 or 1 */
     double log10_det; /* log10 |det A|; -inf if the determinant is 0 */
+    bool rounded;     /* a pivot is as small as rounding errors: no digit of the determinant is certain, nor its sign */
     double growth;    /* max |U| / max |A| */
     double backward;  /* ||b - A x|| / (||A|| ||x|| + ||b||), infinity norms, in double, with b = A * ones */
     double

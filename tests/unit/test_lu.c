@@ -437,14 +437,47 @@ TEST(test_command)
     assert_true(talk_line(&t, "lu all"));
     assert_non_null(strstr(t.out, "lu-serial  cpu"));
     assert_true(talk_line(&t, "load tests/golden/singular.mtx; lu on cpu"));
-    assert_non_null(strstr(t.out, "yes: column 2 (counted from 0) has no nonzero pivot"));
+    assert_non_null(strstr(t.out, "to fp64: column 2 (counted from 0) has no nonzero pivot"));
     assert_non_null(strstr(t.out, "determinant     0"));
     assert_true(talk_line(&t, "lu all on cpu"));
-    assert_non_null(strstr(t.out, "singular is singular: column 2 (counted from 0) has no nonzero pivot"));
+    assert_non_null(strstr(t.out, "singular is singular to fp64: column 2 (counted from 0) has no nonzero pivot"));
     assert_true(talk_line(&t, "load samples/thesis4.mtx; lu on cpu"));
     assert_non_null(strstr(t.out, "determinant     1576\n"));
     assert_true(talk_line(&t, "gen dense 1; lu on cpu"));
     assert_null(strstr(t.out, "-0.0"));
+    talk_close(&t);
+}
+
+/* The determinant is 1, -1e-17 and 0 in exact arithmetic; rounding errors are of the size of a pivot in the first only.
+ */
+TEST(rounding_errors_prove_no_determinant)
+{
+    struct talk t;
+    talk_open(&t, OUT_TEXT);
+    assert_true(talk_line(&t, "load tests/files/unimodular.mtx as U"));
+    talk_says(&t, "lu U on cpu", "singular        to fp64: column 1");
+    assert_non_null(
+        strstr(t.out, "determinant     0, but no digit is certain: a pivot is as small as rounding errors"));
+    talk_says(&t, "lu all U", "U is singular to fp64");
+    talk_says(&t, "lu step U", "singular to fp64: column 1");
+    talk_says(&t, "lu U on cpu f32", "to fp32: column 1");
+    talk_says(&t, "gen dense 1 as D; let S = 0*D - 1e-17*I; lu S on cpu", "determinant     -10^-17.0000\n");
+    talk_says(&t, "gen poisson2d 2 as P; let Z = 0*P; prune Z as E; lu E on cpu", "determinant     0\n");
+    talk_close(&t);
+}
+
+/* Values that leave the range of fp32 are refused, or counted where they become 0; a pattern has no values. */
+TEST(values_are_those_of_the_matrix)
+{
+    struct talk t;
+    talk_open(&t, OUT_TEXT);
+    assert_true(talk_line(&t, "gen poisson2d 2 as P; let A = 1e100*P; let B = 1e-100*P"));
+    talk_refuses(&t, "lu A on cpu f32", "12 values exceed fp32's largest number");
+    assert_true(talk_line(&t, "lu A on cpu"));
+    assert_true(talk_line(&t, "lu B on cpu f32"));
+    assert_non_null(strstr(t.err, "12 values of B are below fp32's smallest number"));
+    assert_true(talk_line(&t, "load tests/files/pattern.rb; lu on cpu"));
+    assert_non_null(strstr(t.err, "is a pattern: its file has no values"));
     talk_close(&t);
 }
 
