@@ -122,6 +122,13 @@ struct card_text card_text(const struct card_row *r)
     return t;
 }
 
+struct card_digits card_size(double number, const char *format)
+{
+    struct card_digits digits = {"beyond 1.8e308"};
+    if (!isinf(number)) snprintf(digits.text, sizeof digits.text, format, number);
+    return digits;
+}
+
 struct card_digits card_count(int64_t n)
 {
     struct card_digits digits = {""};

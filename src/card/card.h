@@ -196,6 +196,8 @@ struct card_digits {
     char text[40];
 };
 struct card_digits card_count(int64_t n);
+/* A number of a matrix without NaN and inf, by the format; inf is "beyond 1.8e308". */
+struct card_digits card_size(double number, const char *format);
 
 /* Visits all rows with several threads, in slices between which Ctrl-C is checked. On entry, *sum is the neutral
    element: each thread starts from a copy of it, and the copies are merged into *sum in the order of the threads. */

@@ -340,12 +340,12 @@ static void say_conditions(const struct card *c, struct card_row *r, const struc
     else if (n->no_pivot)
         card_say(r, "LU meets a zero pivot: nearly singular to fp64, even equilibrated");
     else if (near && digits_lost(n->equilibrated) == DIGITS_F64)
-        card_say(r, "about %.2g: nearly singular to fp64; equilibrated: %.2g", n->as_scaled, n->equilibrated);
+        card_say(r, "%s: nearly singular to fp64; equilibrated: %s", card_size(n->as_scaled, "about %.2g").text,
+                 card_size(n->equilibrated, "%.2g").text);
+    else if (near && isinf(n->as_scaled))
+        card_say(r, "beyond 1.8e308: nearly singular to fp64 as scaled; equilibrated: %.2g", n->equilibrated);
     else if (near)
-        card_say(r,
-                 isinf(n->as_scaled) ? "beyond 1.8e308: nearly singular to fp64 as scaled; equilibrated: %.2g"
-                                     : "nearly singular to fp64 as scaled (%.2g); equilibrated: %.2g",
-                 isinf(n->as_scaled) ? n->equilibrated : n->as_scaled, n->equilibrated);
+        card_say(r, "nearly singular to fp64 as scaled (%.2g); equilibrated: %.2g", n->as_scaled, n->equilibrated);
     else
         say_digits(r, n);
 }

@@ -59,7 +59,8 @@ static bool run_diagonal(struct card *c, struct card_row *r, struct err *e)
    equal, because a smaller difference may be a rounding error of this sum or of the values in the file. */
 static int dominance_of(double diagonal, double others)
 {
-    if (fabs(diagonal - others) <= 1e-12 * (diagonal + others)) return 1;
+    if (isinf(others)) return 0; /* the sum has left the range of fp64, and exceeds each number in it */
+    if (fabs(diagonal - others) <= 1e-12 * diagonal + 1e-12 * others) return 1;
     return diagonal > others ? 2 : 0;
 }
 
@@ -207,7 +208,7 @@ static void say_signs(const struct card *c, const struct signs *s, struct card_r
         card_say(r, "M-matrix if irreducible (signs, dominance)");
         card_advise(r, "then ILU(0) is safe");
     } else {
-        card_say(r, "signs of an M-matrix, but not dominant");
+        card_say(r, "signs of an M-matrix, %s", s->weak == c->A->rows ? "weakly dominant" : "but not dominant");
         card_advise(r, "it may be one");
     }
 }

@@ -67,8 +67,11 @@ static bool run_norms(struct card *c, struct card_row *r, struct err *e)
     card_set(r, "norm_fro", frobenius);
     if (isnan(s.inf))
         card_say(r, "not known: the matrix has NaN or inf");
-    else
+    else if (c->values.bad)
         card_say(r, "1: %.3g, inf: %.3g, F: %.3g", one, s.inf, frobenius);
+    else
+        card_say(r, "1: %s, inf: %s, F: %s", card_size(one, "%.3g").text, card_size(s.inf, "%.3g").text,
+                 card_size(frobenius, "%.3g").text);
     if (isfinite(s.inf)) card_advise(r, "rounding error %.1g |x|", DBL_EPSILON * s.inf);
     return true;
 }
@@ -87,7 +90,8 @@ static bool run_scaling(struct card *c, struct card_row *r, struct err *e)
     card_set(r, "value_ratio", values);
     card_set(r, "row_ratio", rows);
     c->facts->row_ratio = rows;
-    card_say(r, "|a| %.2g to %.2g, ratio of row maxima %.2g", s.least, s.most, rows);
+    card_say(r, "|a| %.2g to %.2g, ratio of row maxima %s", s.least, s.most,
+             isinf(s.most) ? "inf" : card_size(rows, "%.2g").text);
     if (s.most > 3e38 || s.least < 1e-38)
         card_advise(r, "beyond fp32");
     else if (rows > 1e4)

@@ -140,7 +140,7 @@ static void judge_condition(const struct facts *f, struct card_verdict *v)
     if (!(f->equilibrated > 0)) {
         if (digits_lost(f->condition) >= DIGITS_F32) add_problem(v, "condition at least %.1g as scaled", f->condition);
     } else if (isinf(f->equilibrated)) {
-        add_problem(v, "nearly singular to fp64: LU meets a zero pivot, even equilibrated");
+        add_problem(v, "nearly singular to fp64, even equilibrated: a zero pivot, or a condition beyond 1.8e308");
     } else if (digits == DIGITS_F64) {
         add_problem(v, "condition about %.1g, equilibrated: nearly singular to fp64", f->equilibrated);
     } else if (digits >= DIGITS_F32) {
@@ -158,7 +158,8 @@ static void judge_problems(const struct card *c, struct card_verdict *v)
     if (c->facts->singular && is_square(c)) judge_singular(c, v);
     if (f->no_diagonal && !c->facts->singular)
         add_problem(v, "%s missing or 0: jacobi, gs and sor fail", how_many(f->no_diagonal, "diagonal entry").text);
-    if (f->row_ratio > ROWS_APART) add_problem(v, "ratio of row maxima %.2g: `scale` first", f->row_ratio);
+    if (f->row_ratio > ROWS_APART)
+        add_problem(v, "ratio of row maxima %s: `scale` first", card_size(f->row_ratio, "%.2g").text);
     if (!c->facts->singular) judge_condition(f, v);
     bool solvable = !c->facts->singular && !is_nearly_singular(c);
     if (f->systems > 1 && is_square(c) && solvable)

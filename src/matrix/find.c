@@ -19,14 +19,15 @@ static double real_or_abs(const struct csr *A, struct parts p)
     return A->imag ? hypot(p.re, p.im) : p.re;
 }
 
+/* In long double, no sum of a few numbers overflows before others cancel them. */
 static struct parts sum_parts(const struct csr *A, int64_t row)
 {
-    struct parts sum = {0, 0};
+    long double re = 0, im = 0;
     for (int64_t k = csr_start(A, row), end = csr_start(A, row + 1); k < end; k++) {
-        sum.re += A->val[k];
-        if (A->imag) sum.im += A->imag[k];
+        re += A->val[k];
+        if (A->imag) im += A->imag[k];
     }
-    return sum;
+    return (struct parts){(double)re, (double)im};
 }
 
 static double sum_of(const struct csr *A, int64_t row)

@@ -35,9 +35,10 @@ static bool check_signs(struct amg *g, const struct amg_level *v, struct err *e)
     if (!loop_end(&l, e)) return false;
     if (i == v->A->rows) return true;
     return fail(e, E_NUMERIC,
-                "%s needs a positive definite matrix, but the diagonal has %g in row 0 and %g in row %lld (counted "
+                "%s needs a positive definite matrix, but the diagonal is %s in row 0 and %s in row %lld (counted "
                 "from 0)%s; use minres with precond jacobi",
-                who, 1 / v->dinv[0], 1 / v->dinv[i], (long long)i, g->n ? " of a coarse matrix" : "");
+                who, g->sign > 0 ? "positive" : "negative", g->sign > 0 ? "negative" : "positive", (long long)i,
+                g->n ? " of a coarse matrix" : "");
 }
 
 static bool begin_level(struct amg *g, struct err *e)

@@ -221,7 +221,7 @@ static bool make_levels(struct solve *v, struct cycle *c, struct err *e)
     c->A.mat = v->matrix.mat;
     c->A.kernel = v->matrix.kernel;
     if (fact_symmetric(v->matrix.facts) != FACT_YES &&
-        !symmetry_needed(v->system.A, "the preconditioner amg", "use bicgstab with precond ilu0", e))
+        !symmetry_needed(v->matrix.csr, "the preconditioner amg", "use bicgstab with precond ilu0", e))
         return false;
     if (!make_on_device(v, c, &made, e) || (!made && !make_on_host(v, c, e))) return false;
     c->scale = v->solver->symmetric ? c->sign : 1;

@@ -194,20 +194,21 @@ static bool hermitian_part(struct csr *out, const struct csr *A, struct err *e)
     return ok;
 }
 
-/* A itself if it is hermitian, otherwise its hermitian part in *part, if A is hermitian up to rounding. */
-static const struct csr *exactly_hermitian(const struct csr *A, struct csr *part, struct err *e)
+/* A itself if it is hermitian, otherwise its hermitian part in *part, if A is hermitian up to rounding. A is `of` times
+   a power of 2; an error shows the entries of `of`. */
+static const struct csr *exactly_hermitian(const struct csr *A, const struct csr *of, struct csr *part, struct err *e)
 {
     struct symmetry s;
     if (!symmetry_of(A, NULL, &s, e)) return NULL;
     if (s.hermitian && s.pattern) return A;
-    if (!s.rounding) return symmetry_needed(A, who, "use ilu0", e) ? A : NULL;
+    if (!s.rounding) return symmetry_needed(of, who, "use ilu0", e) ? A : NULL;
     return hermitian_part(part, A, e) ? part : NULL;
 }
 
 static bool make(struct solve *v, struct err *e)
 {
     struct csr part = {0};
-    struct cholesky c = {.A = exactly_hermitian(v->system.A, &part, e)};
+    struct cholesky c = {.A = exactly_hermitian(v->system.A, v->matrix.csr, &part, e)};
     bool ok = c.A && make_factors(v, &c, e);
     mem_free(c.diag);
     mem_free(c.names);

@@ -400,7 +400,7 @@ static const struct refusal {
     {DENSE(3, 1, 0, 0, 0, 0, 1, 0, 1, 2), "divides by the diagonal, but row 1 (counted from 0) has no entry there"},
     {DENSE(2, 4, 1, 0, 4), "symmetric matrix: entry (0, 1), counted from 0, is 1 and (1, 0) is 0"},
     {DENSE(2, 4, 1, 2, 4), "entry (0, 1), counted from 0, is 1 and (1, 0) is 2"},
-    {DENSE(2, 4, 1, 1, -4), "the diagonal has 4 in row 0 and -4 in row 1"},
+    {DENSE(2, 4, 1, 1, -4), "the diagonal is positive in row 0 and negative in row 1"},
     {DENSE(2, 1, 2, 2, 1), "a pivot of its coarsest level is -3"},
 };
 

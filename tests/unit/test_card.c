@@ -534,7 +534,59 @@ TEST(test_overflow)
     make(&A, 2, 2, 2, (struct entry[]){{0, 0, 1e300}, {1, 1, 1e-300}});
     card_of(&c, &A);
     check_text(&c, "condition", "beyond 1.8e308");
+    check_text(&c, "scaling", "ratio of row maxima beyond 1.8e308");
     check_value(&c, "singular", "singular", 0);
+    card_free(&c);
+    csr_free(&A);
+    /* the rows sum to 2e308 off the diagonal; the norms are 3.5e308, 3.5e308 and 3.6e308 */
+    make(&A, 3, 3, 9,
+         (struct entry[]){{0, 0, 1.5e308},
+                          {0, 1, 1e308},
+                          {0, 2, -1e308},
+                          {1, 0, 1e308},
+                          {1, 1, 1.5e308},
+                          {1, 2, 1e308},
+                          {2, 0, -1e308},
+                          {2, 1, 1e308},
+                          {2, 2, 1.5e308}});
+    card_of(&c, &A);
+    check_value(&c, "dominance", "rows_failing", 3);
+    check_value(&c, "dominance", "cols_failing", 3);
+    check_text(&c, "norms", "1: beyond 1.8e308, inf: beyond 1.8e308, F: beyond 1.8e308");
+    card_free(&c);
+    csr_free(&A);
+    /* 1.5e308 > 1e308, although their sum overflows */
+    make(&A, 2, 2, 3, (struct entry[]){{0, 0, 1.5e308}, {0, 1, 1e308}, {1, 1, 1}});
+    card_of(&c, &A);
+    check_value(&c, "dominance", "rows_strict", 2);
+    card_free(&c);
+    csr_free(&A);
+    /* twice a block of condition 4e16, 1e400 apart */
+    make(&A, 4, 4, 8,
+         (struct entry[]){{0, 0, 1e208},
+                          {0, 1, 1e208},
+                          {1, 0, 1e208},
+                          {1, 1, 1.0000000000000002e208},
+                          {2, 2, 1e-192},
+                          {2, 3, 1e-192},
+                          {3, 2, 1e-192},
+                          {3, 3, 1.0000000000000002e-192}});
+    card_of(&c, &A);
+    if (strstr(card_text(card_row(&c, "condition")).text, "inf"))
+        fail_msg("%s", card_text(card_row(&c, "condition")).text);
+    check_value(&c, "singular", "singular", 0);
+    card_free(&c);
+    csr_free(&A);
+}
+
+/* A Laplacian is dominant in the weak sense, and may be a singular M-matrix. */
+TEST(test_weak_signs)
+{
+    struct csr A;
+    struct card c;
+    make(&A, 2, 2, 4, (struct entry[]){{0, 0, 1}, {0, 1, -1}, {1, 0, -1}, {1, 1, 1}});
+    card_of(&c, &A);
+    check_text(&c, "signs", "signs of an M-matrix, weakly dominant: it may be one");
     card_free(&c);
     csr_free(&A);
 }

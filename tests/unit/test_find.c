@@ -1,6 +1,7 @@
 /* The command find: the rows and entries that it finds are compared with plain loops, for every measure, comparison and
    order. Other tests check the limit, hostile conditions, failing allocations and cancelling. */
 #include "kits/shapes.h"
+#include "kits/mtx_kit.h"
 #include "kits/talk.h"
 #include "kits/test.h"
 #include "base/loop.h"
@@ -113,6 +114,22 @@ TEST(every_search_is_complete)
                 }
         csr_free(&A);
     }
+}
+
+/* 1.5e308 + 1e308 - 1e308 */
+TEST(no_sum_overflows_on_its_way)
+{
+    static const char text[] =
+        "%%MatrixMarket matrix coordinate real general\n1 3 3\n1 1 1.5e308\n1 2 1e308\n1 3 -1e308\n";
+    struct talk t;
+    char line[200];
+    talk_open(&t, OUT_JSON);
+    snprintf(line, sizeof line, "load %s; find rows sort sum", write_file("sum.mtx", text, strlen(text)));
+    assert_true(talk_line(&t, line));
+    const char *sum = strstr(t.out, "\"sum\":");
+    assert_true(sum && strtod(sum + strlen("\"sum\":"), NULL) == 1.5e308);
+    talk_close(&t);
+    scratch_remove();
 }
 
 /* NaN satisfies no comparison except !=, and comes last. */

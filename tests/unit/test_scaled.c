@@ -12,6 +12,21 @@
 #include <stdio.h>
 #include <string.h>
 
+/* The determinant of the matrix is 1, and its entries are known: messages show them, not those that are iterated on. */
+TEST(messages_show_the_entries_of_the_matrix)
+{
+    struct talk t;
+    talk_open(&t, OUT_TEXT);
+    assert_true(
+        talk_line(&t, "load tests/files/unimodular.mtx as U; let A = 1e200*U; let S = U + U'; let D = 1e200*S"));
+    talk_refuses(&t, "solve bicgstab A on cpu precond ic0",
+                 "entry (0, 1), counted from 0, is -1.54176e+207 and (1, 0)");
+    talk_refuses(&t, "solve bicgstab A on cpu precond amg",
+                 "entry (0, 1), counted from 0, is -1.54176e+207 and (1, 0)");
+    talk_refuses(&t, "solve minres D on cpu precond amg", "the diagonal is negative in row 0 and positive in row 1");
+    talk_close(&t);
+}
+
 TEST(magnitudes_pass_over_zeros_and_what_is_not_finite)
 {
     const double x[] = {0, -3e200, INFINITY, 5e-310, NAN, 1, -0.0};
