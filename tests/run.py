@@ -23,12 +23,12 @@ import time
 import typing
 
 TOP = pathlib.Path(__file__).resolve().parent.parent
-GOLDEN = ["golden", "screens", "export", "readme"]
+GOLDEN = ["golden", "screens", "export", "readme", "predicted_times"]
 # Programs that take more than a few seconds, slowest first. They start first, and `--quick` skips them.
 SLOW = ["try", "lessons", "pack", "model", "puzzles", "pty", "lu", "schema", "races", "session", "predictions", "kernels",
         "row_sample", "multi", "precond", "files", "export", "solve", "in_parts", "complex", "eigs", "mtx",
         "compiled", "screens", "cut", "formats_files", "mtx_orders", "layout", "scaling", "microscope", "json", "ranks",
-        "paper_arrays", "interrupt", "mtx_files", "absent", "memory", "explore", "cast", "python", "system", "change"]
+        "paper_arrays", "predicted_times", "interrupt", "mtx_files", "absent", "memory", "explore", "cast", "python", "system", "change"]
 # Programs that mostly wait, for a screen or another process. They run one after another beside the others, so that no core
 # waits with them.
 WAITING = ["pty", "system", "pixels", "python", "full_screen", "cast"]

@@ -1,0 +1,91 @@
+/* The predicted times of all kernels on a spread of matrices and GPUs: tests/golden/predictions.tsv, which `make
+   golden` rewrites. A change of the model's constants, of its terms or of what it counts shows in the diff of this
+   table. */
+#include "kits/golden_kit.h"
+#include "kits/talk.h"
+#include "kits/test.h"
+#include "base/base.h"
+#include "base/mem.h"
+#include "base/text.h"
+#include "machine/kernel.h"
+#include "microscope/gpu_profile.h"
+#include "microscope/modeled.h"
+#include "session/matrix.h"
+
+static const char *const gpus[] = {"h200", "a100", "t4", "rtx4090"};
+
+static const struct {
+    const char *line; /* makes the matrix */
+    enum type real;
+    const char *kernels; /* NULL: all */
+} matrices[] = {
+    {"load samples/thesis4.mtx", T_F64, NULL},
+    {"gen circuit 300 1", T_F64, NULL}, /* one long row, one long column */
+    {"gen rmat 7 6 seed 3", T_F64, NULL},
+    {"gen rmat 7 6 seed 3", T_F32, NULL},
+    {"gen random 12 100 3000", T_F64, NULL}, /* wide */
+    {"gen random 2 600 1200", T_F32, NULL},  /* a few blocks, which are long */
+    {"gen brokendiag 400 5", T_F64, NULL},
+    {"gen band 400 2", T_F32, NULL},
+    {"gen poisson2d 20", T_F64, NULL},
+    {"gen fem 8", T_F64, NULL},
+    {"gen stencil 5 8 8 0 3", T_F64, NULL}, /* 3 x 3 blocks */
+    /* more than the L2 of a T4; a sample of its blocks is watched */
+    {"gen poisson2d 230", T_F64, "coo-atomic csr-scalar csr-vector csr-stream csr-ends sell packed"},
+};
+
+/* One line: the matrix, the precision, the kernel, and its time in us on each GPU, or - if it does not fit. */
+static void write_times(FILE *to, const struct csr *A, const char *name, enum type real, const struct kernel *k,
+                        const struct machine *on, struct packed packed[COUNT(gpus)])
+{
+    struct modeled *m = mem_new(1, sizeof *m, "a prediction", NULL);
+    assert_non_null(m);
+    fprintf(to, "%s\t%s\t%s", name, type_name(real), k->name);
+    for (int i = 0; i < COUNT(gpus); i++) {
+        struct err e = {0};
+        if (modeled_csr(A, k, NULL, real, &on[i], NULL, &packed[i], m, &e))
+            fprintf(to, "\t%.4g", m->time.us);
+        else if (err_is_refusal(&e))
+            fprintf(to, "\t-");
+        else
+            fail_msg("%s, %s: %s", name, k->name, e.text);
+    }
+    fprintf(to, "\n");
+    mem_free(m);
+}
+
+static void write_matrix(FILE *to, struct talk *t, int i, const struct machine *on)
+{
+    struct packed packed[COUNT(gpus)] = {0};
+    struct err e = {0};
+    if (!talk_line(t, matrices[i].line)) fail_msg("%s: %s", matrices[i].line, t->err);
+    const struct matrix *m = session_matrix(&t->s, NULL, &e);
+    for (int k = 0; kernels[k]; k++)
+        if (modeled_can(kernels[k], &m->csr, NULL) &&
+            (!matrices[i].kernels || has_word(matrices[i].kernels, kernels[k]->name)))
+            write_times(to, &m->csr, strchr(matrices[i].line, ' ') + 1, matrices[i].real, kernels[k], on, packed);
+    for (int g = 0; g < COUNT(gpus); g++) packed_free(&packed[g]);
+}
+
+TEST(predictions_are_those_of_the_table)
+{
+    struct talk t;
+    struct err e = {0};
+    struct machine on[COUNT(gpus)];
+    char *text = NULL;
+    size_t size = 0;
+    FILE *to = open_memstream(&text, &size);
+    assert_non_null(to);
+    talk_open(&t, OUT_TEXT);
+    fprintf(to, "matrix\tprecision\tkernel");
+    for (int g = 0; g < COUNT(gpus); g++) {
+        if (!profile_load(gpus[g], &on[g], &e)) fail_msg("%s", e.text);
+        fprintf(to, "\t%s", gpus[g]);
+    }
+    fprintf(to, "\n");
+    for (int i = 0; i < COUNT(matrices); i++) write_matrix(to, &t, i, on);
+    talk_close(&t);
+    fclose(to);
+    assert_true(golden_same("tests/golden/predictions.tsv", text));
+    free(text);
+}
