@@ -31,7 +31,7 @@ static const struct {
     {"gen fem 8", T_F64, NULL},
     {"gen stencil 5 8 8 0 3", T_F64, NULL}, /* 3 x 3 blocks */
     /* more than the L2 of a T4; a sample of its blocks is watched */
-    {"gen poisson2d 230", T_F64, "coo-atomic csr-scalar csr-vector csr-stream csr-ends sell packed"},
+    {"gen poisson2d 230", T_F64, "coo-atomic csr-scalar csr-vector csr-stream csr-light-vector csr-ends sell packed"},
 };
 
 /* One line: the matrix, the precision, the kernel, and its time in us on each GPU, or - if it does not fit. */
