@@ -89,6 +89,31 @@ TEST(differences_name_the_term)
     mem_free(merge);
 }
 
+/* What the terms count is the sum over the launches; of ratios, such as the longest block to the average block, it is
+   the largest. */
+TEST(differences_count_what_the_launches_do)
+{
+    struct modeled *scalar = model_of("gen circuit 5000 1", "csr-scalar", T_F64),
+                   *merge = model_of(NULL, "csr-merge", T_F64);
+    struct difference d[DIFFERENCES];
+    double longest = 0, steps = 0;
+    int n = differences_of(scalar, merge, d), found = 0;
+    assert_int_equal(merge->work.n, 2);
+    for (int l = 0; l < 2; l++) {
+        const struct work *w = &merge->work.launch[l];
+        longest = fmax(longest, w->longest[WAIT_STEP] / (w->wait[WAIT_STEP] / (double)w->blocks));
+        steps += w->steps;
+    }
+    for (int i = 0; i < n; i++) {
+        if (d[i].term == BOUND_LONGEST) assert_float_equal(d[i].count[1], longest, 1e-9 * longest), found++;
+        if (d[i].term == BOUND_ISSUE) assert_float_equal(d[i].count[1], steps, 1e-9 * steps), found++;
+        if (d[i].term == BOUND_LAUNCH) assert_true(d[i].count[0] == 1 && d[i].count[1] == 2), found++;
+    }
+    assert_int_equal(found, 3);
+    mem_free(scalar);
+    mem_free(merge);
+}
+
 /* ---- counted by hand ---- */
 
 /* A 256 x 256 diagonal matrix: each warp makes six requests, two of them for ptr, and one each for col, val, x and y. A

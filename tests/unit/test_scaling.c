@@ -110,6 +110,25 @@ TEST(test_sums)
     csr_free(&A);
 }
 
+/* Two halves of a 200 x 150 grid send each other a line of 200 items of 8 bytes. Each reads
+   the list of the items and the sectors of x that hold them, and stores what arrives. One iteration of cg reads or
+   writes 9 vectors of 15000 elements in two passes, from L2. */
+TEST(test_bytes_in_memory)
+{
+    struct csr A = made("poisson2d", 200, 150, 0);
+    struct scaling c = begun(&A, "ib", "csr-scalar", T_F64);
+    struct machine on = machine_of(NULL);
+    add(&c, &A, 2);
+    const struct scaling_point *p = &c.point[0];
+    double bytes = 200 * 4 + 200 * 32 + 200 * 8;
+    assert_float_equal(p->memory_us, bytes / (on.c.read_gbs * 1e3), 1e-9);
+    assert_float_equal(p->wire_us, 200 * 8 / (50 * 1e3), 1e-9);
+    assert_float_equal(p->exchange_us, on.c.launch_us + 0.6 + p->wire_us + p->memory_us, 1e-9);
+    assert_float_equal(p->vectors_us, 2 * 1.3 + 9 * 15000 * 8 / (on.c.cache_gbs * 1e3), 1e-9);
+    assert_float_equal(p->reduce_us, 2 * 0.6, 1e-9);
+    csr_free(&A);
+}
+
 /* Nothing is exchanged between blocks that are not coupled, so all GPUs are used fully but for the launches. */
 TEST(test_blocks)
 {

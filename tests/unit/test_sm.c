@@ -88,6 +88,45 @@ TEST(test_chosen_block)
     sm_free(&l);
 }
 
+/* Of five blocks, two are simulated: the one that must be shown and the one after it. Only that one takes long. */
+TEST(test_block_in_the_middle_is_chosen)
+{
+    struct moment slow[] = {{.n = 7, .wait = WAIT_L2}};
+    struct warp_tape long_warps[] = {{slow, 1, 1}, {slow, 1, 1}};
+    struct err e = {0};
+    for (int must = 0; must < 5; must++) {
+        struct block_tape five[5];
+        struct sm_life l;
+        for (int b = 0; b < 5; b++) five[b] = (struct block_tape){b, 0, 2, b == must ? long_warps : warps};
+        struct tape t = {.at_once = 1, .n = 5, .block = five, .must_show = must};
+        assert_true(sm_simulate(&t, 0, 64, 2, &costs, &l, &e) && l.shows && l.blocks == 2);
+        assert_us(l.us, 1 + 7 * L2_NS + 1 + 2 + STEP_NS + L2_NS + STEP_NS);
+        sm_free(&l);
+    }
+}
+
+/* Loads from any level wait for memory, and so does an atomic that announces stores; the rest is work. */
+TEST(test_what_waits_for_memory)
+{
+    static const enum sm_state states[WAITS] = {
+        [WAIT_L1] = SM_MEMORY,      [WAIT_L2] = SM_MEMORY,      [WAIT_FIRST] = SM_MEMORY,
+        [WAIT_ARRIVAL] = SM_MEMORY, [WAIT_SHARED] = SM_WORKING, [WAIT_COLLECTIVE] = SM_WORKING};
+    struct sm_costs all = {.issue = 2, .block = 1};
+    for (int k = 0; k < WAITS; k++) all.wait[k] = L2_NS;
+    for (int k = WAIT_L1; k < WAITS; k++) {
+        struct moment waits[] = {{.n = 1, .wait = (uint8_t)k}};
+        struct warp_tape one = {waits, 1, 1};
+        struct block_tape block = {0, 0, 1, &one};
+        struct sm_life l;
+        struct err e = {0};
+        if (k == WAIT_BARRIER) continue;
+        assert_true(sm_simulate(&(struct tape){.at_once = 1, .n = 1, .block = &block}, 0, 32, 1, &all, &l, &e));
+        assert_us(l.us, 1 + L2_NS);
+        if (sm_at(&l, 0, 1, 0.2, 0.9) != states[k]) fail_msg("wait %d: state %d", k, sm_at(&l, 0, 1, 0.2, 0.9));
+        sm_free(&l);
+    }
+}
+
 /* The multiprocessor with the long row is shown, and if there are more blocks than are simulated, the time of all is
    shown too: both times agree with the prediction. */
 TEST(test_time_is_that_of_the_prediction)
