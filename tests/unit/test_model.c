@@ -323,6 +323,51 @@ TEST(test_no_cause_is_invented)
     mem_free(k);
 }
 
+/* 4096 rows of 40 entries each in 100000 columns; only those of one block of csr-scalar have `longer` entries. */
+static struct csr with_one_long_block(int longer)
+{
+    enum { ROWS = 4096, BLOCK = 128, MEAN = 40, COLS = 100000 };
+    struct csr A;
+    assert_true(csr_new(&A, ROWS, COLS, (ROWS - BLOCK) * MEAN + BLOCK * longer, false, NULL));
+    A.rowptr[0] = 0;
+    for (int i = 0; i < ROWS; i++) {
+        int n = i / BLOCK == 7 ? longer : MEAN;
+        for (int k = 0; k < n; k++) A.col[A.rowptr[i] + k] = i + 10 * k, A.val[A.rowptr[i] + k] = 1;
+        A.rowptr[i + 1] = A.rowptr[i] + n;
+    }
+    return A;
+}
+
+static bool has_cause(const struct finding *f, int n, const char *cause)
+{
+    for (int i = 0; i < n; i++)
+        if (!strcmp(f[i].cause, cause)) return true;
+    return false;
+}
+
+/* A row is long if it has more than 4 times the entries of the average row and 16 more, however many columns there are.
+   The average rows have 44.1 and 45.9 entries, so that 192 and 200 are the limits. Shorter rows that make a block long
+   are an imbalance. */
+TEST(test_long_rows_are_long_beside_the_average_row)
+{
+    static const int lengths[] = {170, 230};
+    for (int i = 0; i < COUNT(lengths); i++) {
+        struct csr A = with_one_long_block(lengths[i]);
+        struct machine g = machine_reference();
+        struct packed p = {0};
+        struct err e = {0};
+        struct finding f[FINDINGS_MOST];
+        struct modeled *k = mem_new(1, sizeof *k, "a prediction", NULL);
+        if (!modeled_csr(&A, kernel_find("csr-scalar"), NULL, T_F64, &g, NULL, &p, k, &e)) fail_msg("%s", e.text);
+        int n = findings_of(k, &A, f);
+        assert_true(has_cause(f, n, "long row") == (i == 1));
+        assert_true(has_cause(f, n, "imbalance") == (i == 0));
+        packed_free(&p);
+        csr_free(&A);
+        mem_free(k);
+    }
+}
+
 /* ---- advice ---- */
 
 static struct predictions advice_for(const char *line)
