@@ -46,6 +46,22 @@ TEST(the_reference_has_a_profile)
     assert_memory_equal(&g.c, &built_in.c, sizeof g.c);
 }
 
+/* A T4 has 320 of the 4800 GB/s of the reference, and 40 multiprocessors at 1.59 GHz instead of 132 at 1.98 GHz; a
+   launch takes as long. */
+TEST(missing_ceilings_are_scaled_from_the_reference)
+{
+    const double memory = 320.0 / 4800, cores = 40 * 1.59 / (132 * 1.98);
+    struct machine g, reference = machine_reference();
+    struct err e = {0};
+    assert_true(profile_load("t4", &g, &e) && g.scaled);
+    assert_float_equal(g.c.read_gbs, memory * reference.c.read_gbs, 1e-9);
+    assert_float_equal(g.c.copy_gbs, memory * reference.c.copy_gbs, 1e-9);
+    assert_float_equal(g.c.gather_gps, memory * reference.c.gather_gps, 1e-9);
+    assert_float_equal(g.c.cache_gbs, cores * reference.c.cache_gbs, 1e-9);
+    assert_float_equal(g.c.gather_cache_gps, cores * reference.c.gather_cache_gps, 1e-9);
+    assert_float_equal(g.c.launch_us, reference.c.launch_us, 1e-9);
+}
+
 /* The predicted time of a kernel on the GPU that `set gpu` chose, and how much of it the arithmetic takes alone. */
 static double predicted_us(struct talk *t, const char *gpu, const char *kernel, double *flops_us)
 {

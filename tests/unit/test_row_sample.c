@@ -197,3 +197,59 @@ TEST(test_commands)
     talk_says(&t, "predict csr-light-vector", "of the rows, where blocks take rows dynamically");
     talk_close(&t);
 }
+
+/* ---- by hand ---- */
+
+/* A matrix of which only the numbers of rows and entries, and one row, matter. */
+static struct csr with_longest(int64_t rows, int64_t entries, int longest)
+{
+    struct csr A;
+    assert_true(csr_new(&A, rows, 100, entries, false, NULL));
+    A.rowptr[0] = 0;
+    A.rowptr[1] = longest;
+    for (int64_t i = 2; i <= rows; i++) A.rowptr[i] = longest + (int)((entries - longest) * (i - 1) / (rows - 1));
+    return A;
+}
+
+/* A sample of 4 of 20 rows with 10 of 70 entries, whose longest row has 4 of 12 entries, and which 3 of 6 blocks
+   watched. The first launch sets the counter that hands out work; the second one multiplies. */
+TEST(test_work_is_scaled_by_hand)
+{
+    enum { TIMES = 7, ROWS = 5, LONGER = 3, MORE_BLOCKS = 2 };
+    struct row_sample r = {.A = with_longest(4, 10, 4), .times = TIMES};
+    struct csr A = with_longest(20, 70, 12);
+    struct counts *c = calloc(1, sizeof *c);
+    struct workload *w = calloc(1, sizeof *w);
+    assert_true(c && w);
+    c->scope.nlaunches = w->n = 2;
+    c->scope.narrays = c->scope.nsites = 2;
+    c->scope.array[0] = (struct scope_array){.stored = -1, .role = ROLE_WORK, .n = 1, .size = 8};
+    c->scope.array[1] = (struct scope_array){.stored = 0, .role = ROLE_VALUES, .n = 1000, .size = 8};
+    c->scope.site[0] = (struct access_site){.kind = ACCESS_STORE, .array = 0, .launch = 0};
+    c->scope.site[1] = (struct access_site){.kind = ACCESS_LOAD, .array = 1, .launch = 1};
+    for (int l = 0; l < 2; l++) {
+        c->scope.launch[l] = (struct scope_launch){.blocks = 6, .seen = 6};
+        w->launch[l] = (struct work){.blocks = 3, .seen = 3, .steps = 10, .lines = 11, .l2_loads = 12, .atomics = 13};
+        w->launch[l].hot = 14;
+        w->launch[l].wait[WAIT_L2] = 15;
+        w->launch[l].longest[WAIT_L2] = 16;
+        w->launch[l].warp_steps = 17;
+        w->launch[l].footprint = 20;
+    }
+    w->footprint = 1e6;
+    w->flops = 20;
+    row_sample_scale_work(&r, &A, c, w);
+    const struct work *counter = &w->launch[0], *product = &w->launch[1];
+    assert_true(counter->steps == 10 && counter->atomics == 13 && counter->longest[WAIT_L2] == 16);
+    assert_true(product->steps == 10 * TIMES && product->lines == 11 * TIMES && product->l2_loads == 12 * TIMES);
+    assert_true(product->atomics == 13 * ROWS && product->hot == 14 * ROWS); /* one atomic per share of the rows */
+    assert_true(product->wait[WAIT_L2] == 15 * TIMES && product->longest[WAIT_L2] == 16 * LONGER);
+    assert_float_equal(product->warp_steps, 17.0 * TIMES / MORE_BLOCKS, 1e-12);
+    assert_true(product->blocks == 6 && product->footprint == 20 * TIMES);
+    assert_true(w->footprint == 1000 * 8 + 32 + 8 + 32); /* not more than the arrays have, to whole sectors */
+    assert_true(w->flops == 20 * TIMES && w->sampled);
+    csr_free(&r.A);
+    csr_free(&A);
+    free(c);
+    free(w);
+}
