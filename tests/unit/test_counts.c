@@ -1,4 +1,5 @@
 /* What requests cost, by hand from the rules of the hardware, and counts of a sample that are scaled to all blocks. */
+#include "kits/stored_kit.h"
 #include "kits/test.h"
 #include "base/base.h"
 #include "formats/format.h"
@@ -194,5 +195,69 @@ TEST(the_error_of_a_random_sample)
     double error = 1.96 * sqrt(N * N * (1 - n / N) * variance / n) / (N * sum / n);
     if (!(fabs(counts_error(c) - error) < 0.2 * error)) fail_msg("error %g, expected %g", counts_error(c), error);
     free(c);
+    subject_free(&s);
+}
+
+/* ---- budgets of accesses ---- */
+
+/* Of each slot, its column and element of x, and of each row, its pointer and its element of y; padding counts. */
+TEST(least_accesses_count_slots)
+{
+    struct csr A = ragged(4, (int[]){2, 2, 3, 2});
+    struct stored csr = packed(&A, "csr", NULL), ell = packed(&A, "ell", NULL);
+    assert_true(least_accesses(&csr) == 3 * 9 + 2 * 4);
+    assert_true(least_accesses(&ell) == 3 * (4 * 3) + 2 * 4);
+    stored_free(&csr);
+    stored_free(&ell);
+    csr_free(&A);
+}
+
+/* Four entries per row, but `n` in three rows, which are in different blocks. */
+static void with_long_rows(struct subject *s, int n)
+{
+    struct err e = {0};
+    assert_true(csr_new(&s->A, n, n, 4 * (n - 3) + 3 * n, false, &e));
+    s->A.rowptr[0] = 0;
+    for (int i = 0; i < n; i++) {
+        int entries = i == n / 7 || i == n / 2 || i == n - 300 ? n : 4, first = entries == n ? 0
+                                                                                : i < n - 4  ? i
+                                                                                             : n - 4;
+        for (int k = 0; k < entries; k++) {
+            s->A.col[s->A.rowptr[i] + k] = first + k;
+            s->A.val[s->A.rowptr[i] + k] = 1;
+        }
+        s->A.rowptr[i + 1] = s->A.rowptr[i] + entries;
+    }
+    assert_true(format_pack(&s->A, format_find("csr"), NULL, T_F64, false, &s->S, &e));
+    assert_true(mat_put(&s->M, &s->S, device_open("emu", &e), &e));
+}
+
+static void assert_near(const char *what, double found, double expected)
+{
+    if (fabs(found - expected) > 0.08 * expected) fail_msg("%.0f %s, expected about %.0f", found, what, expected);
+}
+
+/* The blocks of long rows are left early, and count as if they had run to their end, nearly: at first, the lanes of the
+   short rows take part in their requests. */
+TEST(blocks_that_are_left_count_as_whole)
+{
+    enum { ROWS = 20000, ACCESSES = 60000 };
+    struct subject s;
+    struct err e = {0};
+    struct counts *all = calloc(2, sizeof *all), *some = all + 1;
+    assert_non_null(all);
+    with_long_rows(&s, ROWS);
+    count(&s, 0, NULL, all);
+    if (!count_within(kernel_find("csr-scalar"), &s.M, ACCESSES, NULL, NULL, some, &e)) fail_msg("%s", e.text);
+    assert_int_equal(some->launch[0].left, 3);
+    assert_true(some->accesses < all->accesses / 2);
+    assert_near("accesses", counts_accesses(some), counts_accesses(all));
+    struct tally a = counts_of(all, ACCESS_LOAD, -1, 0), b = counts_of(some, ACCESS_LOAD, -1, 0);
+    assert_near("requests", (double)b.requests, (double)a.requests);
+    assert_near("lanes", (double)b.lanes, (double)a.lanes);
+    assert_near("bytes", (double)b.bytes, (double)a.bytes);
+    double scale = (double)some->scope.launch[0].blocks / (double)some->scope.launch[0].seen;
+    assert_near("steps", (double)some->launch[0].steps * scale, (double)all->launch[0].steps);
+    free(all);
     subject_free(&s);
 }

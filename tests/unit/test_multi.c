@@ -222,6 +222,38 @@ TEST(test_lost_member)
     fclose(data);
 }
 
+/* Each of two members squares and adds its 1800 elements, which it reads from both vectors of the inner product, 4 to a
+   sector; besides these, only partial sums and mail are read and stored. */
+TEST(test_timeline_counts_the_sums)
+{
+    struct session s;
+    FILE *data = tmpfile(), *messages = tmpfile();
+    assert_true(data && messages && session_new(&s, data, messages, OUT_TEXT, NULL));
+    assert_true(run_line(&s, "gen poisson2d 60; timeline on emu*2"));
+    for (int k = 0; k < 2; k++) {
+        double sectors = s.timeline->cell[k][SPLIT_SUMS].sectors;
+        if (sectors < 2 * 1800 / 4 || sectors > 2 * 1800 / 4 + 300) fail_msg("%g sectors of sums", sectors);
+    }
+    session_free(&s);
+    fclose(messages);
+    fclose(data);
+}
+
+/* A way that the user asks for is taken even if a better one is possible; one that is not possible becomes the next
+   one that is. The emulator reaches its members' memory, but has no copies between devices. */
+TEST(test_ways_to_send_are_chosen)
+{
+    static const enum transport asked[] = {TRANSPORT_AUTO, TRANSPORT_PEER, TRANSPORT_COPY, TRANSPORT_HOST},
+                                taken[] = {TRANSPORT_PEER, TRANSPORT_PEER, TRANSPORT_HOST, TRANSPORT_HOST};
+    struct device *d = device_open("emu*2", NULL);
+    assert_non_null(d);
+    for (int i = 0; i < COUNT(asked); i++) {
+        transport_choose(asked[i]);
+        assert_int_equal(transport_of(d), taken[i]);
+    }
+    transport_choose(TRANSPORT_AUTO);
+}
+
 TEST(test_formats)
 {
     static const char *const devices[] = {"emu*1", "emu*2", "emu*3", "emu*4", "emu*5", "cpu+emu"};
