@@ -83,6 +83,16 @@ TEST(test_vectors)
     csr_free(&A);
 }
 
+/* Memory that a member lacks is named with the number of its part. */
+TEST(test_parts_are_numbered_from_1)
+{
+    struct device *d = device_open("emu*2", NULL);
+    struct err e = {0};
+    assert_non_null(d);
+    assert_null(d->ops->alloc(d, INT64_MAX / 2, "a table", &e));
+    if (!strstr(e.text, "part 1 of 2 of a table")) fail_msg("%s", e.text);
+}
+
 /* ---- flags and halos ---- */
 
 static struct csr chain;
