@@ -423,6 +423,80 @@ TEST(test_bsell_block)
     }
 }
 
+/* The size with the fewest bytes: b * b values and a column of 4 bytes for each block. */
+TEST(test_bsell_counts_columns)
+{
+    /* fp64: 9 (32 + 4) = 324, 4 (72 + 4) = 304, 3 (128 + 4) = 396; the values alone would take 288, 288, 384 */
+    assert_int_equal(bsell_choice((int64_t[]){9, 4, 3}, T_F64), 3);
+    /* fp32: 9 (16 + 4) = 180, 5 (36 + 4) = 200, 3 (64 + 4) = 204 */
+    assert_int_equal(bsell_choice((int64_t[]){9, 5, 3}, T_F32), 2);
+}
+
+static int64_t suited(const char *format, const struct csr *A, enum type real, int multiprocessors)
+{
+    int64_t param[PARAMS_MAX];
+    assert_non_null(format_suit(format_find(format), A, real, multiprocessors, param));
+    return param[0];
+}
+
+/* A 6 x 6 block without 2 x 2 of its entries is 8 blocks of side 2 or one of side 6 (or 4 of side 3 to 5):
+   8 (32 + 4) = 288 or 288 + 4 bytes in fp64, 8 (16 + 4) = 160 or 144 + 4 bytes in fp32. */
+TEST(test_bsr_suits_the_precision)
+{
+    struct csr A = ragged(6, (int[]){6, 6, 6, 6, 4, 4});
+    assert_int_equal(suited("bsr", &A, T_F64, 132), 2);
+    assert_int_equal(suited("bsr", &A, T_F32, 132), 6);
+    csr_free(&A);
+}
+
+/* nw = 0.5 * multiprocessors * 8 active blocks * 8 warps; the default is that of a V100, which has 80. */
+TEST(test_sccsr_suits_the_gpu)
+{
+    struct csr A = ragged(2, (int[]){1, 2});
+    assert_int_equal(suited("sc-csr", &A, T_F64, 132), 4224);
+    assert_int_equal(suited("sc-csr", &A, T_F64, 80), 2560);
+    assert_int_equal(format_find("sc-csr")->params[0].default_value, 2560);
+    csr_free(&A);
+}
+
+/* By default, a strip is as wide as 192 KB of x: twice as many elements in fp32 as in fp64. */
+TEST(test_strips_are_as_wide_as_shared_memory)
+{
+    static const enum type types[] = {T_F64, T_F32, T_BF16_F32};
+    static const int64_t width[] = {24576, 49152, 49152};
+    struct csr A = ragged(2, (int[]){1, 2});
+    for (int i = 0; i < COUNT(types); i++) {
+        struct plan p;
+        assert_true(format_plan(&A, format_find("strips"), NULL, types[i], &p, NULL));
+        assert_int_equal(p.shape.param[0], width[i]);
+    }
+    csr_free(&A);
+}
+
+/* n rows with one entry, of n different values, in slices of 32 slots. */
+static int64_t codes_of(int n)
+{
+    struct csr A;
+    struct plan p;
+    int64_t codes = -1;
+    assert_true(csr_new(&A, n, n, n, false, NULL));
+    for (int i = 0; i < n; i++) A.rowptr[i] = A.col[i] = i, A.val[i] = 1 + i;
+    A.rowptr[n] = n;
+    assert_true(format_plan(&A, format_find("packed"), NULL, T_F64, &p, NULL));
+    for (int k = 0; k < p.shape.narrays; k++)
+        if (!strcmp(p.shape.a[k].name, "code")) codes = p.shape.a[k].n;
+    csr_free(&A);
+    return codes;
+}
+
+/* Values are replaced by codes of a byte only if codes and different values take fewer bytes than the values of all
+   slots: 128 slots take 1024 bytes, or 128 and 8 for each value. */
+TEST(test_packed_codes_pay)
+{
+    assert_int_equal(codes_of(111), 128); /* 888 + 128 */
+    assert_int_equal(codes_of(113), 0);   /* 904 + 128 */
+}
+
 /* ---- refusals ---- */
 
 static const struct {
@@ -516,6 +590,18 @@ TEST(test_explosion)
     assert_true(format_pack(&A, format_find("hyb"), NULL, T_F64, false, &S, NULL));
     stored_free(&S);
     csr_free(&A);
+}
+
+/* More than 20 slots of padding per nonzero are too many in more than 64 MB. */
+TEST(test_limit_of_padding)
+{
+    struct plan p = {.shape = {.format = format_find("ell"), .nnz = 1000}, .bytes = 64000001, .padding = 20000};
+    assert_true(format_allow(&p, INT64_MAX, false, NULL));
+    p.padding++;
+    assert_false(format_allow(&p, INT64_MAX, false, NULL));
+    assert_true(format_allow(&p, INT64_MAX, true, NULL));
+    p.bytes--;
+    assert_true(format_allow(&p, INT64_MAX, false, NULL));
 }
 
 /* Estimates beyond 2^63 bytes saturate. A plan allocates none of the memory that it estimates, even for the largest
