@@ -145,6 +145,34 @@ TEST(test_chain)
     mem_free(k);
 }
 
+/* The blocks that a multiprocessor of an H200 holds: 32 blocks, 2048 threads, 227 KB of shared memory, of which each
+   block takes 1 KB itself, and 4 times 16384 registers, of which each warp takes a multiple of 256. */
+static const struct {
+    struct work of;
+    int blocks, warps; /* warps of a block */
+    enum residency_limit by;
+} residencies[] = {
+    {{.threads = 32}, 32, 1, LIMITED_BY_BLOCKS},
+    {{.threads = 256}, 8, 8, LIMITED_BY_THREADS},
+    {{.threads = 256, .registers = 32}, 8, 8, LIMITED_BY_THREADS},   /* 1024 for a warp, 16 warps in a quarter */
+    {{.threads = 256, .registers = 33}, 6, 8, LIMITED_BY_REGISTERS}, /* 1056, thus 1280: 12 warps in a quarter */
+    {{.threads = 1024, .registers = 255}, 1, 32, LIMITED_BY_REGISTERS},
+    {{.threads = 128, .shared_bytes = 48 * 1024}, 4, 4, LIMITED_BY_SHARED}, /* 4 (48 + 1) = 196, 5 (48 + 1) = 245 */
+    {{.threads = 128, .shared_bytes = 45400}, 5, 4, LIMITED_BY_SHARED},     /* 5 (45400 + 1024) = 232120 of 232448 */
+    {{.threads = 128, .shared_bytes = 45500}, 4, 4, LIMITED_BY_SHARED},
+};
+
+TEST(test_residency_by_hand)
+{
+    struct machine g = machine_reference();
+    for (int i = 0; i < COUNT(residencies); i++) {
+        struct residency r = model_residency(&g, &residencies[i].of);
+        if (r.blocks != residencies[i].blocks || r.by != residencies[i].by)
+            fail_msg("%d: %g blocks, limited by %s", i, r.blocks, residency_limit_names[r.by]);
+        assert_float_equal(r.share, residencies[i].blocks * residencies[i].warps / 64.0, 1e-12);
+    }
+}
+
 /* ---- direction of changes ---- */
 
 TEST(test_monotone)
