@@ -53,6 +53,7 @@ static bool copy(struct device *d, void *s, void *to, const void *from, int64_t 
     memcpy(to, from, (size_t)bytes);
     if (transfer_kit.corrupt_in && !--transfer_kit.corrupt_in) ((char *)to)[bytes / 2] ^= 1;
     transfer_kit.copies++;
+    transfer_kit.bytes += bytes;
     ++*(int64_t *)s;
     return true;
 }

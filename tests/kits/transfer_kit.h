@@ -10,7 +10,7 @@
 /* What the copies have done since transfer_kit_reset, and which copies must fail. */
 struct transfer_kit {
     int64_t pins, streams; /* live allocations and streams */
-    int64_t copies, waits;
+    int64_t copies, waits, bytes;
     int64_t used[STREAMS_MOST]; /* copies in each stream, in the order in which the streams were opened */
     int64_t fail_in;            /* the nth call from now fails; 0: no call fails */
     int64_t corrupt_in;         /* the nth copy from now changes a byte */

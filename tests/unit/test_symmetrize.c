@@ -7,6 +7,7 @@
 #include "kits/test.h"
 #include "gpu/emu/emu.h"
 #include "session/matrix.h"
+#include "base/clock.h"
 #include "base/mem.h"
 
 #include <omp.h>
@@ -36,6 +37,33 @@ TEST(test_values)
 TEST(test_verdicts)
 {
     everywhere(sym_check_verdicts);
+}
+
+static double ticks;
+
+static double ticking_clock(void)
+{
+    return ticks += 100;
+}
+
+/* Each sample has the times of its own steps. By this clock, each step takes as long, whenever it is run. */
+TEST(test_samples_are_timed_apart)
+{
+    struct csr A = sym_made("rmat", 5, 4);
+    struct sym *v;
+    struct err e = {0};
+    struct sym_options o = {.dev = device_open("cpu", &e), .mode = SYM_AVERAGE, .whole = true};
+    double first[SYM_STEPS];
+    if (!sym_begin(&v, &A, &o, &e)) fail_msg("%s", e.text);
+    now_replace(ticking_clock);
+    assert_true(sym_sample(v, &e));
+    memcpy(first, v->step_us, sizeof first);
+    assert_true(sym_sample(v, &e));
+    now_replace(NULL);
+    assert_float_equal(first[SYM_TRANSPOSE], 100, 1e-9);
+    for (int k = 0; k < SYM_STEPS; k++) assert_float_equal(v->step_us[k], first[k], 1e-9);
+    sym_free(v);
+    csr_free(&A);
 }
 
 /* The result does not depend on the order of the threads between two barriers. */

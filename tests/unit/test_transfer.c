@@ -3,6 +3,7 @@
 #include "kits/talk.h"
 #include "kits/transfer_kit.h"
 #include "kits/test.h"
+#include "base/clock.h"
 #include "machine/device.h"
 #include "matrix/gen.h"
 #include "base/mem.h"
@@ -74,6 +75,41 @@ TEST(any_pieces_cover_the_matrix)
             for (int k = 0; k < cases[i].streams && k < cases[i].pieces; k++) assert_true(transfer_kit.used[k] > 0);
             csr_free(&A);
         }
+}
+
+/* A clock by which a copied byte takes 1 us, a stream WAIT_US to end, and nothing else any time. */
+enum { WAIT_US = 500, STREAMS = 2 };
+static double clock_of_copies(void)
+{
+    return (double)transfer_kit.bytes + WAIT_US * (double)transfer_kit.waits;
+}
+
+/* What is hidden of the shorter one of transfer and execution. Here, copies in several streams do not overlap. */
+TEST(what_is_hidden_by_hand)
+{
+    struct csr A = make("poisson2d", 20, 20, 0);
+    struct transfer_plan p = plan_for(&A, "cpu", 4, STREAMS);
+    struct transfer t;
+    struct err e = {0};
+    transfer_kit_reset();
+    now_replace(clock_of_copies);
+    bool ok = transfer_measure(&p, &t, &e);
+    now_replace(NULL);
+    if (!ok) fail_msg("%s", e.text);
+    double matrix = (double)t.matrix_bytes, all = matrix + (double)t.result_bytes;
+    double transfer = (matrix + WAIT_US) * all / matrix, execution = WAIT_US, by_streams = STREAMS * WAIT_US;
+    assert_float_equal(t.way[WAY_PINNED].us, matrix + WAIT_US, 1e-9);
+    assert_float_equal(t.way[WAY_EXECUTION_STREAMS].us, by_streams, 1e-9);
+    assert_float_equal(t.way[WAY_OVERLAPPED].us, all + by_streams, 1e-9);
+    assert_float_equal(t.transfer_us, transfer, 1e-6);
+    assert_float_equal(t.without_us, transfer + execution, 1e-6);
+    assert_true(by_streams < transfer);
+    assert_float_equal(t.hidden, (transfer + by_streams - (all + by_streams)) / by_streams, 1e-9);
+    /* bytes per us / 1000; only what a way copies counts */
+    assert_float_equal(t.way[WAY_PINNED].gbs, matrix / (matrix + WAIT_US) / 1000, 1e-12);
+    assert_float_equal(t.way[WAY_OVERLAPPED].gbs, all / (all + by_streams) / 1000, 1e-12);
+    assert_float_equal(t.way[WAY_BACK_PINNED].gbs, matrix / (matrix + WAIT_US) / 1000, 1e-12);
+    csr_free(&A);
 }
 
 /* A corrupted byte is detected in any copy, and no time is reported. */
