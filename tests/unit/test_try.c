@@ -20,6 +20,7 @@
 
 #include <cjson/cJSON.h>
 #include <limits.h>
+#include <math.h>
 #include <signal.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -632,6 +633,92 @@ TEST(reports_are_json)
     assert_string_equal(cJSON_GetObjectItem(report, "fault_at")->valuestring, "read_out.cu:8");
     assert_string_equal(cJSON_GetObjectItem(report, "fault_thread")->valuestring, "block 0, thread 0");
     cJSON_Delete(report);
+    talk_close(&t);
+}
+
+/* The lines of the last try: the report, and the row of the table for this kernel. The caller frees both. */
+static void read_lines(const struct talk *t, const char *name, cJSON **report, cJSON **row)
+{
+    *report = cJSON_Parse(t->out);
+    *row = NULL;
+    for (const char *p = t->out; p && *p && !*row; p = strchr(p, '\n') ? strchr(p, '\n') + 1 : NULL) {
+        cJSON *line = cJSON_Parse(p);
+        const cJSON *kernel = line ? cJSON_GetObjectItem(line, "kernel") : NULL;
+        if (kernel && !strcmp(kernel->valuestring, name) && cJSON_GetObjectItem(line, "yours"))
+            *row = line;
+        else
+            cJSON_Delete(line);
+    }
+    assert_true(*report && *row);
+}
+
+static void assert_near(double found, double expected)
+{
+    if (fabs(found - expected) > 0.05 * expected) fail_msg("%g, expected about %g", found, expected);
+}
+
+/* The report counts all blocks; the table counts a sample of a large matrix, and tells the same of all blocks. Without
+   a line TRY, a block has 256 threads. */
+TEST(the_table_tells_of_all_blocks)
+{
+    struct talk t;
+    cJSON *report, *mine, *built_in;
+    talk_open(&t, OUT_JSON);
+    assert_true(talk_line(&t, "gen poisson2d 150"));
+    assert_true(try_file(&t, "right", ""));
+    read_lines(&t, "right", &report, &mine);
+    assert_int_equal((int)number_of(report, "blocks"), (150 * 150 + 255) / 256);
+    assert_int_equal((int)number_of(mine, "sampled"), 1);
+    assert_near(number_of(mine, "steps"), number_of(report, "steps"));
+    assert_near(number_of(mine, "requests"), number_of(report, "requests"));
+    assert_near(number_of(mine, "active_lanes"), number_of(report, "active_lanes"));
+    cJSON_Delete(report);
+    read_lines(&t, "csr-scalar", &report, &built_in);
+    /* csr-scalar loads the end of a row once, not before each of its 5 entries and after them: 5 steps less of 23 */
+    assert_near(number_of(built_in, "steps"), 18.0 / 23 * number_of(report, "steps"));
+    cJSON_Delete(report);
+    cJSON_Delete(built_in);
+    cJSON_Delete(mine);
+    talk_close(&t);
+}
+
+/* y is zero before a kernel that adds to it by atomics but takes no beta. The report and the table count the atomics.
+ */
+TEST(atomics_are_added_to_zero_and_counted)
+{
+    struct talk t;
+    cJSON *report, *mine;
+    open_with_matrix(&t, OUT_JSON);
+    if (!try_file(&t, "atomic_alpha", "")) fail_msg("%s", t.err);
+    read_lines(&t, "atomic_alpha", &report, &mine);
+    assert_int_equal((int)number_of(report, "atomics"), (288 + 31) / 32); /* requests; 5 * 64 - 4 * 8 entries */
+    assert_true(number_of(mine, "requests") == number_of(report, "requests"));
+    assert_true(number_of(mine, "sectors") == number_of(report, "sectors"));
+    cJSON_Delete(report);
+    cJSON_Delete(mine);
+    talk_close(&t);
+}
+
+/* Of several launches, the longest warp of all is reported, whichever launch is the last: it is longer than the mean.
+ */
+TEST(the_longest_warp_is_that_of_any_launch)
+{
+    char folder[] = "/tmp/warpspy-test-XXXXXX", line[80];
+    struct talk t;
+    talk_open(&t, OUT_JSON);
+    assert_non_null(mkdtemp(folder));
+    snprintf(line, sizeof line, "try new hyb-atomic as %s/mine.cu", folder);
+    assert_true(talk_line(&t, "gen circuit 300 1") && talk_line(&t, line));
+    talk_forget(&t);
+    snprintf(line, sizeof line, "try %s/mine.cu", folder);
+    if (!talk_line(&t, line)) fail_msg("%s", t.err);
+    cJSON *report = cJSON_Parse(t.out);
+    assert_true(number_of(report, "launches") == 2);
+    assert_true(number_of(report, "longest_warp") >= number_of(report, "steps") / number_of(report, "warps"));
+    cJSON_Delete(report);
+    snprintf(line, sizeof line, "%s/mine.cu", folder);
+    unlink(line);
+    rmdir(folder);
     talk_close(&t);
 }
 
