@@ -238,6 +238,25 @@ TEST(plain_cuda_is_understood)
     lab_close();
 }
 
+/* A template of two types multiplies stored values of one type by vectors of another. */
+TEST(values_may_have_a_type_of_their_own)
+{
+    static const char *const precisions[] = {"fp64", "fp32", "bf16-fp32", "fp32-fp64"};
+    struct talk t;
+    char more[40];
+    open_with_matrix(&t, OUT_TEXT);
+    for (int i = 0; i < COUNT(precisions); i++) {
+        snprintf(more, sizeof more, "precision %s", precisions[i]);
+        if (!try_file(&t, "two_types", more)) fail_msg("%s: %s%s", more, t.out, t.err);
+        assert_says(t.out, "right, within");
+        assert_says(t.out, precisions[i]);
+    }
+    assert_true(try_file(&t, "right", ""));
+    assert_false(try_file(&t, "right", "precision bf16-fp32"));
+    talk_close(&t);
+    lab_close();
+}
+
 /* Every command that takes the name of a kernel takes the name of a tried one. */
 static const struct {
     const char *command, *line, *says;
