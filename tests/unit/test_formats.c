@@ -14,6 +14,7 @@
 #include "formats/fmt_csr.h"
 #include "formats/fmt_dense.h"
 #include "formats/fmt_dia.h"
+#include "formats/fmt_drm.h"
 #include "formats/fmt_ell.h"
 #include "formats/fmt_hyb.h"
 #include "formats/fmt_sell.h"
@@ -471,6 +472,24 @@ TEST(test_strips_are_as_wide_as_shared_memory)
         assert_int_equal(p.shape.param[0], width[i]);
     }
     csr_free(&A);
+}
+
+/* One segment of 1000 diagonals, and 70 segments of one, which are merged into one list, as together they have less
+   than half of the work. Of 32 rows each, a thread block takes 32 segments at most: three blocks share the list evenly.
+ */
+TEST(test_drm_divides_long_lists_evenly)
+{
+    enum { SMALL = 70, LARGE = 1000 };
+    static const int lengths[] = {1, 23, 23, 24};
+    int before[SMALL + 2] = {0, LARGE};
+    struct drm_layout L;
+    struct err e = {0};
+    for (int h = 1; h <= SMALL; h++) before[h + 1] = before[h] + 1;
+    assert_true(drm_lay(before, SMALL + 1, DRM_ROWS / 32, &L, &e));
+    assert_int_equal(L.subblocks, COUNT(lengths));
+    for (int b = 0; b < COUNT(lengths); b++) assert_int_equal(L.blo[b + 1] - L.blo[b], lengths[b]);
+    assert_int_equal(L.index[0], 0); /* the largest comes first */
+    drm_layout_free(&L);
 }
 
 /* n rows with one entry, of n different values, in slices of 32 slots. */
