@@ -22,7 +22,9 @@
 
 enum { ITERATIONS = 9, CYCLE = 4, LONG_CYCLE = 11, MOST_TICKS = 5000 };
 
+/* on_threads has more than THREADS_FROM rows. */
 static const struct problem on_cpu = {.generator = "poisson2d", .p = {70, 61}},
+                            on_threads = {.generator = "poisson2d", .p = {131, 127}},
                             on_emu = {.generator = "poisson2d", .p = {23, 17}},
                             on_members = {.generator = "poisson2d", .p = {9, 7}},
                             tiny = {.generator = "poisson2d", .p = {3, 4}};
@@ -154,7 +156,7 @@ static void check(const struct problem *p, const char *device, const struct solv
         one_step(whole.v);
         cuts += step_with_cuts(cut.v);
     }
-    assert_true(cuts > 2 * ITERATIONS || omp_get_max_threads() > 1);
+    if (cuts <= 2 * ITERATIONS) fail_msg("%s: %d interruptions", solver->name, cuts);
     assert_true(solve_end(whole.v, &e) && solve_end(cut.v, &e));
     check_same(&cut, &whole);
     end(&whole);
@@ -181,7 +183,7 @@ TEST(iterations_on_several_threads_can_be_cut)
 {
     omp_set_num_threads(3);
     loop_check_all(true);
-    for (int i = 0; solvers[i]; i++) check(&on_cpu, "cpu", solvers[i], NULL, PLAIN);
+    for (int i = 0; solvers[i]; i++) check(&on_threads, "cpu", solvers[i], NULL, PLAIN);
     loop_check_all(false);
     omp_set_num_threads(1);
 }
