@@ -358,6 +358,116 @@ TEST(rectangular_systems)
     talk_close(&t);
 }
 
+/* ---- complex systems, by hand ---- */
+
+static void load_complex(struct talk *t, const char *name, const char *size_and_entries)
+{
+    char file[400], line[300];
+    int n = snprintf(file, sizeof file, "%%%%MatrixMarket matrix coordinate complex general\n%s", size_and_entries);
+    snprintf(line, sizeof line, "load %s as %s", write_file("complex.mtx", file, (size_t)n), name);
+    assert_true(talk_line(t, line));
+}
+
+static void check_numbers(const char *what, const double *is, int n, const double *want)
+{
+    for (int i = 0; i < n; i++)
+        if (fabs(is[i] - want[i]) > 1e-14) fail_msg("%s: number %d is %.17g, not %.17g", what, i, is[i], want[i]);
+}
+
+/* Without `b`, b is A times ones, and ones have no imaginary part. */
+TEST(complex_systems_have_the_default_b)
+{
+    static const char *const lines[] = {"solve direct C", "solve direct C klu", "solve direct C umfpack",
+                                        "solve direct C spqr"};
+    static const double sums[] = {2, 0, 5, -1, 4, 5}, ones[] = {1, 0, 1, 0, 1, 0};
+    struct talk t;
+    talk_open(&t, OUT_TEXT);
+    load_complex(&t, "C", "3 3 7\n1 1 2 1\n1 2 0 -1\n2 1 1 0\n2 2 3 -2\n2 3 1 1\n3 2 0 2\n3 3 4 3\n");
+    for (int i = 0; i < COUNT(lines); i++) {
+        talk_says(&t, lines[i], "solved: backward error");
+        const struct direct_answer *a = t.s.direct;
+        check_numbers(lines[i], a->b, 6, sums);
+        check_numbers(lines[i], a->x, 6, ones);
+        assert_true(a->known && a->error_known < 1e-14);
+        /* ||A||_1 ||A^-1||_1 by numpy */
+        if (fabs(a->condition - 4.065565900965306) > 1e-13) fail_msg("%s: condition %.17g", lines[i], a->condition);
+    }
+    talk_says(&t, "solve direct C b ones", "solved: backward error");
+    /* || |A^-1| (|A| |x| + |b|) || / ||x|| by numpy */
+    if (fabs(t.s.direct->skeel - 2.9804986575685293) > 1e-13) fail_msg("condition of x %.17g", t.s.direct->skeel);
+    direct_memory_hook(191);
+    talk_refuses(&t, "solve direct C klu", "a copy of the matrix for the direct solver takes 192 B"); /* 7 24 + 3 8 */
+    direct_memory_hook(0);
+    talk_close(&t);
+}
+
+/* If A is the row a, x = a* b / |a|^2 has the least norm; if A is the column a, it has the least residual. */
+TEST(complex_rectangular_systems)
+{
+    static const double least_norm[] = {2. / 3, -1. / 3, 1, 1. / 3}, least_squares[] = {0.5, -1. / 6};
+    struct talk t;
+    talk_open(&t, OUT_TEXT);
+    load_complex(&t, "W", "1 2 2\n1 1 1 1\n1 2 2 0\n");
+    talk_says(&t, "solve direct W", "the least norm"); /* b = 3 + i */
+    check_numbers("wide", t.s.direct->x, 4, least_norm);
+    assert_true(isnan(t.s.direct->error_known));
+    load_complex(&t, "T", "2 1 2\n1 1 1 1\n2 1 2 0\n");
+    talk_says(&t, "solve direct T b ones", "least squares: no x satisfies all equations");
+    check_numbers("tall", t.s.direct->x, 2, least_squares);
+    assert_true(t.s.direct->normal < 1e-14);
+    talk_close(&t);
+}
+
+/* ---- figures ---- */
+
+/* Factors of a tridiagonal matrix have no fill: L and U have 2 n - 1 entries each, and one diagonal of the two is not
+   stored. The first pivot of a definite matrix is a diagonal entry, and no pivot is larger than its diagonal entry. */
+TEST(the_figures_are_those_of_the_factors)
+{
+    static const struct {
+        const char *line, *kind;
+        double nnz, most;
+    } cases[] = {
+        {"gen band 100 1 as B; solve direct B klu", "L U", 298, NAN},
+        {"gen band 100 1 as B; solve direct B umfpack", "L U", 298, NAN},
+        {"gen poisson2d 100 1 as L; solve direct L cholmod", "L D L'", 199, 4},
+        {"gen poisson3d 12 as P; solve direct P cholmod", "L L'", NAN, 6},
+        {"gen poisson3d 12 as P; let N = -1*P; solve direct N cholmod", "-L L'", NAN, 6},
+    };
+    struct talk t;
+    talk_open(&t, OUT_TEXT);
+    for (int i = 0; i < COUNT(cases); i++) {
+        talk_says(&t, cases[i].line, "solved: backward error");
+        const struct direct_factors *f = &t.s.direct->factors;
+        assert_string_equal(f->kind, cases[i].kind);
+        if (!isnan(cases[i].nnz) && f->nnz != cases[i].nnz) fail_msg("%s: %g", cases[i].line, f->nnz);
+        if (!isnan(cases[i].most) && fabs(f->pivot_most - cases[i].most) > 1e-14)
+            fail_msg("%s: %.17g", cases[i].line, f->pivot_most);
+        assert_true(talk_line(&t, "drop all"));
+    }
+    talk_close(&t);
+}
+
+/* A caller that gives a larger tol is told that x met it. */
+TEST(a_larger_tol_is_met)
+{
+    struct talk t;
+    talk_open(&t, OUT_TEXT);
+    assert_true(talk_line(&t, "gen poisson2d 20 as P; let N = P - 4.000000001*I"));
+    const struct csr *A = &t.s.current->csr;
+    double *b = right_side(A, false);
+    for (int i = 0; i < 2; i++) {
+        struct direct_answer *a = NULL;
+        struct direct_options o = {.b = b, .symmetric = true, .tol = i ? 1e-3 : 0};
+        assert_true(direct_solve(&a, A, &o, NULL));
+        assert_true(a->residual_true > 2e-8 && a->residual_true < 1e-3);
+        assert_int_equal(a->met, i);
+        direct_answer_free(a);
+    }
+    mem_free(b);
+    talk_close(&t);
+}
+
 /* ---- options ---- */
 
 TEST(options_are_checked)
