@@ -252,6 +252,51 @@ TEST(test_estimates_of_gmres_are_checked)
     }
 }
 
+/* The reduction of the residual by the first TRIAL iterations without a restart. */
+static double reduction_of(struct bed *bed, struct solve_options o)
+{
+    enum { TRIAL = 5 };
+    o.m = o.maxit = TRIAL;
+    bed_solve(bed, o, "cpu", 1e9);
+    const double *residual = bed->s.solve->history.residual;
+    return residual[TRIAL] / residual[0];
+}
+
+/* m = (1 + d) (log tol / log tau - 1) - 3 - d for d entries per row and the reduction tau of a short cycle (THESIS
+   3.3), from 30 to 200, and at most the number of rows. */
+TEST(test_estimate_of_m)
+{
+    static const struct {
+        struct problem problem;
+        double tol;
+        int64_t m; /* 0: from the formula, between the bounds */
+    } cases[] = {
+        {{.generator = "poisson2d", .p = {30, 30}}, 1e-8, 40}, /* d = 4.87, tau = 0.138: 5.87 * 8.30 - 7.87 */
+        {{.generator = "poisson2d", .p = {30, 30}}, 1e-10, 0},
+        {{.generator = "poisson2d", .p = {30, 30}}, 0, 40}, /* as for 1e-8 */
+        {{.generator = "poisson3d", .p = {10, 10, 10}}, 1e-8, 0},
+        {{.generator = "fem", .p = {12, 12}}, 1e-8, 0},
+        {{.generator = "circuit", .p = {2000, 4}}, 1e-8, 30},
+        {{.generator = "random", .p = {300, 5}}, 1e-8, 200},
+        {{.generator = "random", .p = {150, 5}}, 1e-8, 150},
+        {{.generator = "poisson2d", .p = {5, 5}}, 1e-8, 25},
+    };
+    for (int i = 0; i < COUNT(cases); i++) {
+        struct bed bed;
+        struct solve_options o = {.solver = solver_find("gmres"), .real = T_F64, .tol = cases[i].tol, .maxit = 1};
+        bed_make(&bed, &cases[i].problem);
+        const struct csr *A = &bed.s.current->csr;
+        double d = (double)A->nnz / (double)A->rows, tau = reduction_of(&bed, o);
+        double formula = (1 + d) * (log(cases[i].tol) / log(tau) - 1) - 3 - d;
+        int64_t want = cases[i].m ? cases[i].m : (int64_t)formula;
+        if (!cases[i].m) assert_true(formula > 31 && formula < 199);
+        bed_solve(&bed, o, "cpu", 1e9);
+        if (bed.s.solve->set.m != want)
+            fail_msg("case %d: m is %lld, not %lld", i, (long long)bed.s.solve->set.m, (long long)want);
+        bed_free(&bed);
+    }
+}
+
 /* ---- operations of a cycle (THESIS table 3.1) ---- */
 
 /* The operations of gmres and the kernel, which count their calls and pass them on. */
