@@ -208,6 +208,54 @@ TEST(steps_go_back_across_refinements)
     talk_close(&t);
 }
 
+/* The factor by which refinement k multiplied the residual. */
+static double gain_of(const struct solve *v, int64_t k)
+{
+    return v->history.truth[k].residual / (k ? v->history.truth[k - 1].residual : 1);
+}
+
+/* An inner solve ends at the first residual below its aim: cg, which loses nothing by an update, aims at a tenth, the
+   others at a hundredth. The values 4 and -1 are the same in every type, so each aim is reached. The last inner solve
+   ends at tol. */
+TEST(inner_solves_reach_their_aim)
+{
+    struct talk t;
+    char line[200];
+    talk_open(&t, OUT_TEXT);
+    assert_true(talk_line(&t, "gen poisson2d 40 as A"));
+    for (int i = 0; solvers[i]; i++)
+        for (int k = 0; k < COUNT(stored) && solvers[i]->refines; k++) {
+            double aim = strcmp(solvers[i]->name, "cg") ? 1e-2 : 1e-1;
+            snprintf(line, sizeof line, "solve %s A refine %s on cpu tol 1e-13 b random", solvers[i]->name, stored[k]);
+            const struct solve *v = ended(&t, line);
+            check_converged(v, 1e-13, line);
+            assert_true(v->history.ntruth >= (aim < 0.05 ? 6 : 12));
+            for (int64_t r = 0; r < v->history.ntruth - 1; r++)
+                if (!(gain_of(v, r) > aim / 5 && gain_of(v, r) < 1.05 * aim))
+                    fail_msg("%s: refinement %d multiplies the residual by %g", line, (int)r, gain_of(v, r));
+        }
+    talk_close(&t);
+}
+
+/* Rounded to bf16, the values of this matrix are too far from A for a hundredth: the second inner solve leaves more
+   than a tenth, so the next ones aim at a tenth, which takes about half as many iterations. */
+TEST(a_missed_aim_is_raised)
+{
+    struct talk t;
+    talk_open(&t, OUT_TEXT);
+    assert_true(talk_line(&t, "gen fem 32 as A"));
+    const struct solve *v = ended(&t, "solve minres A refine bf16 on cpu tol 1e-10 b random");
+    check_converged(v, 1e-10, "minres");
+    const struct truth *at = v->history.truth;
+    assert_true(gain_of(v, 0) < 0.1 && gain_of(v, 1) > 0.1);
+    int64_t missed = at[1].iteration - at[0].iteration;
+    for (int64_t r = 2; r < v->history.ntruth; r++)
+        if (3 * (at[r].iteration - at[r - 1].iteration) > 2 * missed)
+            fail_msg("refinement %d after %d iterations, not %d", (int)r, (int)(at[r].iteration - at[r - 1].iteration),
+                     (int)missed);
+    talk_close(&t);
+}
+
 TEST(settings_change_midway)
 {
     struct talk t;
