@@ -468,6 +468,42 @@ TEST(a_larger_tol_is_met)
     talk_close(&t);
 }
 
+/* An operation with complex numbers counts as 4, or as the 4 to 9 that UMFPACK counts; the values of the factors take
+   16 bytes in place of 8. */
+TEST(plans_of_complex_systems)
+{
+    struct talk t;
+    talk_open(&t, OUT_TEXT);
+    load_complex(&t, "C", "3 3 7\n1 1 2 1\n1 2 0 -1\n2 1 1 0\n2 2 3 -2\n2 3 1 1\n3 2 0 2\n3 3 4 3\n");
+    const struct csr *A = &t.s.current->csr;
+    struct csr real = *A;
+    real.imag = NULL;
+    double b[6] = {1};
+    for (int i = 0; directs[i]; i++) {
+        struct direct_answer *x = NULL, *z = NULL;
+        struct direct_options o = {.method = directs[i], .b = b, .symmetric = true, .plan_only = true};
+        assert_true(direct_solve(&x, &real, &o, NULL) && direct_solve(&z, A, &o, NULL));
+        if (z->plan.nnz != x->plan.nnz) fail_msg("%s: %g nonzeros", directs[i]->name, z->plan.nnz);
+        if (!(z->plan.flops >= 4 * x->plan.flops && z->plan.flops <= 9 * x->plan.flops))
+            fail_msg("%s: %g and %g operations", directs[i]->name, z->plan.flops, x->plan.flops);
+        if (!(z->plan.bytes >= x->plan.bytes + 8 * x->plan.nnz && x->plan.bytes >= 8 * x->plan.nnz))
+            fail_msg("%s: %g and %g bytes", directs[i]->name, z->plan.bytes, x->plan.bytes);
+        direct_answer_free(x);
+        direct_answer_free(z);
+    }
+    talk_close(&t);
+}
+
+TEST(a_zero_b_and_zero_pivots_are_said)
+{
+    struct talk t;
+    talk_open(&t, OUT_TEXT);
+    assert_true(talk_line(&t, "load tests/golden/singular.mtx as S; gen poisson2d 5 as P"));
+    talk_says(&t, "solve direct P b zero", "not known: b = 0");
+    talk_says(&t, "let Z = P - P; solve direct Z umfpack b ones", "singular: 25 of 25 pivots are 0");
+    talk_close(&t);
+}
+
 /* ---- options ---- */
 
 TEST(options_are_checked)

@@ -10,6 +10,7 @@
 #include "base/watch.h"
 #include "direct/direct.h"
 #include "eigen/eigen.h"
+#include "eigen/eigen_measure.h"
 #include "eigen/eigen_verify.h"
 #include "eigen/small.h"
 #include "files/file.h"
@@ -544,6 +545,47 @@ TEST(a_gap_exceeds_the_residuals)
         assert_int_equal(strstr(v.unverified, "no gap") != NULL, cases[i].verified < 0);
         if (cases[i].verified > 0 && fabs(v.to - cases[i].to) > 1e-7) fail_msg("case %d: below %.17g", i, v.to);
     }
+    talk_close(&t);
+}
+
+/* The largest inner product counts, whichever vectors it is of; Rayleigh quotients and residuals by hand. */
+TEST(pairs_are_measured)
+{
+    struct talk t;
+    talk_open(&t, OUT_TEXT);
+    load_diagonal(&t, "D", 3, from_one);
+    double vector[] = {0, 0, 2, 0.6, 0.8, 0, 1, 0, 0};
+    struct eigen_pair pair[3] = {{0}};
+    struct eigen v = {.A = &t.s.current->csr,
+                      .o = {.part = EIGEN_SMALLEST, .tol = 1e-8},
+                      .found = 3,
+                      .pair = pair,
+                      .vector = vector,
+                      .norm = 3};
+    struct err e = {0};
+    assert_true(eigen_measure(&v, &e));
+    assert_true(pair[0].value == 1 && fabs(pair[1].value - 1.64) < 1e-15 && pair[2].value == 3);
+    assert_true(pair[0].residual == 0 && fabs(pair[1].residual - 0.48) < 1e-15 && pair[2].residual == 0);
+    assert_true(vector[0] == 1 && vector[3] == 0.6 && vector[8] == 1);
+    assert_true(fabs(v.orthogonality - 0.6) < 1e-15);
+    assert_int_equal(pair[0].status, EIGEN_CONVERGED);
+    assert_int_equal(pair[1].status, EIGEN_OPEN);
+    talk_close(&t);
+}
+
+/* An inverse that would hide the other eigenvalues is that of a shift that moved aside. */
+TEST(a_shift_moves_away_from_an_eigenvalue)
+{
+    struct talk t;
+    talk_open(&t, OUT_TEXT);
+    load_diagonal(&t, "D", 50, from_one);
+    talk_says(&t, "eigs 3 near 7.00000000001 on cpu", "A - S I is singular or nearly so at S = 7.00000000001");
+    assert_true(fabs(t.s.eigen->pair[0].value - 7) < 1e-14 && fabs(t.s.eigen->pair[1].value - 7) > 0.9);
+    assert_true(talk_line(&t, "drop all"));
+    talk_forget(&t);
+    load_diagonal(&t, "D", 50, from_one);
+    talk_says(&t, "eigs 3 near 7.001 on cpu", "7 eigenvalues of A are below 7.001");
+    assert_null(strstr(t.out, "A - S I is singular"));
     talk_close(&t);
 }
 

@@ -108,6 +108,21 @@ TEST(rows_that_sum_to_0)
     }
 }
 
+/* Both parts of each sum are 0. */
+TEST(complex_rows_that_sum_to_0)
+{
+    static const int row[] = {0, 0, 1, 1}, col[] = {0, 1, 0, 1};
+    static const double re[] = {1, -1, -2, 2}, sum_0[] = {3, -3, 1, -1}, sum_1[] = {3, -3, 1, 0};
+    for (int i = 0; i < 2; i++) {
+        struct csr A;
+        bool all;
+        assert_true(csr_from_triplets(&A, 2, 2, 4, row, col, re, i ? sum_1 : sum_0, NULL, NULL));
+        assert_true(rows_sum_to_0(&A, &all, NULL));
+        assert_int_equal(all, !i);
+        csr_free(&A);
+    }
+}
+
 /* Whatever powers of 2 its rows and columns were multiplied by, the largest entries of the equilibrated matrix are near
    1. */
 TEST(equilibrated_rows_and_columns_are_near_1)

@@ -148,6 +148,25 @@ TEST(nan_stands_last)
     talk_close(&t);
 }
 
+/* 3 x 3: NaN, 5, -7 and NaN, 0.5, with the indices 0 to 4 */
+TEST(entries_are_sorted_both_ways)
+{
+    static const int row[] = {0, 0, 1, 2, 2}, col[] = {0, 1, 1, 0, 2};
+    static const double val[] = {NAN, 5, -7, NAN, 0.5};
+    static const int64_t down[] = {2, 1, 4, 0, 3}, up[] = {4, 1, 2, 0, 3}; /* NaN last, by position */
+    struct csr A;
+    assert_true(csr_from_triplets(&A, 3, 3, 5, row, col, val, NULL, NULL, NULL));
+    for (int ascending = 0; ascending < 2; ascending++) {
+        struct search s = {.sorted = true, .ascending = ascending, .limit = 5};
+        struct found f;
+        assert_true(entries_find(&A, &s, &f, NULL));
+        assert_int_equal(f.n, 5);
+        for (int i = 0; i < 5; i++) assert_int_equal(f.item[i].at, (ascending ? up : down)[i]);
+        found_free(&f);
+    }
+    csr_free(&A);
+}
+
 /* ---- the command ---- */
 
 TEST(rows_are_listed)

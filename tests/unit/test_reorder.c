@@ -821,6 +821,20 @@ TEST(test_diff_allocations)
 
 /* On a path in any order, the Fiedler vector is monotonic. On a grid of 30 x 7, it varies along the longer side, so
    that the rows of the grid follow each other. */
+/* Rows 0 and 1, rows 2 and 3, and row 4 are connected parts; rows that nothing tells apart keep their order. */
+TEST(test_fiedler_keeps_the_order_of_equals)
+{
+    static const int row[] = {0, 0, 1, 1, 2, 2, 3, 3, 4}, col[] = {0, 1, 0, 1, 2, 3, 2, 3, 4};
+    static const double val[] = {1, -1, -1, 2, 3, -1, -1, 4, 5};
+    struct csr A;
+    int perm[5];
+    if (!present(ordering_find("fiedler"))) return;
+    assert_true(csr_from_triplets(&A, 5, 5, 9, row, col, val, NULL, NULL, NULL));
+    assert_true(reorder_find_symmetric(ordering_find("fiedler"), &A, perm, NULL, NULL));
+    for (int i = 0; i < 5; i++) assert_int_equal(perm[i], i);
+    csr_free(&A);
+}
+
 TEST(test_fiedler)
 {
     static const struct {
@@ -832,6 +846,7 @@ TEST(test_fiedler)
         {"gen band 200 1 as A; reorder amd; reorder fiedler", 1},
         {"gen poisson2d 30 7; reorder fiedler", 14},
         {"gen poisson2d 30 7; reorder metis; reorder fiedler", 14},
+        {"gen poisson2d 3000 1; reorder amd; reorder fiedler", 1}, /* the second eigenvalue is 1e-6 */
     };
     if (!present(ordering_find("fiedler"))) return;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
