@@ -10,6 +10,7 @@
 #include "base/watch.h"
 #include "matrix/arithmetic.h"
 #include "matrix/csr.h"
+#include "matrix/random.h"
 #include "session/matrix.h"
 #include "machine/device.h"
 #include "solvers/amg.h"
@@ -17,6 +18,7 @@
 #include "solvers/solve.h"
 #include "solvers/solver.h"
 
+#include <math.h>
 #include <omp.h>
 
 static const char *const devices[] = {"cpu", "emu"};
@@ -244,6 +246,62 @@ TEST(test_narrow_cycle)
 }
 
 /* On every level, a cycle leaves less of the residual than its first smoother and its correction. */
+/* A grid whose entries along y are weak and whose rows sum to 0: P maps the coarse near-null vector to ones, because
+   weak entries are added to the diagonal. */
+TEST(test_prolongation_of_constants)
+{
+    enum { NX = 15, NY = 8, N = NX * NY };
+    static const double weak = 0.01;
+    static int row[5 * N], col[5 * N];
+    static double val[5 * N], dinv[N], ones[N];
+    int n = 0;
+    for (int i = 0; i < N; i++) {
+        int x = i % NX, y = i / NX, to[] = {i - 1, i + 1, i - NX, i + NX};
+        bool is[] = {x > 0, x<NX - 1, y> 0, y < NY - 1};
+        double sum = 0;
+        for (int k = 0; k < 4; k++) {
+            if (!is[k]) continue;
+            row[n] = i, col[n] = to[k], val[n++] = k < 2 ? -1 : -weak;
+            sum += k < 2 ? 1 : weak;
+        }
+        row[n] = col[n] = i, val[n++] = sum;
+        dinv[i] = 1 / sum;
+        ones[i] = 1;
+    }
+    struct csr A, P;
+    struct amg_aggregates g;
+    struct err e = {0};
+    double *coarse = NULL, constant[N];
+    assert_true(csr_from_triplets(&A, N, N, n, row, col, val, NULL, NULL, &e));
+    assert_true(amg_aggregate(&g, &A, dinv, 0.25, &e) && amg_prolong(&P, &A, &g, ones, 0.6, &coarse, &e));
+    assert_true(g.n >= NY && g.n < N / 2); /* no aggregate joins two lines */
+    multiply(&P, coarse, constant);
+    for (int i = 0; i < N; i++)
+        if (fabs(constant[i] - 1) > 1e-13) fail_msg("row %d: %.17g", i, constant[i]);
+    mem_free(coarse);
+    amg_aggregates_free(&g);
+    csr_free(&P);
+    csr_free(&A);
+}
+
+/* Lottes 2023: z_k = (2 k - 3) / (2 k + 1) z_k-1 + (8 k - 4) / (2 k + 1) / bound D^-1 r, and x += z. */
+static double smoothed_by_hand(const struct amg_level *l)
+{
+    int64_t n = l->A->rows;
+    double *r = mem_new(3 * n, sizeof *r, "vectors", NULL), *z = r + n, *q = z + n;
+    random_fill(r, n, 1);
+    double size = sqrt(dot(n, r, r));
+    for (int k = 1; k <= AMG_DEGREE; k++) {
+        double a = k > 1 ? (2. * k - 3) / (2 * k + 1) : 0, c = (8. * k - 4) / (2 * k + 1) / l->bound;
+        for (int64_t i = 0; i < n; i++) z[i] = (k > 1 ? a * z[i] : 0) + c * l->dinv[i] * r[i];
+        multiply(l->A, z, q);
+        for (int64_t i = 0; i < n; i++) r[i] -= q[i];
+    }
+    double left = sqrt(dot(n, r, r)) / size;
+    mem_free(r);
+    return left;
+}
+
 TEST(test_trial)
 {
     for (int i = 0; i < COUNT(some); i++) {
@@ -256,6 +314,7 @@ TEST(test_trial)
         for (int k = 0; k + 1 < g.n; k++)
             assert_true(t[k].after < 0.7 * t[k].corrected && t[k].after < 0.6 && t[k].smoothed < 1);
         assert_true(t[g.n - 1].after < 1e-12 && isnan(t[g.n - 1].smoothed));
+        assert_true(fabs(t[0].smoothed - smoothed_by_hand(&g.level[0])) < 1e-12);
         amg_free(&g);
         bed_free(&bed);
     }

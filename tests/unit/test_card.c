@@ -203,6 +203,140 @@ TEST(test_found)
 }
 
 /* Block upper triangular, with irreducible blocks of 2, 1 and 1 rows. */
+/* |a_ii| divided by the sum of the others is 2, 3 and 1/2; the last row has no entry there. */
+TEST(the_worst_dominance_is_named)
+{
+    struct csr A;
+    struct card c;
+    make(&A, 4, 4, 8,
+         (struct entry[]){{0, 0, 4}, {0, 1, -1}, {0, 2, -1}, {1, 1, 3}, {1, 2, -1}, {2, 0, -2}, {2, 2, 1}, {3, 2, -1}});
+    card_of(&c, &A);
+    check_value(&c, "dominance", "dominance", 0);
+    check_value(&c, "signs", "diagonal_not_positive", 1);
+    card_free(&c);
+    csr_free(&A);
+    make(&A, 3, 3, 7,
+         (struct entry[]){{0, 0, 4}, {0, 1, -1}, {0, 2, -1}, {1, 1, 3}, {1, 2, -1}, {2, 0, -2}, {2, 2, 1}});
+    card_of(&c, &A);
+    check_value(&c, "dominance", "dominance", 0.5);
+    check_value(&c, "dominance", "rows_failing", 1);
+    card_free(&c);
+    csr_free(&A);
+    /* the Laplacian of a path of 2: singular, so no M-matrix */
+    make(&A, 2, 2, 4, (struct entry[]){{0, 0, 1}, {0, 1, -1}, {1, 0, -1}, {1, 1, 1}});
+    card_of(&c, &A);
+    check_text(&c, "signs", "signs of an M-matrix, but not dominant");
+    card_free(&c);
+    csr_free(&A);
+}
+
+static void check_of(int rows, int cols, int n, const struct entry *entries, const char *line, const char *key,
+                     double value, const char *text)
+{
+    struct csr A;
+    struct card c;
+    make(&A, rows, cols, n, entries);
+    card_of(&c, &A);
+    if (key) check_value(&c, line, key, value);
+    if (text) check_text(&c, line, text);
+    card_free(&c);
+    csr_free(&A);
+}
+
+/* The factor of a tridiagonal matrix has no fill: columns of 2, 2, 2, 2 and 1 entries, 17 operations. */
+TEST(the_fill_is_counted)
+{
+    static const struct entry path[] = {{0, 0, 2},  {0, 1, -1}, {1, 0, -1}, {1, 1, 2},  {1, 2, -1},
+                                        {2, 1, -1}, {2, 2, 2},  {2, 3, -1}, {3, 2, -1}, {3, 3, 2},
+                                        {3, 4, -1}, {4, 3, -1}, {4, 4, 2}};
+    check_of(5, 5, 13, path, "fill", "fill_nnz", 9, NULL);
+    check_of(5, 5, 13, path, "fill", "fill_flops", 17, NULL);
+    check_of(5, 5, 13, path, "fill", "fill_longest", 2, NULL);
+    check_of(5, 5, 13, path, "fill", "fill_ratio", 1, NULL);
+}
+
+/* Ranges of values that fp32 holds, or holds with too few digits, or does not hold; an empty row has no maximum. */
+TEST(ranges_are_judged)
+{
+    check_of(2, 2, 4, (struct entry[]){{0, 0, 1}, {0, 1, 1e-6}, {1, 0, 1e-6}, {1, 1, 1}}, "scaling", "value_ratio", 1e6,
+             "fp32 holds them");
+    check_of(2, 2, 4, (struct entry[]){{0, 0, 1}, {0, 1, 1e-8}, {1, 0, 1e-8}, {1, 1, 1}}, "scaling", "row_ratio", 1,
+             "wide for fp32");
+    check_of(2, 2, 2, (struct entry[]){{0, 0, 1}, {1, 1, 1e-5}}, "scaling", "row_ratio", 1e5, "scale first");
+    check_of(2, 2, 2, (struct entry[]){{0, 0, 1e39}, {1, 1, 1e39}}, "scaling", NULL, 0, "beyond fp32");
+    check_of(3, 3, 2, (struct entry[]){{0, 0, 4}, {2, 2, 2}}, "scaling", "row_ratio", 2, "fp32 holds them");
+}
+
+/* Each eigenvalue lies in the discs of the rows and in those of the columns. In the second matrix, the sum of row 0
+   rounds to less than 1, its diagonal entry, but is 1. */
+TEST(discs_are_bounds)
+{
+    static const struct entry wide[] = {{0, 1, 5}, {0, 2, 5}};
+    struct entry tiny[20] = {{0, 0, 1}, {0, 1, 1 - 0x1p-53}, {1, 1, 1}};
+    for (int i = 2; i < 10; i++) tiny[2 * i - 1] = (struct entry){0, i, 0x1p-56}, tiny[2 * i] = (struct entry){i, i, 1};
+    struct csr A;
+    struct card c;
+    check_of(3, 3, 2, wide, "gershgorin", "gershgorin_low", -5, "[-5, 5]");
+    check_of(3, 3, 2, wide, "gershgorin", "gershgorin_high", 5, NULL);
+    check_of(3, 3, 2, wide, "gershgorin", "rows_high", 10, NULL);
+    make(&A, 10, 10, 19, tiny);
+    card_of(&c, &A);
+    assert_false(c.positive_discs);
+    card_free(&c);
+    csr_free(&A);
+}
+
+/* Scaling is worth a word if it changes the condition; 7 digits are all that fp32 has. */
+TEST(conditions_are_worded)
+{
+    const double d = 2e-7;
+    check_of(2, 2, 4, (struct entry[]){{0, 0, 2}, {0, 1, 1}, {1, 0, 1}, {1, 1, 2}}, "condition", "condition_1", 3,
+             "about 3, 1-norm (Hager)");
+    check_of(2, 2, 2, (struct entry[]){{0, 0, 1}, {1, 1, 1e-6}}, "condition", NULL, 0,
+             "1e+06 (1-norm, Hager), equilibrated 1: 0 of 16 digits lost");
+    check_of(2, 2, 4, (struct entry[]){{0, 0, 1}, {0, 1, 1 - d}, {1, 0, 1 - d}, {1, 1, 1}}, "condition", NULL, 0,
+             "7 of 16 digits lost, not fp32");
+    check_of(2, 2, 4, (struct entry[]){{0, 0, 1}, {0, 1, 1 - 10 * d}, {1, 0, 1 - 10 * d}, {1, 1, 1}}, "condition", NULL,
+             0, "6 of 16 digits lost");
+}
+
+static struct card_verdict verdict_on(int n, const struct entry *entries, int rows)
+{
+    struct csr A;
+    struct card c;
+    struct card_verdict v;
+    make(&A, rows, rows, n, entries);
+    card_of(&c, &A);
+    card_judge(&c, &v);
+    card_free(&c);
+    csr_free(&A);
+    return v;
+}
+
+/* A difference of 1 in 1000 is no rounding error. One problem has one line. Two systems are two. */
+TEST(verdicts_on_small_matrices)
+{
+    struct card_verdict v = verdict_on(4, (struct entry[]){{0, 0, 4}, {0, 1, -1}, {1, 0, -1.001}, {1, 1, 4}}, 2);
+    assert_string_equal(v.solve, "bicgstab or gmres; jacobi and gs converge too");
+    v = verdict_on(3, (struct entry[]){{0, 0, 1}, {0, 1, 1e-7}, {1, 1, 1e-7}}, 2);
+    assert_int_equal(v.problems, 1);
+    assert_non_null(strstr(v.problem[0], "ratio of row maxima 1e+07: `scale` first"));
+    v = verdict_on(
+        8, (struct entry[]){{0, 0, 4}, {0, 1, -1}, {1, 0, -1}, {1, 1, 4}, {2, 2, 4}, {2, 3, -1}, {3, 2, -1}, {3, 3, 4}},
+        4);
+    assert_int_equal(v.problems, 1);
+    assert_non_null(strstr(v.problem[0], "2 independent systems"));
+}
+
+/* A row with two columns, and a column with two rows: no x satisfies both equations of the latter. */
+TEST(a_tall_part_outweighs_a_wide_one)
+{
+    static const struct entry both[] = {{0, 0, 1}, {0, 1, 1}, {1, 2, 1}, {2, 2, 1}};
+    check_of(3, 3, 4, both, "parts", "wide_cols", 2, "wide 1 x 2, square 0, tall 2 x 1");
+    check_of(3, 3, 4, both, "parts", "tall_rows", 2, "least squares");
+    check_of(1, 2, 2, both, "parts", "wide_cols", 2, "many solutions");
+}
+
 TEST(test_parts)
 {
     struct csr A;

@@ -589,6 +589,18 @@ TEST(a_shift_moves_away_from_an_eigenvalue)
     talk_close(&t);
 }
 
+/* A basis of at least 40 columns, and of 20 more than twice the pairs. */
+TEST(bases_grow_with_the_pairs)
+{
+    struct talk t;
+    talk_open(&t, OUT_TEXT);
+    assert_true(talk_line(&t, "gen poisson2d 30"));
+    talk_says(&t, "eigs 3 near 0 on cpu", "a basis of 40 vectors");
+    talk_says(&t, "eigs 10 near 0 on cpu", "a basis of 40 vectors");
+    talk_says(&t, "eigs 30 near 0 on cpu", "a basis of 80 vectors");
+    talk_close(&t);
+}
+
 /* ---- every kernel, and the same bits ---- */
 
 TEST(every_kernel_multiplies)

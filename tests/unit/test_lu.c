@@ -7,6 +7,7 @@
 #include "kits/test.h"
 #include "gpu/emu/emu.h"
 #include "matrix/csr.h"
+#include "matrix/reference.h"
 #include "lu/lu.h"
 
 #include <math.h>
@@ -420,6 +421,93 @@ TEST(test_pivots_are_staged)
 }
 
 /* ---- the command ---- */
+
+/* b = A ones for a Hilbert matrix times 1 + i: x is far from ones, in both parts. The errors follow from the x of
+   lu_solve. */
+TEST(test_errors)
+{
+    enum { N = 12 };
+    int row[N * N], col[N * N];
+    double re[N * N], im[N * N], x[2 * N], b[2 * N], ones[2 * N], product[2 * N];
+    struct err e = {0};
+    struct csr A;
+    struct lu *v;
+    double norm = 0, most_x = 0, most_b = 0, residual = 0, error = 0;
+    for (int k = 0; k < N * N; k++) row[k] = k / N, col[k] = k % N, re[k] = im[k] = 1.0 / (k / N + k % N + 1);
+    assert_true(csr_from_triplets(&A, N, N, N * N, row, col, re, im, NULL, &e));
+    struct lu_options o = {.method = lu_find("lu-serial"), .dev = device_open("cpu", &e), .real = T_F64};
+    assert_true(lu_begin(&v, &A, &o, &e) && lu_factor(v, &e) && lu_measure(v, &e));
+    for (int i = 0; i < 2 * N; i++) ones[i] = i % 2 == 0;
+    reference_spmv(&A, 1, ones, 0, b, T_F64, NULL);
+    assert_true(lu_solve(v, b, x, &e));
+    reference_spmv(&A, 1, x, 0, product, T_F64, NULL);
+    for (int i = 0; i < N; i++) {
+        double sum = 0;
+        for (int j = 0; j < N; j++) sum += hypot(re[i * N + j], im[i * N + j]);
+        norm = fmax(norm, sum);
+        most_x = fmax(most_x, hypot(x[2 * i], x[2 * i + 1]));
+        most_b = fmax(most_b, hypot(b[2 * i], b[2 * i + 1]));
+        residual = fmax(residual, hypot(b[2 * i] - product[2 * i], b[2 * i + 1] - product[2 * i + 1]));
+        error = fmax(error, hypot(x[2 * i] - 1, x[2 * i + 1]));
+    }
+    assert_true(error > 1e-3 && fabs(v->error - error) < 1e-12 * error);
+    assert_true(fabs(v->backward - residual / (norm * most_x + most_b)) < 1e-12 * v->backward);
+    lu_free(v);
+    csr_free(&A);
+}
+
+/* A step back by one column, and the first of two columns without a pivot. */
+TEST(test_steps_of_a_singular_matrix)
+{
+    static const int row[] = {0, 0, 1, 1, 2, 3, 3}, col[] = {0, 3, 0, 3, 1, 1, 3};
+    static const double val[] = {1, 2, 1, 2, 3, 3, 5};
+    struct err e = {0};
+    struct csr A;
+    struct lu_steps *s;
+    double two[16];
+    assert_true(csr_from_triplets(&A, 4, 4, 7, row, col, val, NULL, NULL, &e) && lu_steps_new(&s, &A, &e));
+    lu_steps_to(s, 2);
+    memcpy(two, s->a, sizeof two);
+    assert_int_equal(s->singular, -1);
+    lu_steps_to(s, 3);
+    assert_int_equal(s->singular, 2);
+    lu_steps_to(s, 2);
+    assert_int_equal(s->k, 2);
+    assert_memory_equal(s->a, two, sizeof two);
+    assert_int_equal(s->singular, -1);
+    lu_steps_free(s);
+    csr_free(&A);
+    assert_true(csr_from_triplets(&A, 3, 3, 1, row, col, val, NULL, NULL, &e) && lu_steps_new(&s, &A, &e));
+    lu_steps_to(s, 3);
+    assert_int_equal(s->singular, 1);
+    lu_steps_free(s);
+    csr_free(&A);
+}
+
+/* The sizes at which the widths of panels and tiles change. */
+TEST(test_widths_by_size)
+{
+    static const struct {
+        const char *method;
+        int64_t n;
+        int width;
+    } cases[] = {{"lu", 256, 32},      {"lu", 257, 64},       {"lu", 2048, 64},       {"lu", 2049, 128},
+                 {"lu-paper", 255, 8}, {"lu-paper", 256, 16}, {"lu-paper", 1023, 16}, {"lu-paper", 1024, 32}};
+    for (int i = 0; i < COUNT(cases); i++) {
+        struct lu v = {.method = lu_find(cases[i].method), .n = cases[i].n, .real = T_F64};
+        assert_int_equal(v.method->width(&v), cases[i].width);
+    }
+}
+
+/* The divisions, multiplications and subtractions of the elimination, counted. */
+TEST(test_operations)
+{
+    for (int64_t n = 1; n < 20; n++) {
+        int64_t count = 0;
+        for (int64_t k = 0; k < n; k++) count += (n - 1 - k) + 2 * (n - 1 - k) * (n - 1 - k);
+        assert_true(lu_flops(n) == (double)count);
+    }
+}
 
 TEST(test_command)
 {

@@ -7,6 +7,7 @@
 #include "session/matrix.h"
 #include "solvers/solve.h"
 #include "solvers/solver.h"
+#include "solvers/suits.h"
 
 #include <math.h>
 
@@ -108,6 +109,165 @@ TEST(ritz_values_name_their_matrix)
     talk_says(&t, "solve cg N on cpu", " of -A, condition");
     talk_says(&t, "solve cg N precond jacobi on cpu", " of -M^-1 A, condition");
     talk_close(&t);
+}
+
+/* The Ritz values are those of A, not those of the scaled system that is solved. */
+TEST(ritz_values_of_large_numbers)
+{
+    struct talk t;
+    talk_open(&t, OUT_TEXT);
+    assert_true(talk_line(&t, "gen poisson2d 10 as P; let B = 1e200*P; let S = 1e-200*P"));
+    talk_says(&t, "solve cg P on cpu", "Ritz values    0.162 to 7.365 of A, condition at least 45.46");
+    talk_says(&t, "solve cg B on cpu", "1.62e+199 to 7.365e+200 of A, condition at least 45.46");
+    talk_says(&t, "solve cg S on cpu", "1.62e-201 to 7.365e-200 of A, condition at least 45.46");
+    talk_close(&t);
+}
+
+/* eps is a bound on the changes of x, which is about 1e-200 here, also after the solve was continued. */
+TEST(eps_stops_a_continued_solve)
+{
+    struct talk t;
+    talk_open(&t, OUT_TEXT);
+    assert_true(talk_line(&t, "gen poisson2d 10 as P; let B = 1e200*P"));
+    talk_says(&t, "solve jacobi B b ones tol 0 eps 1e-205 maxit 900 on cpu", "max |x' - x| = ");
+    int64_t whole = t.s.solve->iterations;
+    assert_true(whole > 100 && t.s.solve->max_diff <= 1e-205);
+    talk_says(&t, "solve jacobi B b ones tol 0 eps 1e-205 maxit 9 on cpu; change maxit 900; continue",
+              "max |x' - x| = ");
+    if (llabs(t.s.solve->iterations - whole) > 1) fail_msg("%d, not %d", (int)t.s.solve->iterations, (int)whole);
+    talk_close(&t);
+}
+
+/* What is known of the x of a solve that has ended is not known of the x of its continuation. */
+TEST(a_continued_solve_forgets_its_errors)
+{
+    struct talk t;
+    talk_open(&t, OUT_TEXT);
+    assert_true(talk_line(&t, "gen poisson2d 10"));
+    assert_true(talk_line(&t, "solve cg tol 1e-2 on cpu"));
+    assert_true(t.s.solve->result.error_known > 0 && t.s.solve->result.residual_true > 0);
+    assert_true(talk_line(&t, "change tol 1e-9"));
+    assert_true(isnan(t.s.solve->result.error_known) && isnan(t.s.solve->result.residual_true));
+    talk_close(&t);
+}
+
+/* The two residuals separate at some iteration; before it, they had not. */
+TEST(going_back_before_the_separation)
+{
+    struct talk t;
+    talk_open(&t, OUT_TEXT);
+    assert_true(talk_line(&t, "gen poisson2d 40; solve cg f32 b random tol 1e-12 maxit 1000 on cpu step; step 130"));
+    const struct solve *v = t.s.solve;
+    int64_t at = v->history.separated_at;
+    assert_true(at > 20 && at <= 130);
+    char line[40];
+    snprintf(line, sizeof line, "back %d", (int)(130 - at + 10));
+    assert_true(talk_line(&t, line));
+    assert_int_equal(v->iterations, at - 10);
+    assert_int_equal(v->history.separated_at, 0);
+    assert_true(talk_line(&t, "step 20"));
+    assert_int_equal(v->history.separated_at, at);
+    talk_close(&t);
+}
+
+/* A restart after 100 iterations was not enough, so 200 are proposed, and not 100 again. */
+TEST(a_longer_cycle_is_proposed)
+{
+    struct talk t;
+    talk_open(&t, OUT_TEXT);
+    assert_true(talk_line(&t, "gen random 300 5 as A"));
+    talk_says(&t, "solve gmres A m 20 on cpu", "`solve gmres A m 100 on cpu`");
+    talk_says(&t, "solve gmres A m 99 on cpu", "`solve gmres A m 100 on cpu`");
+    talk_says(&t, "solve gmres A m 100 on cpu", "`solve gmres A m 200 on cpu`");
+    talk_says(&t, "solve gmres A m 200 on cpu", "`solve direct A on cpu`");
+    talk_close(&t);
+}
+
+/* 10 is far enough apart for a diagonal preconditioner to pay. */
+TEST(a_diagonal_that_varies)
+{
+    static const double val[][3] = {{1, 2, 9.99}, {1, 2, 10}, {-1, 10, 3}, {5, 5, 0}};
+    static const bool varies[] = {false, true, true, true};
+    static const int at[] = {0, 1, 2};
+    for (int i = 0; i < 4; i++) {
+        struct csr A;
+        assert_true(csr_from_triplets(&A, 3, 3, 3, at, at, val[i], NULL, NULL, NULL));
+        assert_int_equal(diagonal_varies(&A), varies[i]);
+        csr_free(&A);
+    }
+}
+
+/* After 3 iterations, the residual of 3 different eigenvalues is 0 up to rounding. The true residual is far larger, but
+   meets tol, so nothing is wrong. */
+TEST(residuals_below_tol_do_not_separate)
+{
+    char file[4000], line[300];
+    int n = snprintf(file, sizeof file, "%%%%MatrixMarket matrix coordinate real symmetric\n90 90 90\n");
+    for (int i = 1; i <= 90; i++)
+        n += snprintf(file + n, sizeof file - (size_t)n, "%d %d %g\n", i, i, i % 3 == 0 ? 1 : i % 3 == 1 ? 1.1 : 1.3);
+    struct talk t;
+    talk_open(&t, OUT_TEXT);
+    snprintf(line, sizeof line, "load %s; solve cg f32 b random tol 1e-5 on cpu",
+             write_file("three.mtx", file, (size_t)n));
+    talk_says(&t, line, "converged      yes");
+    const struct solve *v = t.s.solve;
+    assert_int_equal(v->iterations, 3);
+    assert_true(v->result.residual_true > 10 * v->residual);
+    assert_int_equal(v->history.separated_at, 0);
+    talk_close(&t);
+}
+
+/* A stored zero at the first place of the matrix is not an entry that is missing. */
+TEST(a_zero_on_the_diagonal_is_said)
+{
+    static const char zero[] = "%%MatrixMarket matrix coordinate real general\n2 2 4\n1 1 0\n1 2 1\n2 1 1\n2 2 1\n",
+                      none[] = "%%MatrixMarket matrix coordinate real general\n2 2 3\n1 2 1\n2 1 1\n2 2 1\n";
+    struct talk t;
+    char line[300];
+    talk_open(&t, OUT_TEXT);
+    snprintf(line, sizeof line, "load %s as Z; solve jacobi on cpu", write_file("zero.mtx", zero, sizeof zero - 1));
+    talk_refuses(&t, line, "row 0 (counted from 0) has a zero there");
+    snprintf(line, sizeof line, "load %s as N; solve jacobi on cpu", write_file("none.mtx", none, sizeof none - 1));
+    talk_refuses(&t, line, "row 0 (counted from 0) has no entry there");
+    talk_close(&t);
+}
+
+/* Rows 0 and 1 depend on each other. By colours, the order of the rows is 0, 2, 4, 1, 3. */
+TEST(a_zero_pivot_has_the_row_of_the_matrix)
+{
+    static const char file[] = "%%MatrixMarket matrix coordinate real general\n5 5 9\n1 1 1\n1 2 1\n2 1 1\n2 2 1\n"
+                               "3 3 2\n3 4 1\n4 3 1\n4 4 2\n5 5 3\n";
+    struct talk t;
+    char line[300];
+    talk_open(&t, OUT_TEXT);
+    snprintf(line, sizeof line, "load %s as Z; solve bicgstab Z b ones precond ilu0 order colours on cpu",
+             write_file("pivot.mtx", file, sizeof file - 1));
+    talk_refuses(&t, line, "zero pivot in row 1 (counted from 0)");
+    talk_close(&t);
+}
+
+/* 460 nonzeros in 100 rows: A in fp64 takes 460 12 + 400 bytes; 6 vectors of a refinement are in fp64, 3 in fp32. */
+TEST(bytes_of_a_refinement)
+{
+    struct talk t;
+    talk_open(&t, OUT_JSON);
+    talk_says(&t, "gen poisson2d 10; solve cg refine fp32 on cpu", "\"bytes_per_refinement\":11920,");
+    talk_close(&t);
+}
+
+/* 3 iterations per row, at least 100 and at most 2000, must gain 1 %. */
+TEST(a_solve_is_given_time_to_fall)
+{
+    static const int sides[] = {3, 10, 30}, windows[] = {100, 300, 2000};
+    for (int i = 0; i < 3; i++) {
+        struct talk t;
+        char line[80];
+        talk_open(&t, OUT_TEXT);
+        snprintf(line, sizeof line, "gen poisson2d %d; solve bicgstab on cpu", sides[i]);
+        assert_true(talk_line(&t, line));
+        assert_int_equal(t.s.solve->set.window, windows[i]);
+        talk_close(&t);
+    }
 }
 
 SUITE(.teardown = tidy);

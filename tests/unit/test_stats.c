@@ -9,6 +9,7 @@
 #include "files/matrix_market.h"
 #include "base/mem.h"
 #include "matrix/random.h"
+#include "matrix/rows.h"
 #include "matrix/stats.h"
 #include "base/watch.h"
 #include "matrix/window.h"
@@ -237,6 +238,31 @@ TEST(the_median_of_an_even_number_is_between)
         assert_true(stats_of(&A, NULL, &s, NULL) && s.row_median == median[n - 1]);
         csr_free(&A);
     }
+}
+
+/* Lengths 2, 0, 1, 2, 0, 3: the ranks are those of a stable sort. */
+TEST(ranks_number_rows_by_length)
+{
+    static const int row[] = {0, 0, 2, 3, 3, 5, 5, 5}, col[] = {0, 1, 0, 0, 1, 0, 1, 2};
+    static const double val[8] = {1, 1, 1, 1, 1, 1, 1, 1};
+    static const int64_t ranks[] = {3, 0, 2, 4, 1, 5}, lengths[] = {0, 0, 1, 2, 2, 3};
+    struct csr A;
+    struct row_lengths l;
+    assert_true(csr_from_triplets(&A, 6, 3, 8, row, col, val, NULL, NULL, NULL) && row_lengths_of(&A, &l, NULL));
+    for (int64_t r = 0; r < 6; r++) {
+        assert_int_equal(rank_of_row(&l, r), ranks[r]);
+        assert_int_equal(row_at_rank(&l, ranks[r]), r);
+        assert_int_equal(row_length_at(&l, r), lengths[r]);
+    }
+    /* the smallest length that is at least as long as this share of the rows */
+    assert_int_equal(row_length_quantile(&l, 0), 0);
+    assert_int_equal(row_length_quantile(&l, 33), 0);
+    assert_int_equal(row_length_quantile(&l, 34), 1);
+    assert_int_equal(row_length_quantile(&l, 50), 1);
+    assert_int_equal(row_length_quantile(&l, 51), 2);
+    assert_int_equal(row_length_quantile(&l, 100), 3);
+    row_lengths_free(&l);
+    csr_free(&A);
 }
 
 TEST(histograms_have_the_expected_bins)
