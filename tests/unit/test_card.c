@@ -328,6 +328,26 @@ TEST(verdicts_on_small_matrices)
     assert_non_null(strstr(v.problem[0], "2 independent systems"));
 }
 
+/* Rows 0 and 2 are empty. One of 2397 entries has no mirror image, which is less than 100 %. */
+TEST(the_first_and_the_only_are_said)
+{
+    enum { N = 1200 };
+    static int row[3 * N], col[3 * N];
+    static double val[3 * N];
+    struct csr A;
+    struct card c;
+    int n = 0;
+    check_of(3, 3, 1, (struct entry[]){{1, 1, 1}}, "valid", "empty_rows", 2, "2 empty rows, first 0");
+    for (int i = 0; i < N; i++)
+        for (int j = i - 1; j <= i + 1; j++)
+            if (j >= 0 && j < N && (i != 1 || j != 0)) row[n] = i, col[n] = j, val[n++] = i == j ? 2 : -1;
+    assert_true(csr_from_triplets(&A, N, N, n, row, col, val, NULL, NULL, NULL));
+    card_of(&c, &A);
+    check_text(&c, "pattern", "99.9%");
+    card_free(&c);
+    csr_free(&A);
+}
+
 /* A row with two columns, and a column with two rows: no x satisfies both equations of the latter. */
 TEST(a_tall_part_outweighs_a_wide_one)
 {

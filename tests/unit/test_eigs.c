@@ -22,6 +22,7 @@
 #include "session/matrix.h"
 
 #include <dirent.h>
+#include <float.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -598,6 +599,28 @@ TEST(bases_grow_with_the_pairs)
     talk_says(&t, "eigs 3 near 0 on cpu", "a basis of 40 vectors");
     talk_says(&t, "eigs 10 near 0 on cpu", "a basis of 40 vectors");
     talk_says(&t, "eigs 30 near 0 on cpu", "a basis of 80 vectors");
+    talk_close(&t);
+}
+
+static double small_and_large(int i)
+{
+    return i ? i : 1e-6;
+}
+
+/* A restart keeps 40 % of the columns beyond the wanted ones: 4 + 14 of 40. A value of 1e-6 beside others of 1 to 149
+   is found to rounding errors, and a second start vector takes a restart, also if all values are 0. */
+TEST(restarts_keep_columns)
+{
+    struct talk t;
+    talk_open(&t, OUT_TEXT);
+    assert_true(talk_line(&t, "gen poisson2d 30; eigs 4 smallest quick on cpu"));
+    assert_true(t.s.eigen->restarts > 2 && t.s.eigen->products == 40 + 22 * t.s.eigen->restarts);
+    load_diagonal(&t, "D", 150, small_and_large);
+    assert_true(talk_line(&t, "eigs 1 smallest D on cpu"));
+    assert_int_equal(t.s.eigen->pair[0].status, EIGEN_ROUNDED);
+    assert_true(t.s.eigen->pair[0].residual < 128 * DBL_EPSILON * 149 && fabs(t.s.eigen->pair[0].value - 1e-6) < 1e-14);
+    talk_says(&t, "let Z = poisson2d - poisson2d; eigs 1 Z on cpu", "A second start vector");
+    assert_true(t.s.eigen->restarts >= 1);
     talk_close(&t);
 }
 

@@ -3,7 +3,9 @@
 #include "base/base.h"
 #include "base/exact_sum.h"
 #include "kits/test.h"
+#include "matrix/arithmetic.h"
 #include "matrix/csr.h"
+#include "matrix/extract.h"
 #include "matrix/dominance.h"
 #include "matrix/equilibrate.h"
 #include "matrix/random.h"
@@ -106,6 +108,36 @@ TEST(rows_that_sum_to_0)
         if (all != cases[i].all) fail_msg("matrix %d", i);
         csr_free(&A);
     }
+}
+
+/* 2 A + 3 B, where (0, 0) is in both, (0, 1) in A only and (1, 0) in B only. */
+TEST(complex_sums_have_both_factors)
+{
+    static const int row_a[] = {0, 0}, col_a[] = {0, 1}, row_b[] = {0, 1}, col_b[] = {0, 0};
+    static const double re_a[] = {1, 5}, im_a[] = {-1, 7}, re_b[] = {10, 20}, im_b[] = {30, 40};
+    static const double re[] = {32, 10, 60}, im[] = {88, 14, 120};
+    struct csr A, B, C;
+    assert_true(csr_from_triplets(&A, 2, 2, 2, row_a, col_a, re_a, im_a, NULL, NULL));
+    assert_true(csr_from_triplets(&B, 2, 2, 2, row_b, col_b, re_b, im_b, NULL, NULL));
+    assert_true(csr_sum(&C, 2, &A, 3, &B, NULL));
+    assert_int_equal(C.nnz, 3);
+    for (int k = 0; k < 3; k++) assert_true(C.val[k] == re[k] && C.imag[k] == im[k]);
+    csr_free(&A);
+    csr_free(&B);
+    csr_free(&C);
+}
+
+/* A value at the limit stays. */
+TEST(pruned_values_lie_below_the_limit)
+{
+    static const int at[] = {0, 1, 2, 3}, kept[] = {0, 2};
+    static const double val[] = {-0.5, 0.49, 3, 0};
+    struct csr A, B;
+    assert_true(csr_from_triplets(&A, 4, 4, 4, at, at, val, NULL, NULL, NULL) && csr_prune(&B, &A, 0.5, NULL, NULL));
+    assert_int_equal(B.nnz, 2);
+    for (int k = 0; k < 2; k++) assert_int_equal(B.col[k], kept[k]);
+    csr_free(&A);
+    csr_free(&B);
 }
 
 /* Both parts of each sum are 0. */

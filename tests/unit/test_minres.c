@@ -86,6 +86,26 @@ TEST(residuals_are_the_smallest)
         }
 }
 
+/* The diagonal 1, d, -1. Rounding errors of a step exceed the residual only if d is 0 up to rounding. */
+TEST(nearly_singular_is_not_singular)
+{
+    static const double small[] = {1e-3, 1e-11, 1e-12, 3e-13, 1e-13, 3e-14, 0};
+    static const int at[] = {0, 1, 2};
+    for (int i = 0; i < COUNT(small); i++) {
+        struct talk t;
+        struct csr A;
+        struct load_info info = {.file = "case"};
+        const double val[] = {1, small[i], -1};
+        talk_open(&t, OUT_TEXT);
+        assert_true(csr_from_triplets(&A, 3, 3, 3, at, at, val, NULL, NULL, NULL));
+        assert_true(session_add(&t.s, "A", &A, &info, NULL));
+        talk_says(&t, "solve minres A b ones on cpu",
+                  small[i] > 0 ? "converged      yes" : "A is singular up to rounding errors");
+        assert_true(small[i] == 0 || t.s.solve->result.residual_true <= 2e-8);
+        talk_close(&t);
+    }
+}
+
 /* In f32, the rotations give smaller residuals than b - A x has. The solve starts again from its x, and the residual
    that it claims is that of its x; below what rounding allows, it claims nothing. */
 TEST(claims_are_checked)

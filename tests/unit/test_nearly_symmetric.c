@@ -6,6 +6,7 @@
 #include "base/mem.h"
 #include "files/load_info.h"
 #include "matrix/csr.h"
+#include "matrix/symmetry.h"
 #include "session/session.h"
 
 #include <math.h>
@@ -110,6 +111,27 @@ TEST(the_verdict_is_that_of_a_symmetric_matrix)
     talk_says(&t, "solve", "\"converged\":true");
     if (!strstr(t.out, "\"method\":\"cholmod\"") && !strstr(t.out, "\"solver\":\"cg\"")) fail_msg("%s", t.out);
     talk_close(&t);
+}
+
+/* As many digits as the difference needs, and at least 6. */
+TEST(messages_show_enough_digits)
+{
+    static const int row[] = {0, 1}, col[] = {1, 0};
+    static const struct {
+        double a, b;
+        const char *says;
+    } cases[] = {{2, 3, "is 2 and (1, 0) is 3;"},
+                 {1.00001, 1, "is 1.00001 and (1, 0) is 1;"},
+                 {1.0000000000012, 1, "is 1.000000000001 and (1, 0) is 1;"}};
+    for (int i = 0; i < COUNT(cases); i++) {
+        double val[] = {cases[i].a, cases[i].b};
+        struct csr A;
+        struct err e = {0};
+        assert_true(csr_from_triplets(&A, 2, 2, 2, row, col, val, NULL, NULL, NULL));
+        assert_false(symmetry_needed(&A, "eigs", "sorry", &e));
+        if (!strstr(e.text, cases[i].says)) fail_msg("%s", e.text);
+        csr_free(&A);
+    }
 }
 
 /* A message about two entries that differ in the ninth digit shows both with enough digits. */

@@ -270,4 +270,57 @@ TEST(a_solve_is_given_time_to_fall)
     }
 }
 
+/* A basis has at most as many vectors as the space has dimensions: 3, also if they are complex. */
+TEST(cycles_are_not_longer_than_vectors)
+{
+    static const char file[] = "%%MatrixMarket matrix coordinate complex general\n3 3 3\n1 1 1 1\n2 2 2 0\n3 3 0 3\n";
+    struct talk t;
+    char line[300];
+    talk_open(&t, OUT_TEXT);
+    snprintf(line, sizeof line, "load %s; solve gmres m 50 on cpu", write_file("three.mtx", file, sizeof file - 1));
+    talk_says(&t, line, "restarts after  3");
+    talk_says(&t, "gen poisson2d 3 1; solve gmres m 50 on cpu", "restarts after  3");
+    talk_close(&t);
+}
+
+/* At the end of a cycle, the Hessenberg matrix is that of the whole cycle. */
+TEST(a_whole_cycle_has_ritz_values)
+{
+    static const int steps[] = {9, 10, 14}, columns[] = {9, 10, 4};
+    for (int i = 0; i < 3; i++) {
+        struct talk t;
+        struct err e = {0};
+        double H[10 * 11];
+        int64_t n = -1;
+        char line[100];
+        talk_open(&t, OUT_TEXT);
+        snprintf(line, sizeof line, "gen poisson2d 20; solve gmres m 10 tol 1e-12 on cpu step; step %d", steps[i]);
+        assert_true(talk_line(&t, line));
+        assert_true(solve_hessenberg(t.s.solve, H, &n, &e));
+        assert_int_equal(n, columns[i]);
+        talk_close(&t);
+    }
+}
+
+/* One launch of many iterations does the operations that single launches do. */
+TEST(a_launch_of_many_iterations_has_their_operations)
+{
+    static const char *const ways[] = {"many", "one"};
+    int64_t count[2][OPERATIONS_OF_CYCLE];
+    for (int i = 0; i < 2; i++) {
+        struct talk t;
+        char line[120];
+        talk_open(&t, OUT_TEXT);
+        snprintf(line, sizeof line,
+                 "gen poisson2d 8; solve gmres m 7 tol 1e-12 orth classical launches %s on emu step; step 7", ways[i]);
+        if (!talk_line(&t, line)) fail_msg("%s", t.err);
+        memcpy(count[i], t.s.solve->work.cycle, sizeof count[i]);
+        talk_close(&t);
+    }
+    assert_true(count[0][OP_SPMV] > 0);
+    for (int op = 0; op < OPERATIONS_OF_CYCLE; op++)
+        if (op != OP_PASS && count[0][op] != count[1][op])
+            fail_msg("operation %d: %d and %d", op, (int)count[0][op], (int)count[1][op]);
+}
+
 SUITE(.teardown = tidy);
