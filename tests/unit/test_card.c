@@ -337,6 +337,8 @@ TEST(the_first_and_the_only_are_said)
     struct csr A;
     struct card c;
     int n = 0;
+    check_of(2, 2, 2, (struct entry[]){{0, 0, -1}, {1, 1, 2}}, "diagonal", "negative_diagonal", 1,
+             "full, 1 of 2 entries negative");
     check_of(3, 3, 1, (struct entry[]){{1, 1, 1}}, "valid", "empty_rows", 2, "2 empty rows, first 0");
     for (int i = 0; i < N; i++)
         for (int j = i - 1; j <= i + 1; j++)

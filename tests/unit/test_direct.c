@@ -18,6 +18,7 @@
 #include "session/matrix.h"
 
 #include <dirent.h>
+#include <float.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -501,6 +502,41 @@ TEST(a_zero_b_and_zero_pivots_are_said)
     assert_true(talk_line(&t, "load tests/golden/singular.mtx as S; gen poisson2d 5 as P"));
     talk_says(&t, "solve direct P b zero", "not known: b = 0");
     talk_says(&t, "let Z = P - P; solve direct Z umfpack b ones", "singular: 25 of 25 pivots are 0");
+    talk_close(&t);
+}
+
+static void load_hilbert(struct talk *t, const char *name, int n)
+{
+    char file[12000], line[300];
+    int at = snprintf(file, sizeof file, "%%%%MatrixMarket matrix coordinate real general\n%d %d %d\n", n, n, n * n);
+    for (int i = 0; i < n * n; i++)
+        at += snprintf(file + at, sizeof file - (size_t)at, "%d %d %.17g\n", i / n + 1, i % n + 1,
+                       1.0 / (i / n + i % n + 1));
+    snprintf(line, sizeof line, "load %s as %s", write_file("hilbert.mtx", file, (size_t)at), name);
+    assert_true(talk_line(t, line));
+}
+
+/* x is refined until it has no more digits: the last correction is a rounding error. Where fp64 cannot tell A from a
+   singular matrix, the bound of the error is 10 times the condition times the backward error. */
+TEST(refinement_and_its_reserve)
+{
+    struct talk t;
+    talk_open(&t, OUT_TEXT);
+    for (int n = 4; n <= 8; n++) {
+        char name[8], line[60];
+        snprintf(name, sizeof name, "H%d", n);
+        load_hilbert(&t, name, n);
+        snprintf(line, sizeof line, "solve direct %s umfpack b random", name);
+        assert_true(talk_line(&t, line));
+        const struct direct_answer *a = t.s.direct;
+        if (!(a->refinements >= 2 && a->correction <= DBL_EPSILON))
+            fail_msg("%s: %d refinements, the last by %g", name, (int)a->refinements, a->correction);
+    }
+    load_hilbert(&t, "H", 13);
+    assert_true(talk_line(&t, "solve direct H umfpack b random"));
+    const struct direct_answer *a = t.s.direct;
+    assert_true(a->trust.bound && a->skeel * DBL_EPSILON > 1e-3);
+    assert_true(fabs(a->trust.error / (10 * a->skeel * fmax(a->omega, DBL_EPSILON)) - 1) < 1e-12);
     talk_close(&t);
 }
 

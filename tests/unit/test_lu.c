@@ -456,6 +456,22 @@ TEST(test_errors)
     csr_free(&A);
 }
 
+/* The numbers of b = A ones overflow, so nothing is known of the errors. */
+TEST(test_overflow_has_no_errors)
+{
+    static const int row[] = {0, 0, 1, 1}, col[] = {0, 1, 0, 1};
+    static const double val[] = {1e308, 1e308, 1e308, -1e308};
+    struct err e = {0};
+    struct csr A;
+    struct lu *v;
+    assert_true(csr_from_triplets(&A, 2, 2, 4, row, col, val, NULL, NULL, &e));
+    struct lu_options o = {.method = lu_find("lu-serial"), .dev = device_open("cpu", &e), .real = T_F64};
+    assert_true(lu_begin(&v, &A, &o, &e) && lu_factor(v, &e) && lu_measure(v, &e));
+    assert_true(isnan(v->backward) && isnan(v->error));
+    lu_free(v);
+    csr_free(&A);
+}
+
 /* A step back by one column, and the first of two columns without a pivot. */
 TEST(test_steps_of_a_singular_matrix)
 {

@@ -293,6 +293,9 @@ static const char *ill_file(const char *name, int n, int digits)
 
 TEST(too_large_a_condition_is_said)
 {
+    /* the reciprocals of the distances from 1 to the next number: 2^23, 2^10 and 2^7 */
+    static const char *const limits[] = {"above 8e+06, too large for fp32", "above 1e+03, too large for fp16",
+                                         "above 1e+02, too large for bf16"};
     struct talk t;
     char line[300];
     talk_open(&t, OUT_TEXT);
@@ -305,6 +308,7 @@ TEST(too_large_a_condition_is_said)
         char with[40];
         snprintf(with, sizeof with, "with values in %s", stored[k]);
         if (!strstr(v->why, with)) fail_msg("%s: %s", line, v->why);
+        if (!strstr(v->why, limits[k])) fail_msg("%s: %s", line, v->why);
         if (!strstr(v->next, k ? "refine fp32" : "f64")) fail_msg("%s: try %s", line, v->next);
     }
     talk_close(&t);

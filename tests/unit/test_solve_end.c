@@ -323,4 +323,22 @@ TEST(a_launch_of_many_iterations_has_their_operations)
             fail_msg("operation %d: %d and %d", op, (int)count[0][op], (int)count[1][op]);
 }
 
+/* A M^-1 is near I if M is near A, also if A is negative definite. */
+TEST(preconditioned_systems_keep_their_sign)
+{
+    static const char *const pres[] = {"jacobi", "bjacobi", "ilu0"};
+    for (int i = 0; i < 3; i++) {
+        struct talk t;
+        double H[30 * 31];
+        int64_t n = 0;
+        char line[160];
+        talk_open(&t, OUT_TEXT);
+        snprintf(line, sizeof line,
+                 "gen poisson2d 10 as P; let N = -1*P; solve gmres N m 30 precond %s on cpu step; step 3", pres[i]);
+        assert_true(talk_line(&t, line) && solve_hessenberg(t.s.solve, H, &n, NULL));
+        assert_true(n == 3 && H[0] > 0.1 && H[0] < 2);
+        talk_close(&t);
+    }
+}
+
 SUITE(.teardown = tidy);
