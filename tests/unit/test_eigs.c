@@ -378,7 +378,9 @@ TEST(real_matrices_against_lapack)
         csr_free(&A);
     }
     if (all) closedir(all);
-    if (folder) print_message("%d symmetric matrices; %d pairs have not converged in 30 restarts\n", n, open);
+    if (!folder) return;
+    print_message("%d symmetric matrices; %d pairs have not converged in 30 restarts\n", n, open);
+    assert_true(n >= 10 && 2 * open <= n);
 }
 
 /* ---- options and refusals ---- */
