@@ -626,6 +626,24 @@ TEST(restarts_keep_columns)
     talk_close(&t);
 }
 
+/* For a shift next to 4, all diagonal entries are rounding errors, and L D L' without row exchanges is not A. */
+TEST(unreliable_pivots_count_nothing)
+{
+    struct talk t;
+    struct err e = {0};
+    struct eigen_pair pair[] = {{.value = 3, .status = EIGEN_CONVERGED},
+                                {.value = 5 + 0x1p-40, .status = EIGEN_CONVERGED}};
+    talk_open(&t, OUT_TEXT);
+    assert_true(talk_line(&t, "gen poisson2d 30"));
+    struct eigen v = {.A = &t.s.current->csr, .o.part = EIGEN_SMALLEST, .found = 2, .pair = pair, .norm = 8};
+    v.verified = v.counted = -1;
+    assert_true(eigen_verify(&v, &e));
+    if (!strstr(v.unverified, "not reliable: L D L' exchanges no rows"))
+        fail_msg("%d counted, %s", (int)v.counted, v.unverified);
+    assert_int_equal(v.verified, -1);
+    talk_close(&t);
+}
+
 /* ---- every kernel, and the same bits ---- */
 
 TEST(every_kernel_multiplies)
