@@ -369,7 +369,7 @@ TEST(rectangular_systems)
 
 static void load_complex(struct talk *t, const char *name, const char *size_and_entries)
 {
-    char file[400], line[300];
+    char file[1200], line[300];
     int n = snprintf(file, sizeof file, "%%%%MatrixMarket matrix coordinate complex general\n%s", size_and_entries);
     snprintf(line, sizeof line, "load %s as %s", write_file("complex.mtx", file, (size_t)n), name);
     assert_true(talk_line(t, line));
@@ -405,6 +405,36 @@ TEST(complex_systems_have_the_default_b)
     direct_memory_hook(191);
     talk_refuses(&t, "solve direct C klu", "a copy of the matrix for the direct solver takes 192 B"); /* 7 24 + 3 8 */
     direct_memory_hook(0);
+    talk_close(&t);
+}
+
+/* The last column of A^-1, 100 e^(2 pi i k / 7) above 1/2, is found only by the signs of complex numbers. The row with
+   the largest error is found only by the weight of each row: w = 2 |b|, so || |A^-1| w || / ||x|| = 2. */
+TEST(complex_conditions_are_found)
+{
+    static const char *const libraries[] = {"klu", "umfpack", "spqr"};
+    char file[1000], line[400];
+    struct talk t;
+    int n = snprintf(file, sizeof file, "8 8 15\n8 8 2 0\n");
+    for (int k = 1; k < 8; k++) {
+        double angle = 2 * acos(-1) * k / 7;
+        n += snprintf(file + n, sizeof file - (size_t)n, "%d %d 0.5 0\n%d 8 %.17g %.17g\n", k, k, k, -100 * cos(angle),
+                      -100 * sin(angle));
+    }
+    talk_open(&t, OUT_TEXT);
+    load_complex(&t, "A", file);
+    load_complex(&t, "J", "4 4 4\n1 1 0 1\n2 2 0 1\n3 3 0 1\n4 4 0 1\n");
+    static const char b[] = "%%MatrixMarket matrix array complex general\n4 1\n1 0\n1000 0\n1 0\n1 0\n";
+    const char *path = write_file("b.mtx", b, sizeof b - 1);
+    for (int i = 0; i < COUNT(libraries); i++) {
+        snprintf(line, sizeof line, "solve direct A %s", libraries[i]);
+        assert_true(talk_line(&t, line));
+        if (fabs(t.s.direct->condition / (702 * 700.5) - 1) > 1e-12)
+            fail_msg("%s: condition %.17g", libraries[i], t.s.direct->condition);
+        snprintf(line, sizeof line, "solve direct J %s b %s", libraries[i], path);
+        if (!talk_line(&t, line)) fail_msg("%s", t.err);
+        if (fabs(t.s.direct->skeel - 2) > 1e-14) fail_msg("%s: %.17g", libraries[i], t.s.direct->skeel);
+    }
     talk_close(&t);
 }
 

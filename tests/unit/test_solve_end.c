@@ -83,6 +83,9 @@ TEST(a_complex_laplacian_has_an_error_up_to_a_constant)
     const struct solve *v = t.s.solve;
     assert_true(v->result.up_to_constant && v->b_norm > 0);
     if (!(v->result.error_known < 1e-10)) fail_msg("the error is %g", v->result.error_known);
+    talk_says(&t, "solve minres tol 1e-12 x0 ones on cpu", "converged      yes");
+    v = t.s.solve;
+    if (!(v->result.error_known < 1e-10)) fail_msg("the error is %g from ones", v->result.error_known);
     talk_close(&t);
 }
 
