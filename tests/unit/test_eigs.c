@@ -241,6 +241,25 @@ TEST(nearest_to_what_was_asked)
     talk_close(&t);
 }
 
+/* A search that ends before it has come near enough marks every pair that may not be among the nearest ones. */
+TEST(pairs_that_may_not_be_nearest_are_open)
+{
+    int unsure = 0;
+    for (int restarts = 1; restarts < 3; restarts++) {
+        struct talk t;
+        char line[60];
+        talk_open(&t, OUT_TEXT);
+        load_diagonal(&t, "G", 120, graded);
+        snprintf(line, sizeof line, "eigs 6 near 1e-4 maxit %d on cpu", restarts);
+        assert_true(talk_line(&t, line));
+        const struct eigen *v = t.s.eigen;
+        for (int64_t k = v->sure; k < v->found; k++) assert_int_equal(v->pair[k].status, EIGEN_OPEN);
+        unsure += v->sure < v->found;
+        talk_close(&t);
+    }
+    assert_true(unsure > 0);
+}
+
 /* A star has the eigenvalue 0 n - 2 times, and no diagonal: L D L' without row exchanges is not accurate beside 0. */
 static void load_star(struct talk *t, int n)
 {
