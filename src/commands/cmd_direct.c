@@ -142,19 +142,21 @@ static void out_found(struct out *o, const struct direct_answer *a)
     out_num(o, "gflops", NULL, rate, NULL);
 }
 
-/* Do rounding errors leave the numbers of pivots of either sign as they are? */
-static bool signs_are_certain(const struct direct_answer *a)
+/* Do rounding errors leave the rank and the signs of the pivots as they are? */
+static bool is_certain(const struct direct_answer *a)
 {
     static const double MARGIN = 0.1;
     return !(a->condition * DBL_EPSILON > MARGIN);
 }
 
+/* The signs of the pivots are those of the eigenvalues only if the factors are nearly those of A. */
 static void out_pivots(struct out *o, const struct direct_answer *a)
 {
     char text[160];
     const struct direct_factors *f = &a->factors;
     int64_t zero = f->rank - f->positive - f->negative;
-    bool certain = signs_are_certain(a), inertia = certain && f->positive >= 0, shows = out_mode(o) == OUT_TEXT;
+    bool certain = is_certain(a), counted = f->positive >= 0, inertia = counted && certain && a->accurate;
+    bool shows = out_mode(o) == OUT_TEXT;
     out_int_if(o, "rank", NULL, certain && f->rank >= 0, f->rank);
     out_int_if(o, "positive", NULL, inertia, f->positive);
     out_int_if(o, "negative", NULL, inertia, f->negative);
@@ -179,6 +181,7 @@ static void out_pivots(struct out *o, const struct direct_answer *a)
                                 : ": indefinite");
         out_str(o, NULL, "eigenvalues", text);
     }
+    if (counted && !inertia) out_str(o, NULL, "eigenvalues", "not known: the signs of the pivots are not reliable");
     if (!isnan(f->pivot_least)) {
         int n = snprintf(text, sizeof text, "%.3g to %.3g in size%s", f->pivot_least, f->pivot_most,
                          f->scaled ? " after scaling of the rows" : "");
