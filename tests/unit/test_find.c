@@ -156,16 +156,34 @@ TEST(entries_are_sorted_both_ways)
     static const int64_t down[] = {2, 1, 4, 0, 3}, up[] = {4, 1, 2, 0, 3}; /* NaN last, by position */
     struct csr A;
     assert_true(csr_from_triplets(&A, 3, 3, 5, row, col, val, NULL, NULL, NULL));
-    for (int k = 0; k < 4; k++) {
-        int ascending = k % 2, limit = k < 2 ? 5 : 4; /* of two that are equal, the first is kept */
-        struct search s = {.sorted = true, .ascending = ascending, .limit = limit};
+    for (int ascending = 0; ascending < 2; ascending++) {
+        struct search s = {.sorted = true, .ascending = ascending, .limit = 5};
         struct found f;
         assert_true(entries_find(&A, &s, &f, NULL));
-        assert_int_equal(f.n, limit);
-        for (int i = 0; i < limit; i++) assert_int_equal(f.item[i].at, (ascending ? up : down)[i]);
+        assert_int_equal(f.n, 5);
+        for (int i = 0; i < 5; i++) assert_int_equal(f.item[i].at, (ascending ? up : down)[i]);
         found_free(&f);
     }
     csr_free(&A);
+}
+
+/* Of equal keys, and of several NaN, the first are kept. */
+TEST(the_first_of_equals_are_kept)
+{
+    static const int row[] = {0, 1, 2, 3, 4, 5, 6}, col[7] = {0};
+    static const double nans[] = {NAN, NAN, NAN, NAN, NAN, NAN, 5}, equals[] = {2, 2, 2, 2, 2, 2, 5};
+    static const int64_t kept[] = {6, 0, 1};
+    for (int k = 0; k < 2; k++) {
+        struct csr A;
+        struct search s = {.sorted = true, .limit = 3};
+        struct found f;
+        assert_true(csr_from_triplets(&A, 7, 1, 7, row, col, k ? nans : equals, NULL, NULL, NULL));
+        assert_true(entries_find(&A, &s, &f, NULL));
+        assert_int_equal(f.matches, 7);
+        for (int i = 0; i < 3; i++) assert_int_equal(f.item[i].at, kept[i]);
+        found_free(&f);
+        csr_free(&A);
+    }
 }
 
 /* ---- the command ---- */
