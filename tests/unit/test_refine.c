@@ -314,6 +314,20 @@ TEST(too_large_a_condition_is_said)
     talk_close(&t);
 }
 
+/* cg diverges on a matrix that is not symmetric. x stays as it was, and the sentence is about the inner solve, not
+   about a residual that grew: that of x has not. */
+TEST(an_inner_solve_that_diverges_spoils_no_x)
+{
+    struct talk t;
+    talk_open(&t, OUT_TEXT);
+    assert_true(talk_line(&t, "gen random 1000 4 as A"));
+    const struct solve *v = ended(&t, "solve cg A b random refine fp32 on cpu maxit 3000");
+    assert_int_equal(v->reason, STAGNATED);
+    assert_non_null(strstr(v->why, "stagnated: the inner solves with values in fp32 no longer correct x"));
+    assert_true(residual_of(v) <= 1);
+    talk_close(&t);
+}
+
 TEST(every_failing_allocation_is_reported)
 {
     struct talk t;
