@@ -184,3 +184,30 @@ def quits(s):
     s.line("quit")
     s.restored()
     s.close()
+
+
+# ---- processes ----
+
+def open_or_empty(path):
+    try:
+        return open(path, "rb").read()
+    except OSError:
+        return b""
+
+
+def terminal_of(pid):
+    try:
+        return os.readlink(f"/proc/{pid}/fd/1")
+    except OSError:
+        return ""
+
+
+def guards_of(s):
+    """The guardians (ui/guard.c) of the session's terminal."""
+    return [p for p in os.listdir("/proc") if p.isdigit() and
+            open_or_empty(f"/proc/{p}/cmdline").startswith(b"warpspy-guard") and terminal_of(p) == terminal_of(s.pid())]
+
+
+def is_over(pid):
+    """Has the process ended? A zombie, which waits for its parent, has no command line."""
+    return not open_or_empty(f"/proc/{pid}/cmdline")

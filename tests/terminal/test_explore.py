@@ -15,7 +15,7 @@ import time
 import traceback
 
 from harness import missing_program, report, selected
-from terminal_kit import DOWN, RIGHT, UP, Session, at_prompt, mode, quits
+from terminal_kit import DOWN, RIGHT, UP, Session, at_prompt, guards_of, is_over, mode, quits
 
 VIEWS = re.findall(r"VIEW\((\w+)\)", open("ui/views/views.def").read())
 
@@ -491,11 +491,6 @@ def test_killed_on_a_command_line_or_in_a_solve():
             s.close()
 
 
-def guards_of(s):
-    return [p for p in os.listdir("/proc") if p.isdigit() and
-            open_or_empty(f"/proc/{p}/cmdline").startswith(b"warpspy-guard") and terminal_of(p) == terminal_of(s.pid())]
-
-
 def test_the_guard_process_sleeps_and_ends():
     s = explorer("-v samples/thesis4.mtx")
     s.wait_for(lambda: guards_of(s), "a guard process")  # a thread starts it beside the prompt
@@ -507,25 +502,8 @@ def test_the_guard_process_sleeps_and_ends():
     assert cpu_ticks(guards[0]) == before
     s.keys("q")
     s.restored()
-    end = time.time() + 5
-    while os.path.exists(f"/proc/{guards[0]}") and time.time() < end:
-        time.sleep(0.05)
-    assert not os.path.exists(f"/proc/{guards[0]}"), "the guardian stays"
+    s.wait_for(lambda: is_over(guards[0]), "the end of the guardian")
     s.close()
-
-
-def open_or_empty(path):
-    try:
-        return open(path, "rb").read()
-    except OSError:
-        return b""
-
-
-def terminal_of(pid):
-    try:
-        return os.readlink(f"/proc/{pid}/fd/1")
-    except OSError:
-        return ""
 
 
 def stop_and_go_on(view):

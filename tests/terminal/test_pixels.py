@@ -277,9 +277,9 @@ def test_nonsense():
                      "\x1b[?c", "\x1b[?1;2;c", "\x1b[6;;t"):
         s = opened({b"c": nonsense})
         view(s)
-        time.sleep(0.2)
+        s.wait_for(lambda: s.asked, "a question")  # which this terminal answers when it sees it
         s.keys(RIGHT, RIGHT)
-        assert re.search(r"columns ([1-9]\d*)", s.text()), (nonsense, s.text())
+        s.wait_for(lambda: re.search(r"columns ([1-9]\d*)", s.text()), f"another column after {nonsense!r}")
         s.keys("3")
         s.wait("[3 layout]")
         assert not s.pictures()

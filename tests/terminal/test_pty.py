@@ -11,7 +11,7 @@ import termios
 import time
 
 from harness import PROGRAM, main
-from terminal_kit import Session, UP, RIGHT, at_prompt, quits
+from terminal_kit import RIGHT, Session, UP, at_prompt, guards_of, is_over, quits
 
 
 def test_prompt_names_matrix_and_device():
@@ -331,8 +331,7 @@ def test_keys_change_a_solve():
 def test_no_progress_on_a_screen():
     s = at_prompt("--device cpu", rows=40)  # the result is longer than 24 lines
     s.line("gen poisson2d 300; solve cg view tol 0 maxit 100000000 force")
-    s.wait("running")
-    time.sleep(0.5)  # after 0.5 s, long work shows its progress
+    s.wait_for(lambda: re.search(r"\btime ([5-9]\d\d ms|[\d.]+ s)\b", s.text()), "work that is long enough to show progress")
     mark = len(s.raw)
     s.keys("p", *"ic0", "\r")
     s.wait("restarted from x")
@@ -993,9 +992,11 @@ def test_killed_under_a_shell_that_edits_lines_itself():
     s.settle()
     s.start("samples/thesis4.mtx")
     s.wait("]> ")
+    s.wait_for(lambda: guards_of(s), "a guardian")
+    guards = guards_of(s)
     os.kill(s.pid(), signal.SIGKILL)
     s.wait("shell$ ")
-    time.sleep(0.5)  # the guardian acts within a few milliseconds
+    s.wait_for(lambda: all(map(is_over, guards)), "the end of the guardian")
     assert not termios.tcgetattr(s.child.child_fd)[3] & termios.ICANON, "the shell's modes were undone"
     s.child.send("echo mo''rx\x7fe\r")
     s.wait("\nmore")
