@@ -165,13 +165,14 @@ static bool split(struct words *w, const char **line, bool formula, struct err *
     w->formula = formula;
     w->used = 0;
     w->open = 0;
-    w->more = false;
+    w->more = w->comment = false;
     w->pipe = NULL;
     for (;;) {
         const char *start = *line;
         while (is_blank(**line)) ++*line;
         w->ended = *line > start;
-        if (**line == '#') *line += strlen(*line);
+        w->comment = **line == '#';
+        if (w->comment) *line += strlen(*line);
         if (!**line || **line == ';') break;
         size_t arrow = arrow_length(*line);
         bool pipe = **line == '|' && w->n;

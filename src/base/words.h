@@ -19,6 +19,7 @@ struct words {
     char open;    /* the quote that is not closed, or 0 */
     bool ended;   /* a blank follows the last word */
     bool more;    /* a `;` ended the command */
+    bool comment; /* a comment follows the last word */
     char *pipe;   /* the shell command after |, as it was typed; NULL: none */
     bool formula; /* ' is a character like any other */
     struct word w[WORDS_MAX];

@@ -122,7 +122,7 @@ void complete(struct session *s, const char *line, size_t pos, give_fn *give, vo
     if (!last_command(&w, head)) return;
     bool begun = w.n && (!w.ended || w.open) && !w.w[w.n - 1].arrow; /* the last word is to be completed */
     int before = w.n - begun;
-    if (w.pipe) return;
+    if (w.pipe || w.comment) return;
     struct completion c = {s, &a, begun ? w.w[before].text : "", w.open != 0, give, user};
     const struct command *command = before ? command_typed(w.w[0].text) : NULL;
     if (!before) registry_list(&command_registry, give_matching, &c);

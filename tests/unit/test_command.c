@@ -447,6 +447,16 @@ static const struct {
     {"!sta", ""},
     {"list; !sta", ""},
     {"list # sta", ""},
+    {"#", ""},
+    {"# ", ""},
+    {"# sta", ""},
+    {"use #", ""},
+    {"use # ", ""},
+    {"use # B", ""},
+    {"use B# ", ""},
+    {"use A; # sta", ""},
+    {"spmv A kernel # csr-v", ""},
+    {"use \"#\" ; sta", "stats "},
 };
 
 TEST(completion_follows_the_grammar)
