@@ -2,6 +2,7 @@
 #include "kits/talk.h"
 #include "kits/test.h"
 #include "machine/device.h"
+#include "matrix/random.h"
 #include "session/matrix.h"
 #include "base/mem.h"
 #include "base/words.h"
@@ -68,6 +69,55 @@ TEST(each_change_can_be_undone)
     talk_says(&t, "undo", "A is the current matrix");
     talk_says(&t, "undo", "A was removed");
     talk_refuses(&t, "undo", "there is nothing to undo");
+    talk_close(&t);
+}
+
+/* Commands at random, between them `undo`, so that new changes follow undone ones. A stack of states is the model: a
+   change pushes the state before it, `undo` pops one, and the oldest of more than UNDO_MOST states is forgotten. */
+TEST(changes_after_undo_can_be_undone)
+{
+    static const char *const changes[] = {
+        "gen poisson2d 2",
+        "gen poisson2d 3",
+        "drop poisson2d",
+        "drop poisson2d-2",
+        "drop all",
+        "use poisson2d",
+        "use poisson2d-2",
+        "device emu",
+        "device cpu",
+        "undo",
+        "undo",
+        "undo",
+        "undo; undo",
+        "list",
+        "use nothing",
+        "transpose",
+        "drop nothing",
+        "gen band 4; undo",
+    };
+    enum { LINES = 600, KEPT = LINES + 1 };
+    static char kept[KEPT][512];
+    struct talk t;
+    uint64_t random = 7;
+    int n = 0;
+    talk_open(&t, OUT_TEXT);
+    for (int i = 0; i < LINES; i++) {
+        char before[512], all[64];
+        snprintf(all, sizeof all, "%s", changes[random_next(&random) % COUNT(changes)]);
+        for (char *rest = all, *line; (line = strsep(&rest, ";"));) {
+            bool undoes = strstr(line, "undo");
+            snprintf(before, sizeof before, "%s", state_of(&t.s));
+            bool ok = talk_line(&t, line);
+            if (undoes) {
+                assert_int_equal(ok, n > 0);
+                assert_string_equal(state_of(&t.s), n > 0 ? kept[--n] : before);
+            } else if (strcmp(state_of(&t.s), before) != 0) {
+                if (n == UNDO_MOST) memmove(kept, kept + 1, --n * sizeof *kept);
+                strcpy(kept[n++], before);
+            }
+        }
+    }
     talk_close(&t);
 }
 

@@ -89,6 +89,10 @@ static const struct {
     {"/neez\b\bed\n", 50},
     {"/needle\nnn", 77},
     {"/line 3\nn", 30},
+    {"GN", 77},
+    {"G/line 8\nN", 8},
+    {"/line 3\nnnN", 30},
+    {"/line 3\nnnNN", 3},
 };
 
 TEST(keys_move)
@@ -149,6 +153,46 @@ TEST(a_page_shows_its_place)
     check_drawn(&p, 40, 4, "line 97\nline 98 Needle\nline 99\n`needles` is not below\n");
     check_drawn(&p, 30, 1, "line 97\n");
     pager_close(&p);
+}
+
+/* The columns of the row `y` that are marked, as text: x for a marked cell. */
+static const char *marks_of(struct pager *p, int w, int y, char *out)
+{
+    struct canvas c;
+    assert_true(canvas_new(&c, w, 4, false, NULL));
+    pager_draw(p, &c);
+    for (int x = 0; x < w; x++) out[x] = c.cell[y * w + x].style == ST_CURSOR ? 'x' : '.';
+    out[w] = 0;
+    canvas_free(&c);
+    return out;
+}
+
+/* A Chinese character takes two columns and three bytes, an accented one takes one column and two bytes, and an escape
+   sequence takes no column. */
+TEST(every_match_is_marked)
+{
+    static const struct {
+        const char *text, *keys, *marks;
+    } cases[] = {
+        {"a needle\n", "/needle\n", "..xxxxxx............"},
+        {"NeedleneedlE\n", "/needle\n", "xxxxxxxxxxxx........"},
+        {"日本 needle\n", "/needle\n", ".....xxxxxx........."},
+        {"äö needle 語needle\n", "/needle\n", "...xxxxxx...xxxxxx.."},
+        {"\033[1mbold\033[0m needle\n", "/needle\n", ".....xxxxxx........."},
+        {"a needle\n", "/need", "...................."},
+        {"a needle\n", "/noodle\n", "...................."},
+    };
+    char marks[32];
+    for (int i = 0; i < COUNT(cases); i++)
+        for (int margin = 0; margin < 2; margin++) {
+            struct pager p;
+            assert_true(pager_open(&p, cases[i].text, strlen(cases[i].text), 20, 4, NULL));
+            p.margin = margin;
+            press(&p, cases[i].keys);
+            marks_of(&p, 20 + margin, 0, marks);
+            assert_string_equal(marks + margin, cases[i].marks);
+            pager_close(&p);
+        }
 }
 
 /* p.shown is the end of the text that has been on the screen; this text stays in the scrollback. */
