@@ -147,7 +147,8 @@ static void out_verdict(struct out *o, const struct scaling *c)
              how_many(p->parts, "GPU").text, show_us(p->spmv_us, us, sizeof us), show_us(c->one_us, one, sizeof one),
              limit_names[p->spmv_limit]);
     if (enough_of(c, gain) < p->parts)
-        out_text(o, "%s give %.0f%% of that or more.", how_many(enough_of(c, gain), "GPU").text, 100 * nearly);
+        out_text(o, "%s %s %.0f%% of that or more.", how_many(enough_of(c, gain), "GPU").text,
+                 enough_of(c, gain) == 1 ? "gives" : "give", 100 * nearly);
     if (c->point[c->n - 1].parts > pays)
         out_text(o, "With more than %s, less than half of their time is used.", how_many(pays, "GPU").text);
 }

@@ -1,0 +1,306 @@
+/* The counts and figures in sentences, counted again: by hand, from the matrix, or from the rows above the sentence. */
+#include "kits/talk.h"
+#include "kits/test.h"
+#include "base/base.h"
+#include "base/clock.h"
+#include "machine/device.h"
+#include "matrix/csr.h"
+#include "matrix/reference.h"
+#include "session/matrix.h"
+#include "session/options.h"
+#include "session/stagnation.h"
+#include "solvers/solve.h"
+
+#include <cjson/cJSON.h>
+#include <ctype.h>
+#include <math.h>
+#include <unistd.h>
+
+/* ---- sentences of matrices that can be counted by hand ---- */
+
+/* In poisson2d N, a row has an entry for itself and for each of its 2 to 4 neighbours; the values are 4 and -1. */
+static const struct {
+    const char *setup, *line, *says;
+} sentences[] = {
+    {"gen poisson2d 10", "find rows > 4", "64 of 100 rows match; `limit N` shows more than 20"},
+    {"gen poisson2d 10", "find rows = 3", "4 of 100 rows match\n"},
+    {"gen poisson2d 10; extract 0 12", "find rows > 4", "1 of 12 rows matches\n"}, /* row 11 alone is inside the grid */
+    {"gen poisson2d 10; extract 0 12", "find rows > 5", "0 of 12 rows match\n"},
+    {"gen poisson2d 1 1", "find rows > 5", "0 of 1 row matches\n"},
+    {"gen poisson2d 10", "partition 2 rows", "10 of the 180 edges of the graph of A + A' are between parts (5.56%)."},
+    {"gen poisson2d 10", "partition 2 rows", "moves 20 items of x between parts: 160 B in fp64"},
+    {"gen poisson2d 10", "partition 2 rows", "The largest part has 1.00 times the mean of the nonzeros."},
+    {"load tests/golden/complex.mtx", "partition 2 rows", "moves 2 items of x between parts: 32 B in fp64"},
+    {"gen poisson2d 2 as A; let B = 2*A", "diff A B", "in both, not equal     12\n"},
+    {"gen poisson2d 2 as A; let B = 2*A", "diff A B", "||A - B||_F / ||A||_F  1\n"},
+    {"gen poisson2d 2 as A; let B = 2*A", "diff B A", "||A - B||_F / ||A||_F  0.5\n"},
+    {"gen poisson2d 2 as A; let B = 2*A", "diff A B", "what differs           only values\n"},
+    {"gen poisson2d 2 as A; prune below 2 as B", "diff A B", "what differs           pattern and values\n"},
+    {"gen poisson2d 2 as A; prune below 2 as B", "diff A B", "entries only in A      8\n"},
+    {"gen poisson2d 2 as A; let Z = A - A; prune Z as E", "diff Z E", "what differs           only the pattern\n"},
+    {"gen poisson2d 2 as A; let Z = A - A; prune Z as E", "diff E Z", "only in B              12\n"},
+    {"gen poisson2d 10", "prune below 2", "dropped            360\n"},
+    {"gen poisson2d 10; solve cg step on cpu; step 3", "back 5", "went back by 3 iterations, not 5"},
+    {"gen poisson2d 10; solve cg step on cpu; step 1", "back 2", "went back by 1 iteration, not 2"},
+    {"load tests/files/sides.npz as A", "solve gmres on cpu maxit 1", "0 of 2 right sides converged"},
+};
+
+TEST(counts_by_hand)
+{
+    for (int i = 0; i < COUNT(sentences); i++) {
+        struct talk t;
+        talk_open(&t, OUT_TEXT);
+        if (!talk_line(&t, sentences[i].setup)) fail_msg("%s: %s", sentences[i].setup, t.err);
+        talk_forget(&t);
+        if (!talk_line(&t, sentences[i].line)) fail_msg("%s: %s", sentences[i].line, t.err);
+        if (!strstr(t.out, sentences[i].says) && !strstr(t.err, sentences[i].says))
+            fail_msg("%s; %s: %s%s", sentences[i].setup, sentences[i].line, t.out, t.err);
+        talk_close(&t);
+    }
+    devices_close();
+}
+
+/* The quartiles of 1 2 3 4 9 are 2 and 4. */
+TEST(the_spread_is_half_the_interquartile_range)
+{
+    double us[] = {9, 1, 4, 2, 3}, spread;
+    assert_true(times_median(5, us, &spread) == 3 && spread == 1);
+}
+
+/* ---- sentences that agree with the rows of JSON ---- */
+
+static const char *gpu = "auto"; /* for which times are predicted */
+
+static void open_for_gpu(struct talk *t, enum out_mode mode)
+{
+    struct err e = {0};
+    talk_open(t, mode);
+    if (!option_set(&t->s, option_find("gpu"), gpu, &e)) fail_msg("%s", e.text);
+}
+
+/* The rows that the line prints as JSON. */
+static cJSON *rows_of(const char *setup, const char *line)
+{
+    struct talk t;
+    cJSON *rows = cJSON_CreateArray();
+    open_for_gpu(&t, OUT_JSON);
+    if (!talk_line(&t, setup)) fail_msg("%s: %s", setup, t.err);
+    talk_forget(&t);
+    if (!talk_line(&t, line)) fail_msg("%s: %s", line, t.err);
+    char *all = strdup(t.out), *rest = all;
+    for (char *row; (row = strsep(&rest, "\n"));)
+        if (*row) cJSON_AddItemToArray(rows, cJSON_Parse(row));
+    free(all);
+    talk_close(&t);
+    return rows;
+}
+
+static double number(const cJSON *row, const char *key)
+{
+    const cJSON *j = cJSON_GetObjectItem(row, key);
+    if (!cJSON_IsNumber(j)) fail_msg("no number %s", key);
+    return j->valuedouble;
+}
+
+/* The line prints, or refuses with, each of the sentences; the last one is NULL. */
+static void says(const char *setup, const char *line, const char *const *sentence)
+{
+    struct talk t;
+    open_for_gpu(&t, OUT_TEXT);
+    assert_true(talk_line(&t, setup));
+    talk_forget(&t);
+    bool ok = talk_line(&t, line);
+    for (; *sentence; sentence++)
+        if (!strstr(ok ? t.out : t.err, *sentence)) fail_msg("%s: not `%s` but %s%s", line, *sentence, t.out, t.err);
+    talk_close(&t);
+}
+
+TEST(levels_of_multigrid_are_counted)
+{
+    char line[32], sentence[80];
+    cJSON *rows = rows_of("gen poisson2d 30", "coarsen");
+    int n = cJSON_GetArraySize(rows);
+    assert_true(n > 1);
+    snprintf(line, sizeof line, "coarsen level %d", n);
+    snprintf(sentence, sizeof sentence, "there is no level %d: multigrid has %d levels", n, n);
+    says("gen poisson2d 30", line, (const char *const[]){sentence, NULL});
+    cJSON_Delete(rows);
+}
+
+/* The verdict of `whatif parts`: the largest gain, the fewest GPUs that give 95% of it, and the most GPUs of which half
+   of the time is used. */
+TEST(the_verdict_on_several_gpus_is_that_of_the_rows)
+{
+    static const char *const setup = "gen poisson2d 250", *const line = "whatif parts 1 2 4 8 16 link nvlink";
+    char most_gain[120], half_used[120], nearly[120];
+    const cJSON *row, *best = NULL;
+    int pays = 1, enough = 0, most = 0;
+    gpu = "t4"; /* slow, so that several pay */
+    cJSON *rows = rows_of(setup, line);
+    cJSON_ArrayForEach(row, rows) if (!best || number(row, "spmv_gain") > number(best, "spmv_gain")) best = row;
+    cJSON_ArrayForEach(row, rows)
+    {
+        double gain = number(row, "spmv_gain");
+        most = (int)number(row, "parts");
+        if (gain >= most / 2.0) pays = most;
+        if (!enough && gain >= 0.95 * number(best, "spmv_gain")) enough = most;
+    }
+    assert_true(pays > 1 && pays < most && enough < number(best, "parts")); /* all sentences are there */
+    snprintf(most_gain, sizeof most_gain, "A product is at most %.2f times as fast, on %.0f GPUs",
+             number(best, "spmv_gain"), number(best, "parts"));
+    snprintf(half_used, sizeof half_used, "With more than %d GPUs, less than half", pays);
+    snprintf(nearly, sizeof nearly, "%d GPUs give 95%% of that or more.", enough);
+    says(setup, line, (const char *const[]){most_gain, half_used, nearly, NULL});
+    gpu = "auto";
+    cJSON_Delete(rows);
+}
+
+static double ticks_us;
+static double ticking(void)
+{
+    return ticks_us += 500;
+}
+
+/* Under a clock of equal steps, a second holds 1e6 / 500 products. */
+TEST(the_rate_of_a_race_is_that_of_its_products)
+{
+    now_replace(ticking);
+    cJSON *rows = rows_of("gen poisson2d 10", "race csr-serial csr-openmp on cpu reps 7");
+    now_replace(NULL);
+    const cJSON *row;
+    cJSON_ArrayForEach(row, rows)
+        assert_true(number(row, "products") == 7 && fabs(number(row, "products_per_s") - 2000) < 1e-6);
+    assert_int_equal(cJSON_GetArraySize(rows), 2);
+    cJSON_Delete(rows);
+    devices_close();
+}
+
+/* What symmetrizing costs in products includes the fingerprint, which shows whether there is anything to do. */
+TEST(symmetrizing_costs_all_of_its_time)
+{
+    cJSON *rows = rows_of("gen random 500 4", "symmetrize on cpu");
+    const cJSON *row = cJSON_GetArrayItem(rows, 0);
+    double all = number(row, "fingerprint_us") + number(row, "time_us");
+    assert_true(fabs(number(row, "spmvs") * number(row, "spmv_us") / all - 1) < 1e-6);
+    cJSON_Delete(rows);
+    devices_close();
+}
+
+/* ---- the evidence of `why stagnates` ---- */
+
+static const char *const unsolved[] = {
+    "gen rmat 6 4; solve gmres on cpu b random maxit 9",
+    "gen rmat 7 4; solve bicgstab on cpu b random maxit 9",
+    "gen poisson2d 9 as P; let A = P - 3*I; solve minres A b random on cpu",
+    "gen poisson2d 30; solve gmres m 3 on cpu maxit 60",
+    "load samples/1138_bus.mtx; solve cg on cpu maxit 20",
+    "load tests/golden/singular.mtx; solve gmres on cpu b random",
+};
+
+/* Read "1,005" at *at, and move *at past it; -1: there is no count. */
+static int64_t count_at(const char **at)
+{
+    char digits[32];
+    int n = 0;
+    for (; n < 31 && (isdigit((unsigned char)**at) || (**at == ',' && isdigit((unsigned char)(*at)[1]))); ++*at)
+        if (**at != ',') digits[n++] = **at;
+    digits[n] = 0;
+    return n ? strtoll(digits, NULL, 10) : -1;
+}
+
+/* "in 1,043 rows ...: rows 7, 9, 12 and 1,040 more" */
+static void check_rows(const char *text)
+{
+    const char *in = strstr(text, " is in "), *list = strstr(text, ": row");
+    if (!in || !list) return;
+    in += strlen(" is in ");
+    list += strlen(": row") + (list[strlen(": row")] == 's');
+    int64_t all = count_at(&in), listed = 0;
+    do {
+        list += 1 + (*list == ',');
+        if (count_at(&list) >= 0) listed++;
+    } while (*list == ',');
+    list += strncmp(list, " and ", 5) ? 0 : 5;
+    int64_t more = count_at(&list);
+    if (listed + (more > 0 ? more : 0) != all) fail_msg("%lld rows are listed: %s", (long long)listed, text);
+}
+
+/* Empty rows, and those among them whose equation 0 = b_i cannot hold. */
+static void check_empty(const char *text, const struct solve *v)
+{
+    const struct csr *A = v->matrix.csr;
+    int64_t empty = 0, unsolvable = 0;
+    char says[80];
+    for (int64_t i = 0; i < A->rows; i++) {
+        bool none = A->rowptr[i] == A->rowptr[i + 1];
+        empty += none;
+        unsolvable += none && v->b[i] != 0;
+    }
+    snprintf(says, sizeof says, "A is singular: %lld rows of zeros", (long long)empty);
+    if (!strstr(text, says)) fail_msg("not %s: %s", says, text);
+    snprintf(says, sizeof says, "b is not 0 in %lld of them", (long long)unsolvable);
+    if (!strstr(text, says)) fail_msg("not %s: %s", says, text);
+}
+
+static const struct evidence *find(const struct stagnation *found, const char *cause)
+{
+    for (int i = 0; i < found->n; i++)
+        if (!strcmp(found->at[i].cause, cause)) return &found->at[i];
+    return NULL;
+}
+
+TEST(rows_in_the_evidence_are_counted)
+{
+    for (int i = 0; i < COUNT(unsolved); i++) {
+        struct talk t;
+        struct stagnation found;
+        struct err e = {0};
+        talk_open(&t, OUT_TEXT);
+        assert_true(talk_line(&t, unsolved[i]));
+        assert_true(stagnation_of(&t.s, t.s.current, t.s.solve, 1e6, &found, &e));
+        for (int k = 0; k < found.n; k++) check_rows(found.at[k].text);
+        if (find(&found, "empty")) check_empty(find(&found, "empty")->text, t.s.solve);
+        talk_close(&t);
+    }
+    devices_close();
+}
+
+/* A = diag(B, 3, 5, 7, 9) with B of 8 rows: after the first step, every block has a part of the residual. The share of
+   the worst one is that of the norm, not of its square. */
+TEST(the_share_of_a_block_is_that_of_the_norm)
+{
+    enum { B = 8, N = 12 };
+    struct talk t;
+    struct stagnation found;
+    struct err e = {0};
+    char path[64], line[200], share[60], place[60];
+    double r[N], all = 0, of_block[N] = {0};
+    int worst = 0;
+    snprintf(path, sizeof path, "/tmp/warpspy-blocks-%d.mtx", (int)getpid());
+    FILE *f = fopen(path, "w");
+    assert_non_null(f);
+    fprintf(f, "%%%%MatrixMarket matrix coordinate real general\n%d %d %d\n", N, N, 3 * B - 2 + N - B);
+    for (int i = 0; i < N; i++)
+        for (int k = i && i < B ? i - 1 : i; k <= i + (i + 1 < B); k++)
+            fprintf(f, "%d %d %d\n", i + 1, k + 1, i != k ? -1 : i < B ? 2 : 2 * (i - B) + 3);
+    assert_int_equal(fclose(f), 0);
+    snprintf(line, sizeof line, "load %s as A; solve cg A b ones maxit 1 on cpu", path);
+    talk_open(&t, OUT_TEXT);
+    if (!talk_line(&t, line)) fail_msg("%s", t.err);
+    assert_int_equal(remove(path), 0);
+    assert_true(stagnation_of(&t.s, t.s.current, t.s.solve, 1e6, &found, &e));
+    const struct solve *v = t.s.solve;
+    memcpy(r, v->b, sizeof r);
+    reference_spmv(v->matrix.csr, -1, v->result.x, 1, r, T_F64, NULL);
+    for (int i = 0; i < N; i++) all += r[i] * r[i], of_block[i < B ? 0 : i] += r[i] * r[i];
+    for (int i = 0; i < N; i++) worst = of_block[i] > of_block[worst] ? i : worst;
+    assert_true(of_block[worst] < 0.9 * all);
+    snprintf(share, sizeof share, "; %.3g%% of the residual is", 100 * sqrt(of_block[worst] / all));
+    snprintf(place, sizeof place, "of %s from row %d on", worst ? "1 row" : "8 rows", worst);
+    const struct evidence *x = find(&found, "blocks");
+    assert_non_null(x);
+    if (!strstr(x->text, share) || !strstr(x->text, place)) fail_msg("not %s %s: %s", share, place, x->text);
+    assert_non_null(strstr(x->text, "consists of 5 independent blocks"));
+    talk_close(&t);
+    devices_close();
+}
