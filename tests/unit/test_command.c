@@ -503,12 +503,16 @@ TEST(files_complete_with_escapes)
     assert_int_equal(mkdir(sub, 0700), 0);
     touch(dir, "one.mtx");
     touch(dir, "two words;x.mtx");
+    touch(dir, "n#1.mtx");
+    touch(dir, "it's.mtx");
     touch(dir, ".hidden");
     touch(dir, "evil\033[2J");
     strcat(dir, "/");
     talk_open(&t, OUT_TEXT);
     given_files(&t, dir, "o", "one.mtx");
     given_files(&t, dir, "tw", "two\\ words\\;x.mtx");
+    given_files(&t, dir, "n", "n\\#1.mtx");
+    given_files(&t, dir, "i", "it\\'s.mtx");
     given_files(&t, dir, "s", "sub/");
     given_files(&t, dir, ".h", ".hidden");
     given_files(&t, dir, "ev", "");

@@ -10,6 +10,8 @@
 #include "ui/run.h"
 #include "ui/stage.h"
 #include "ui/term.h"
+#include "ui/view.h"
+#include "ui/views/view_state.h"
 
 #include <dlfcn.h>
 #include <signal.h>
@@ -50,6 +52,31 @@ TEST(keys_are_pressed)
     shows(&t, "keys \"/ Quote 9\"", "row [column], counted from 0: 9_");
     shows(&t, "keys C-c", "[2 rows]");
     shows(&t, "keys \"? j\" size 40x10 ascii", "Tab pane");
+    talk_close_screen(&t);
+}
+
+/* A line of numbers moves the cursor, also to row 0. */
+TEST(a_line_of_numbers_is_a_place)
+{
+    struct talk t;
+    talk_open_screen(&t);
+    talk_line(&t, "gen poisson2d 20");
+    const struct view_state *st = screen_view_state(&t.s, view_find("spy"));
+    assert_true(talk_line(&t, "keys \"':300 20' Enter\" view spy"));
+    assert_true(st->row == 300 && st->col == 20);
+    assert_true(talk_line(&t, "keys \"':0 7' Enter\" view spy"));
+    assert_true(st->row == 0 && st->col == 7);
+    talk_close_screen(&t);
+}
+
+/* Backspace leaves an empty line only: at the start of a line with text, it does nothing. */
+TEST(backspace_leaves_an_empty_line)
+{
+    struct talk t;
+    talk_open_screen(&t);
+    talk_line(&t, "gen poisson2d 20");
+    shows(&t, "keys \": a b C-a Backspace x\"", ":xab");
+    shows(&t, "keys \": a Backspace Backspace j\" view rows", "? help");
     talk_close_screen(&t);
 }
 

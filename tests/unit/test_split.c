@@ -42,6 +42,43 @@ static int set_up(void **state)
     return !(a && b && c && d);
 }
 
+/* The pane with the focus grows, whichever side it is on. */
+TEST(the_pane_with_the_focus_is_resized)
+{
+    struct split t = {0};
+    struct err e = {0};
+    split_begin(&t, a);
+    split_fit(&t, area);
+    assert_true(split_divide(&t, SIDE_BY_SIDE, b, &e) && split_divide(&t, ONE_ABOVE_OTHER, c, &e));
+    for (int i = 0; i < 3; i++, split_turn(&t, 1)) {
+        struct rect before = t.node[t.focus].at;
+        assert_true(split_resize(&t, SIDE_BY_SIDE, 6));
+        assert_int_equal(t.node[t.focus].at.w, before.w + 6);
+        assert_true(split_resize(&t, SIDE_BY_SIDE, -6));
+        assert_int_equal(t.node[t.focus].at.w, before.w);
+        if (t.node[t.focus].view == a) continue; /* nothing is above or below it */
+        assert_true(split_resize(&t, ONE_ABOVE_OTHER, 4));
+        assert_int_equal(t.node[t.focus].at.h, before.h + 4);
+        assert_true(split_resize(&t, ONE_ABOVE_OTHER, -4));
+    }
+}
+
+TEST(the_last_pane_is_no_longer_alone)
+{
+    struct split t = {0};
+    struct err e = {0};
+    split_begin(&t, a);
+    split_fit(&t, area);
+    assert_true(split_divide(&t, SIDE_BY_SIDE, b, &e));
+    t.alone = true;
+    split_fit(&t, area);
+    assert_false(split_divide(&t, SIDE_BY_SIDE, c, &e));
+    err_clear(&e);
+    assert_true(split_close(&t, &e));
+    if (!split_divide(&t, SIDE_BY_SIDE, b, &e)) fail_msg("%s", e.text);
+    assert_true(split_shows_all(&t));
+}
+
 TEST(panes_are_divided_and_closed)
 {
     struct split t = {0};

@@ -162,6 +162,41 @@ TEST(remaining_iterations)
     assert_true(isnan(solve_left(&v)));
 }
 
+/* The view of a solve that would end in this time. */
+TEST(the_time_left_has_a_unit)
+{
+    static const struct {
+        double us;
+        const char *says;
+    } cases[] = {{400, "left 400 us "}, {4e4, "left 40 ms "},  {7e6, "left 7 s "},
+                 {5.9e7, "left 59 s "}, {9e8, "left 15 min "}, {7.2e9, "left 2.0 h "}};
+    const struct view *v = view_find("solve");
+    FILE *f = fopen("/dev/null", "w");
+    struct session s;
+    start(&s, f);
+    s.dev = device_open("cpu", NULL);
+    run_line(&s, "gen poisson2d 20; solve cg step; step 24");
+    double left = solve_left(s.solve);
+    assert_true(left > 0);
+    screen_view_state(&s, v)->full = true;
+    for (int i = 0; i < COUNT(cases); i++) {
+        struct canvas c;
+        char *text;
+        size_t n;
+        FILE *out = open_memstream(&text, &n);
+        assert_true(canvas_new(&c, 100, 40, false, NULL));
+        s.solve->time.us = cases[i].us / left * (double)s.solve->iterations;
+        view_draw(v, &c, &s, screen_view_state(&s, v));
+        canvas_print(&c, out, COLOURS_NONE);
+        fclose(out);
+        if (!strstr(text, cases[i].says)) fail_msg("not %s in\n%s", cases[i].says, text);
+        free(text);
+        canvas_free(&c);
+    }
+    stop(&s);
+    fclose(f);
+}
+
 /* A single nonzero anywhere leaves a mark, at any size of the matrix and the picture. */
 TEST(every_nonzero_is_drawn)
 {
