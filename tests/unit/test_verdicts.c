@@ -10,6 +10,7 @@
 #include "session/options.h"
 #include "session/stagnation.h"
 #include "solvers/solve.h"
+#include "ui/views/view_solve.h"
 
 #include <cjson/cJSON.h>
 #include <ctype.h>
@@ -186,6 +187,17 @@ TEST(symmetrizing_costs_all_of_its_time)
     devices_close();
 }
 
+/* A double for each element of b and of x, in each of the columns. 2 A has the entries of A, but no b. */
+TEST(the_memory_of_a_matrix_includes_its_right_sides)
+{
+    cJSON *rows = rows_of("load tests/files/sides.npz as A; let B = 2*A", "list");
+    const cJSON *A = cJSON_GetArrayItem(rows, 0), *B = cJSON_GetArrayItem(rows, 1);
+    double b = number(A, "rows") * number(A, "right_sides"), x = number(A, "cols") * number(A, "solutions");
+    assert_true(b > 0 && number(B, "right_sides") == 0 && number(A, "nnz") == number(B, "nnz"));
+    assert_true(number(A, "bytes") - number(B, "bytes") == 8 * (b + x));
+    cJSON_Delete(rows);
+}
+
 /* ---- the evidence of `why stagnates` ---- */
 
 static const char *const unsolved[] = {
@@ -303,4 +315,69 @@ TEST(the_share_of_a_block_is_that_of_the_norm)
     assert_non_null(strstr(x->text, "consists of 5 independent blocks"));
     talk_close(&t);
     devices_close();
+}
+
+/* ---- progress ---- */
+
+TEST(the_time_left_is_that_of_the_rest)
+{
+    static const struct {
+        struct progress p;
+        const char *says;
+    } cases[] = {
+        {{.what = "work", .total = 100, .done = 40, .reported_us = 2e6}, "work  40%, 3.0 s left"},
+        {{.what = "work", .total = 100, .done = 40, .done_before = 20, .reported_us = 2e6}, "work  40%, 6.0 s left"},
+        {{.what = "work", .total = 100, .done = 40, .began_us = 1e6, .reported_us = 3e6}, "work  40%, 3.0 s left"},
+        {{.what = "work", .total = 1001, .done = 1, .reported_us = 2e6}, "work   0%, 2000 s left"},
+        {{.what = "work", .total = 100, .done = 40, .reported_us = 1000}, "work  40%"},
+        {{.what = "work", .done = 7, .reported_us = 2e6}, "work 7"},
+        {{.what = "work", .reported_us = 2e6}, "work"},
+    };
+    for (int i = 0; i < COUNT(cases); i++) {
+        struct session s = {.progress = cases[i].p};
+        char text[100];
+        session_progress(&s, text, sizeof text);
+        assert_string_equal(text, cases[i].says);
+    }
+}
+
+static double ticking_slowly(void)
+{
+    return ticks_us += 30000;
+}
+
+static const struct session *watched;
+static int forecasts;
+
+/* "cg: iteration 97, residual 1.41e-02, rate 0.9517, 3.1 s left": the iterations left, each as long as those before */
+static void see_progress(const char *text)
+{
+    const struct solve *v = watched->solve;
+    const char *end = strstr(text, " s left");
+    double left, each_us = v ? v->time.us / (double)v->iterations : NAN;
+    if (!end) return;
+    while (end > text && end[-1] != ' ') end--;
+    assert_int_equal(sscanf(end, "%lf s left", &left), 1);
+    if (fabs(left - solve_left(v) * each_us / 1e6) > 0.0501) fail_msg("%s, with %g us per iteration", text, each_us);
+    forecasts++;
+}
+
+static void clear_nothing(void) {}
+
+TEST(the_forecast_of_a_solve_is_that_of_its_iterations)
+{
+    struct talk t;
+    talk_open_screen(&t);
+    watched = &t.s;
+    forecasts = 0;
+    t.s.terminal = true;
+    out_progress_by(t.s.out, see_progress, clear_nothing);
+    assert_true(talk_line(&t, "gen poisson2d 60"));
+    now_replace(ticking_slowly);
+    bool ok = talk_line(&t, "solve cg on cpu tol 1e-12");
+    now_replace(NULL);
+    out_progress_by(t.s.out, NULL, NULL);
+    if (!ok) fail_msg("%s", t.err);
+    assert_true(forecasts > 3);
+    talk_close_screen(&t);
 }
