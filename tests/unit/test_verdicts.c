@@ -187,6 +187,40 @@ TEST(symmetrizing_costs_all_of_its_time)
     devices_close();
 }
 
+/* Rates of an A100 by its specification, where nothing was measured; what a point shows follows from its flops, bytes
+   and time, and its roof is the smaller of the arithmetic and the memory at its intensity. */
+TEST(rooflines_follow_from_bytes_and_times)
+{
+    static const struct {
+        const char *line, *arithmetic;
+        double gflops;
+    } cases[] = {{"roofline f64", "fp64", 9700}, {"roofline f32", "fp32", 19500}};
+    for (int i = 0; i < COUNT(cases); i++) {
+        gpu = "a100";
+        cJSON *rows = rows_of("gen poisson2d 40", cases[i].line);
+        double flat = 0, memory = 0;
+        int points = 0;
+        const cJSON *row;
+        cJSON_ArrayForEach(row, rows)
+        {
+            const char *name = cJSON_GetObjectItem(row, "name")->valuestring;
+            if (!strcmp(name, cases[i].arithmetic)) flat = number(row, "gflops");
+            if (!strcmp(name, "memory")) memory = number(row, "gbs");
+            if (strcmp(cJSON_GetObjectItem(row, "kind")->valuestring, "kernel") != 0) continue;
+            double flops = number(row, "flops"), bytes = number(row, "bytes"), us = number(row, "predicted_us");
+            double gflops = flops / us / 1000, roof = fmin(flat, memory * flops / bytes);
+            assert_true(fabs(number(row, "gbs") / (bytes / us / 1000) - 1) < 1e-9);
+            assert_true(fabs(number(row, "gflops") / gflops - 1) < 1e-9);
+            assert_true(fabs(number(row, "flops_per_byte") / (flops / bytes) - 1) < 1e-9);
+            assert_true(fabs(number(row, "roof_percent") / (100 * gflops / roof) - 1) < 1e-9);
+            points++;
+        }
+        assert_true(flat == cases[i].gflops && memory > 0 && points > 5);
+        cJSON_Delete(rows);
+    }
+    gpu = "auto";
+}
+
 /* A double for each element of b and of x, in each of the columns. 2 A has the entries of A, but no b. */
 TEST(the_memory_of_a_matrix_includes_its_right_sides)
 {
