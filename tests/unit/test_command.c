@@ -285,6 +285,30 @@ TEST(errors_name_fault_and_cure)
 }
 
 /* A suggested line can be typed as it is shown. */
+/* A number without a name is the parameter after the last one. The parameters of poisson3d are nx, ny and nz. */
+TEST(parameters_follow_the_named_ones)
+{
+    static const struct {
+        const char *line;
+        int rows;
+    } cases[] = {
+        {"gen poisson3d 2 5 6", 60},
+        {"gen poisson3d ny 5 6 nx 2", 60},
+        {"gen poisson3d nx 2 5 6", 60},
+        {"gen poisson3d nz 6 nx 2 5", 60},
+    };
+    struct talk t;
+    talk_open(&t, OUT_TEXT);
+    for (int i = 0; i < COUNT(cases); i++) {
+        if (!talk_line(&t, cases[i].line)) fail_msg("%s: %s", cases[i].line, t.err);
+        if (t.s.current->csr.rows != cases[i].rows)
+            fail_msg("%s: %lld rows", cases[i].line, (long long)t.s.current->csr.rows);
+    }
+    talk_refuses(&t, "gen poisson3d ny 5 nx 2 5", "`ny` is given twice");
+    talk_refuses(&t, "gen poisson3d nz 6 7", "too many parameters: `7` is one too many");
+    talk_close(&t);
+}
+
 TEST(a_suggested_path_with_blanks_is_quoted)
 {
     struct talk t;
