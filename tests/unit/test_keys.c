@@ -140,6 +140,23 @@ TEST(the_session_goes_on)
     talk_close_screen(&t);
 }
 
+/* A count typed before the screen is left does not multiply a later step. */
+TEST(a_count_ends_with_its_screen)
+{
+    struct talk t;
+    talk_open_screen(&t);
+    t.s.dev = device_open("cpu", NULL);
+    assert_true(talk_line(&t, "gen poisson2d 20; solve cg step"));
+    assert_true(talk_line(&t, "keys 3 s view solve"));
+    assert_int_equal(t.s.solve->iterations, 3);
+    assert_true(talk_line(&t, "keys 7 view solve"));
+    assert_true(talk_line(&t, "keys s view solve"));
+    assert_int_equal(t.s.solve->iterations, 4);
+    assert_true(talk_line(&t, "keys \"7 ':stats' Enter Esc s\" view solve"));
+    assert_int_equal(t.s.solve->iterations, 5);
+    talk_close_screen(&t);
+}
+
 TEST(typed_lines_are_not_in_the_history)
 {
     struct talk t;
