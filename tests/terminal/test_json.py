@@ -242,9 +242,9 @@ def test_commands_stop_at_a_failure_and_lines_continue():
 
 
 def test_data_and_messages_are_separate():
-    done = run("-c", "spmv kernel csr-scalar", THESIS)
+    done = run("--device", "cpu", "-c", "spmv kernel csr-scalar", THESIS)
     assert "csr-scalar" in done.stdout and "using" not in done.stdout
-    assert done.stderr.startswith("spmv: csr-scalar does not run on cpu; using") or "cuda" in done.stdout
+    assert done.stderr.startswith("spmv: csr-scalar does not run on cpu; using"), done.stderr
 
 
 def test_output_that_cannot_be_written():
