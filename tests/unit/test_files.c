@@ -13,6 +13,7 @@
 #include "files/file.h"
 #include "formats/format.h"
 #include "files/load_info.h"
+#include "files/sides.h"
 #include "base/mem.h"
 
 #include <archive.h>
@@ -126,6 +127,22 @@ TEST(large_files_round_trip)
     assert_returns(&A, "large.npz", true);
     csr_free(&A);
     scratch_remove();
+}
+
+/* Complex values are written in pieces of 1024. */
+TEST(many_complex_values_round_trip)
+{
+    enum { N = 5000 };
+    struct csr A;
+    assert_true(csr_new(&A, 1, N, N, true, NULL));
+    A.rowptr[1] = N;
+    for (int k = 0; k < N; k++) {
+        A.col[k] = k;
+        A.val[k] = k + 1;
+        A.imag[k] = -0.5 * k;
+    }
+    for (int i = 0; i < COUNT(written); i++) assert_returns(&A, written[i], true);
+    csr_free(&A);
 }
 
 TEST(wsb_keeps_what_load_found)
@@ -556,6 +573,114 @@ TEST(unsorted_entries_are_sorted)
     csr_free(&A);
 }
 
+/* A 1 x 2 matrix with two values of every type, in both byte orders. */
+TEST(values_of_every_type_are_read)
+{
+    static const struct {
+        const char *type, *bytes;
+        size_t n;
+        const char *shown, *field, *note;
+    } table[] = {
+        {"<f8", "\0\0\0\0\0\0\xf8\x3f\0\0\0\0\0\0\x08\xc0", 16, "1x2: 1 1 1.5; 1 2 -3", "real", NULL},
+        {">f8", "\x3f\xf8\0\0\0\0\0\0\xc0\x08\0\0\0\0\0\0", 16, "1x2: 1 1 1.5; 1 2 -3", "real", NULL},
+        {"<f4", "\0\0\xc0\x3f\0\0\x40\xc0", 8, "1x2: 1 1 1.5; 1 2 -3", "real", NULL},
+        {">f4", "\x3f\xc0\0\0\xc0\x40\0\0", 8, "1x2: 1 1 1.5; 1 2 -3", "real", NULL},
+        {"<c16", "\0\0\0\0\0\0\xf0\x3f\0\0\0\0\0\0\0\x40\0\0\0\0\0\0\x08\xc0\0\0\0\0\0\0\xe0\x3f", 32,
+         "1x2: 1 1 1 2; 1 2 -3 0.5", "complex", NULL},
+        {">c16", "\x3f\xf0\0\0\0\0\0\0\x40\0\0\0\0\0\0\0\xc0\x08\0\0\0\0\0\0\x3f\xe0\0\0\0\0\0\0", 32,
+         "1x2: 1 1 1 2; 1 2 -3 0.5", "complex", NULL},
+        {"<c8", "\0\0\x80\x3f\0\0\0\x40\0\0\x40\xc0\0\0\0\x3f", 16, "1x2: 1 1 1 2; 1 2 -3 0.5", "complex", NULL},
+        {">c8", "\x3f\x80\0\0\x40\0\0\0\xc0\x40\0\0\x3f\0\0\0", 16, "1x2: 1 1 1 2; 1 2 -3 0.5", "complex", NULL},
+        {"|i1", "\x7f\xfe", 2, "1x2: 1 1 127; 1 2 -2", "integer", NULL},
+        {"|u1", "\x7f\xfe", 2, "1x2: 1 1 127; 1 2 254", "integer", NULL},
+        {"<i2", "\x01\x02\xfe\xff", 4, "1x2: 1 1 513; 1 2 -2", "integer", NULL},
+        {">i2", "\x02\x01\xff\xfe", 4, "1x2: 1 1 513; 1 2 -2", "integer", NULL},
+        {">u2", "\x02\x01\xff\xfe", 4, "1x2: 1 1 513; 1 2 65534", "integer", NULL},
+        {">i4", "\0\0\x02\x01\xff\xff\xff\xfe", 8, "1x2: 1 1 513; 1 2 -2", "integer", NULL},
+        {">u4", "\0\0\x02\x01\xff\xff\xff\xfe", 8, "1x2: 1 1 513; 1 2 4294967294", "integer", NULL},
+        {">i8", "\0\0\0\0\0\0\x02\x01\xff\xff\xff\xff\xff\xff\xff\xfe", 16, "1x2: 1 1 513; 1 2 -2", "integer", NULL},
+        {"<i8", "\x01\0\0\0\0\0\x20\0\xff\xff\xff\xff\xff\xff\xdf\xff", 16, /* 2^53 + 1 and -(2^53 + 1) */
+         "1x2: 1 1 9007199254740992; 1 2 -9007199254740992", "integer", "2 integers beyond 2^53 were rounded"},
+        {">u8", "\0\x20\0\0\0\0\0\x01\0\x1f\xff\xff\xff\xff\xff\xff", 16, /* 2^53 + 1 and 2^53 - 1 */
+         "1x2: 1 1 9007199254740992; 1 2 9007199254740991", "integer", "1 integer beyond 2^53 was rounded"},
+        {"|b1", "\x01\x02", 2, "1x2: 1 1 1; 1 2 1", "pattern", NULL},
+    };
+    static const int64_t one_by_two[] = {1, 2};
+    struct csr A;
+    struct load_info info;
+    for (int i = 0; i < COUNT(table); i++) {
+        const struct npy_member m[] = {CSR,
+                                       {"shape.npy", "<i8", "2,", one_by_two, 16},
+                                       {"indptr.npy", ">i4", "2,", "\0\0\0\0\0\0\0\x02", 8},
+                                       {"indices.npy", ">i8", "2,", "\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\x01", 16},
+                                       {"data.npy", table[i].type, "2,", table[i].bytes, table[i].n},
+                                       {0}};
+        const char *path = zip_of("types.npz", m);
+        assert_shown(path, NULL, table[i].shown);
+        load_well(path, &A, &info);
+        assert_string_equal(info.field, table[i].field);
+        assert_int_equal(info.nwarnings, table[i].note != NULL);
+        if (table[i].note) assert_string_equal(info.warning[0], table[i].note);
+        csr_free(&A);
+    }
+}
+
+/* Values 1 + 11i, 2 + 12i, ..., and an array of them for each format that moves values. */
+TEST(imaginary_parts_stay_with_their_entries)
+{
+    static const double six[] = {1, 11, 2, 12, 3, 13, 4, 14, 5, 15, 6, 16}, some[] = {0, 2, 0, 0, 3, -1};
+    static const int32_t zero[] = {0}, block[] = {0, 1}, ptr[] = {0, 3, 3}, idx[] = {2, 0, 2};
+    static const struct {
+        const char *shown;
+        struct npy_member m[MEMBERS];
+    } table[] = {
+        {"2x3: 1 1 1 11; 1 2 2 12; 1 3 3 13; 2 1 4 14; 2 2 5 15; 2 3 6 16", /* one block of 2 x 3 */
+         {{"format.npy", "|S3", "", "bsr", 3},
+          SHAPE,
+          {"indptr.npy", "<i4", "2,", block, 8},
+          {"indices.npy", "<i4", "1,", zero, 4},
+          {"data.npy", "<c16", "1, 2, 3", six, 96}}},
+        {"2x3: 1 1 0 2", /* the diagonal; its second value is 0, its third is beyond the last row */
+         {{"format.npy", "|S3", "", "dia", 3},
+          SHAPE,
+          {"offsets.npy", "<i4", "1,", zero, 4},
+          {"data.npy", "<c16", "1, 3", some, 48}}},
+        {"2x3: 1 1 2 12; 1 3 4 24", /* the first and third value are of the same entry */
+         {CSR,
+          SHAPE,
+          {"indptr.npy", "<i4", "3,", ptr, 12},
+          {"indices.npy", "<i4", "3,", idx, 12},
+          {"data.npy", "<c16", "3,", six, 48}}},
+    };
+    for (int i = 0; i < COUNT(table); i++) assert_shown(zip_of("complex.npz", table[i].m), NULL, table[i].shown);
+}
+
+/* Rows one after another, as in C, and columns one after another, as in Fortran, are the same array. */
+TEST(right_sides_of_complex_npz_are_read_by_columns)
+{
+    static const int32_t ptr[] = {0, 1, 2}, idx[] = {0, 1};
+    static const int64_t two_by_two[] = {2, 2};
+    static const double data[] = {1, 0, 1, 0}, b[] = {1, 10, 2, 20, 3, 30, 4, 40};
+    static const double columns[] = {1, 10, 3, 30, 2, 20, 4, 40};
+    static const struct npy_member m[] = {CSR,
+                                          {"shape.npy", "<i8", "2,", two_by_two, 16},
+                                          {"indptr.npy", "<i4", "3,", ptr, 12},
+                                          {"indices.npy", "<i4", "2,", idx, 8},
+                                          {"data.npy", "<c16", "2,", data, 32},
+                                          {"b.npy", "<c16", "2, 2", b, 64},
+                                          {0}};
+    struct csr A;
+    struct sides t;
+    struct load_info info;
+    struct err e = {0};
+    assert_true(file_load_system(zip_of("b.npz", m), NULL, NULL, &A, &t, &info, &e));
+    assert_int_equal(t.n, 2);
+    assert_int_equal(t.b_each, 4);
+    assert_memory_equal(t.b, columns, sizeof columns);
+    csr_free(&A);
+    sides_free(&t);
+}
+
 /* ---- Rutherford-Boeing, line by line ---- */
 
 #define RB(type, sizes, formats, rest) "title\n 3 1 1 1\n" type "           " sizes "\n" formats "\n" rest
@@ -574,6 +699,15 @@ TEST(lines_of_fortran_are_read)
          NULL},
         {RB("RZA", "2 2 1 0", "(3I2) (1I2) (1F5.2)", " 1 2 2\n 2\n 1.50\n"), "2x2: 1 2 -1.5; 2 1 1.5", NULL},
         {RB("RZA", "2 2 1 0", "(3I2) (1I2) (1F5.2)", " 1 2 2\n 1\n 1.50\n"), NULL, "must be 0"},
+        {RB("RUA", "2 2 2 0", "(3I2) (2I2) (2E5.3)", " 1 2 3\n 2 1\n 15E0-25E2\n"), "2x2: 1 2 -2.5; 2 1 0.015", NULL},
+        {RB("CZA", "2 2 1 0", "(3I2) (1I2) (2F5.2)", " 1 2 2\n 2\n 1.50 2.50\n"), "2x2: 1 2 -1.5 -2.5; 2 1 1.5 2.5",
+         NULL},
+        {RB("CZA", "2 2 1 0", "(3I2) (1I2) (2F5.2)", " 1 2 2\n 1\n 0.00 2.50\n"), NULL, "must be 0"},
+        {RB("CSA", "2 2 1 0", "(3I2) (1I2) (2F5.2)", " 1 2 2\n 2\n 1.50 2.50\n"), "2x2: 1 2 1.5 2.5; 2 1 1.5 2.5",
+         NULL},
+        {"title\n 4 1 1 1 0\nPUA            2 2 1 0\n(3I2) (1I2)\n 1 2 2\n 2\n", "2x2: 2 1 1", NULL},
+        {"title\n 5 1 1 1 1\nRUA            2 2 1 0\n(3I2) (1I2) (1F5.2) (2F5.2)\nF 1 0\n 1 2 2\n 2\n 1.50\n 1.0 2.0\n",
+         "2x2: 2 1 1.5", NULL},
         {RB("CHA", "2 2 1 0", "(3I2) (1I2) (2F5.2)", " 1 2 2\n 2\n 1.50 2.50\n"), "2x2: 1 2 1.5 -2.5; 2 1 1.5 2.5",
          NULL},
         {RB("RSA", "2 3 1 0", "(4I2) (1I2) (1F5.2)", " 1 2 2 2\n 2\n 1.50\n"), NULL, "must be square"},
