@@ -248,6 +248,37 @@ def test_cancel_and_interrupt():
 
 
 @for_module
+def test_an_interrupt_between_two_replies():
+    """Ctrl-C at any line of the loop that takes replies ends the command and keeps the session."""
+    run("""
+        def interrupt_at(k):
+            def trace(frame, event, argument):
+                if frame.f_code.co_name != "_take_all":
+                    return None
+                if event == "line":
+                    lines.append(frame.f_lineno)
+                    if len(lines) == k:
+                        raise KeyboardInterrupt
+                return trace
+            lines = []
+            return trace
+        with warpspy.Session() as spy:
+            for k in range(3, 7):  # the loop has begun, and the first replies come
+                sys.settrace(interrupt_at(k))
+                try:
+                    spy.run("version; version; version; version; " + ENDLESS)
+                except KeyboardInterrupt:
+                    pass
+                else:
+                    raise AssertionError(k)
+                finally:
+                    sys.settrace(None)
+                assert spy.gen("poisson2d", k, as_="P").first["rows"] == k * k
+                spy.drop("all")
+    """)
+
+
+@for_module
 def test_no_process_is_left():
     pids = run("""
         with warpspy.Session() as spy:

@@ -180,7 +180,8 @@ class Session:
         interrupt = None
         while self._end_of_command is None:
             try:
-                self._take(number, line, records, text)
+                while self._end_of_command is None:  # in the try: between two replies, Ctrl-C may come as well
+                    self._take(number, line, records, text)
             except (Crashed, json.JSONDecodeError):
                 raise
             except BaseException as why:
