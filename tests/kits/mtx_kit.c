@@ -21,15 +21,23 @@ static char dir[64];
 
 const char *scratch_path(const char *name)
 {
-    static char paths[8][256];
-    static unsigned next;
-    char *path = paths[next++ % 8];
+    static struct path {
+        struct path *next;
+        char text[256];
+    } * first;
+    char text[256];
     if (!dir[0]) {
         snprintf(dir, sizeof dir, "/tmp/warpspy-mtx-XXXXXX");
         assert_non_null(mkdtemp(dir));
     }
-    snprintf(path, sizeof paths[0], "%s/%s", dir, name);
-    return path;
+    snprintf(text, sizeof text, "%s/%s", dir, name);
+    struct path *path = first;
+    while (path && strcmp(path->text, text)) path = path->next;
+    if (path) return path->text;
+    assert_non_null(path = malloc(sizeof *path));
+    path->next = first;
+    strcpy(path->text, text);
+    return (first = path)->text;
 }
 
 static int each_file(bool removed)

@@ -7,8 +7,7 @@
 
 struct csr;
 
-/* A path in the test's own directory, which scratch_remove empties and removes. The path is valid until the eighth call
-   after this call. */
+/* A path in the test's own directory, which scratch_remove empties and removes. The text stays valid. */
 const char *scratch_path(const char *name);
 void scratch_remove(void);
 int tidy(void **state);                                               /* scratch_remove as the teardown of a group */
