@@ -243,6 +243,12 @@ TEST(fields_and_variables_are_reported)
         if (table[i].note) assert_string_equal(info.warning[0], table[i].note);
         csr_free(&A);
     }
+    assert_true(load_part(SAMPLES "plain5.mat", "L", &A, &info, &e));
+    assert_string_equal(info.field, "pattern"); /* the variable is logical */
+    csr_free(&A);
+    assert_true(load_part(SAMPLES "level73.mat", "Z", &A, &info, &e));
+    assert_string_equal(info.field, "complex");
+    csr_free(&A);
     assert_false(load_part(SAMPLES "level5.mat", "Q", &A, &info, &e));
     assert_string_equal(e.text, "no sparse variable \"Q\"; the file has A, Problem.A, Problem.Zeros");
     err_clear(&e);

@@ -130,6 +130,21 @@ TEST(complex_values_of_a_real_matrix_are_left_out)
     dense_array_free(&b);
 }
 
+TEST(the_first_nan_of_right_sides_is_named)
+{
+    struct csr A = {.rows = 4, .cols = 4};
+    struct sides t;
+    struct load_info info = {0};
+    struct dense_array b, none = {0};
+    assert_true(dense_array_new(&b, 4, 3, false, NULL));
+    for (int k = 0; k < 12; k++) b.val[k] = k == 2 * 4 + 1 || k > 10 ? NAN : k; /* row 1 of column 2, and the end */
+    assert_true(sides_fill(&t, &A, &b, &none, &info, NULL));
+    assert_int_equal(info.nwarnings, 1);
+    assert_string_equal(info.warning[0], "the first inf or nan of b is in row 1, column 2 (counted from 0)");
+    sides_free(&t);
+    dense_array_free(&b);
+}
+
 TEST(sections_are_numbers_after_the_entries)
 {
     struct loaded f;
@@ -150,6 +165,27 @@ TEST(sections_are_numbers_after_the_entries)
 }
 
 #define BANNER "%%MatrixMarket matrix coordinate real general\n"
+#define COMPLEX "%%MatrixMarket matrix coordinate complex general\n"
+
+/* The diagonal as blocks, row by row; complex values as pairs. */
+TEST(a_diagonal_after_the_entries_is_added)
+{
+    static const struct {
+        const char *text, *shown;
+    } table[] = {
+        {BANNER "%%AMGX diagonal\n2 2 1\n1 2 5\n1\n3\n", "2x2: 1 1 1; 1 2 5; 2 2 3"},
+        {COMPLEX "%%AMGX diagonal\n2 2 1\n1 2 5 6\n1 2\n3 4\n", "2x2: 1 1 1 2; 1 2 5 6; 2 2 3 4"},
+        {COMPLEX "%%AMGX 2 diagonal\n2 2 1\n1 2 5 6\n1 2 3 4\n5 6 7 8\n", "2x2: 1 1 1 2; 1 2 8 10; 2 1 5 6; 2 2 7 8"},
+    };
+    for (int i = 0; i < COUNT(table); i++) {
+        struct loaded f;
+        char shown[256];
+        load(text_file(table[i].text), &f);
+        show_matrix(&f.A, shown, sizeof shown);
+        assert_string_equal(shown, table[i].shown);
+        unload(&f);
+    }
+}
 
 TEST(false_sections_are_refused)
 {
@@ -219,7 +255,7 @@ TEST(every_kind_that_saves_them_returns_them)
         }
 }
 
-/* Right sides without solutions, of matrices of any shape with few entries. */
+/* Right sides, every second time with solutions, of matrices of any shape with few entries. */
 TEST(wsb_returns_right_sides_of_wide_matrices)
 {
     static const struct {
@@ -234,12 +270,18 @@ TEST(wsb_returns_right_sides_of_wide_matrices)
         assert_true(csr_from_triplets(&f.A, cases[i].rows, cases[i].cols, 1, zero, zero, one, NULL, NULL, &e));
         assert_non_null(f.t.b = mem_new(numbers, sizeof *f.t.b, "right sides", &e));
         for (int64_t k = 0; k < numbers; k++) f.t.b[k] = (double)k + 0.5;
+        int64_t solutions = i % 2 ? f.t.n * f.t.x_each : 0;
+        if (solutions) assert_non_null(f.t.x = mem_new(solutions, sizeof *f.t.x, "solutions", &e));
+        for (int64_t k = 0; k < solutions; k++) f.t.x[k] = (double)k - 0.5;
         if (!file_save_system(scratch_path("w.wsb"), true, &f.A, &f.t, &f.info, "", NULL, &e)) fail_msg("%s", e.text);
         load(scratch_path("w.wsb"), &g);
         assert_true(csr_equal(&f.A, &g.A));
         assert_int_equal(g.t.n, f.t.n);
         assert_memory_equal(g.t.b, f.t.b, (size_t)numbers * sizeof *f.t.b);
-        assert_null(g.t.x);
+        if (solutions)
+            assert_memory_equal(g.t.x, f.t.x, (size_t)solutions * sizeof *f.t.x);
+        else
+            assert_null(g.t.x);
         unload(&f);
         unload(&g);
     }
