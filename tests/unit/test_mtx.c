@@ -636,16 +636,24 @@ TEST(line_ends_may_lie_across_a_page)
 
 TEST(entries_are_counted)
 {
-    static const char text[] = COO("real general") "3 2 6\n1 1 0\n2 2 1\n2 2 -1\n3 1 4\n3 2 -0\n1 1 0\n";
-    struct csr A;
-    struct load_info info;
-    struct err e = {0};
-    assert_true(mtx_load(write_file("case.mtx", text, sizeof text - 1), NULL, &A, &info, &e));
-    assert_int_equal(A.nnz, 4);
-    assert_int_equal(info.nnz_stored, 6);
-    assert_int_equal(info.duplicates, 2);
-    assert_int_equal(info.explicit_zeros, 3);
-    csr_free(&A);
+    static const struct {
+        const char *text;
+        int nnz, stored, duplicates, zeros;
+    } table[] = {
+        {COO("real general") "3 2 6\n1 1 0\n2 2 1\n2 2 -1\n3 1 4\n3 2 -0\n1 1 0\n", 4, 6, 2, 3},
+        {COO("complex general") "1 4 4\n1 1 0 0\n1 2 0 3\n1 3 3 0\n1 4 -0 0\n", 4, 4, 0, 2},
+    };
+    for (int i = 0; i < COUNT(table); i++) {
+        struct csr A;
+        struct load_info info;
+        struct err e = {0};
+        assert_true(mtx_load(write_file("case.mtx", table[i].text, strlen(table[i].text)), NULL, &A, &info, &e));
+        assert_int_equal(A.nnz, table[i].nnz);
+        assert_int_equal(info.nnz_stored, table[i].stored);
+        assert_int_equal(info.duplicates, table[i].duplicates);
+        assert_int_equal(info.explicit_zeros, table[i].zeros);
+        csr_free(&A);
+    }
 }
 
 /* Each of 3000 lines deviates in several tolerated ways; each kind of deviation is reported once. */
