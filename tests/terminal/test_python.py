@@ -81,6 +81,10 @@ def for_module(test):
 def test_a_notebook():
     run("""
         import numpy, scipy.sparse as sp
+        def exported(line):
+            spy.run(line)
+            with open("plot.svg", encoding="utf-8") as picture:
+                return picture.read()
         n = 400
         M = sp.random(n, n, 0.02, random_state=1, format="csr")
         M = M + M.T + 20 * sp.eye(n)
@@ -99,6 +103,8 @@ def test_a_notebook():
             for view in ("spy", "rows", "bench", "solve"):
                 svg = spy.plot(view)._repr_svg_()
                 assert svg.startswith(("<svg", "<?xml")) and "</svg>" in svg, view
+            assert spy.plot("rows", light=True).svg == exported("export rows plot.svg light force") != spy.plot("rows").svg
+            assert spy.plot("rows", "A", size="60x20").svg == exported("export rows plot.svg A size 60x20 force")
             assert "A" in spy._repr_html_()
             assert "nonzeros" in spy.text("stats")
     """)
@@ -116,7 +122,11 @@ def test_matrices_of_all_kinds():
             D = numpy.array([[0, 1, 0], [2, 0, 3.5]])
             assert (spy.matrix(spy.load(D, name="D")).toarray() == D).all()
             Z = sp.csr_matrix(numpy.array([[1 + 2j, 0], [0, 3]]))
-            assert abs(spy.matrix(spy.load(Z, name="Z")) - Z).max() == 0
+            b = numpy.array([5j, 6])
+            assert abs(spy.matrix(spy.load(Z, name="Z", b=b)) - Z).max() == 0
+            assert (spy.matrix("D").toarray() == D).all()  # not the matrix that was loaded last
+            spy.solve("direct", "Z")
+            assert numpy.abs(Z @ spy.vector("x") - b).max() < 1e-14
             spy.spmv("Z", "csr-serial")
             assert numpy.iscomplexobj(spy.vector("y"))
             try:
@@ -125,6 +135,23 @@ def test_matrices_of_all_kinds():
                 assert "two dimensions" in str(why)
             else:
                 raise AssertionError
+    """)
+
+
+@for_module
+def test_tables_of_records():
+    run("""
+        import numpy
+        table = warpspy.Records({"command": "x", "ok": True, "k": k, "zero": 0, "unknown": None, "text": 70 * "<",
+                                 "time": None if k == 1 else 2.5} for k in range(100))
+        assert table["time"][0] == 2.5 and numpy.isnan(table["time"][1]) and (table["k"] == range(100)).all()
+        html = table._repr_html_()
+        heads = html[:html.index("</tr>")]
+        assert heads == "<table><tr><th>k</th><th>zero</th><th>text</th><th>time</th>", heads
+        assert html.count("<tr>") == 61 and html.endswith("</table><p>... 40 more</p>")
+        assert f"<td>{57 * '&lt;'}...</td>" in html and "<td>59</td>" in html and "<td>60</td>" not in html
+        assert warpspy.Records([{"ok": True, "a": 0, "b": None}])._repr_html_() == (
+            "<table><tr><th>a</th><td>0</td></tr></table>")
     """)
 
 
@@ -183,7 +210,13 @@ def test_errors_carry_the_line():
             with warnings.catch_warnings(record=True) as notes:
                 warnings.simplefilter("always")
                 spy.run("gen random 50; solve cg maxit 1")
-            assert any(n.category is warpspy.Note and "not symmetric" in str(n.message) for n in notes)
+                spy.solve("cg", maxit=1)
+            notes = [n for n in notes if n.category is warpspy.Note and "not symmetric" in str(n.message)]
+            assert len(notes) == 2 and all(n.filename == "<string>" for n in notes), notes  # this code, not the module's
+            try:
+                spy.run("list; version; nonsense")
+            except warpspy.Error as why:
+                assert [r["command"] for r in why.records] == ["list", "version"], why.records
         try:
             spy.run("version")
         except warpspy.Error as why:
@@ -227,6 +260,7 @@ def test_cancel_and_interrupt():
                 raise AssertionError
             assert spy.list().first["name"] == "poisson3d"  # the session and its matrix are still there
         with warpspy.Session(progress=when_it_iterates(lambda: os.kill(os.getpid(), signal.SIGINT))) as spy:
+            signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell lets what it runs in the background ignore it
             try:
                 spy.run(ENDLESS)
             except KeyboardInterrupt:
@@ -340,6 +374,7 @@ def test_words():
     run(r"""
         from warpspy.session import as_line
         assert as_line("solve", ["cg"], {"tol": 1e-10, "force": True, "view": False, "b": None}) == "solve cg tol 1e-10 force"
+        assert as_line("solve", ["cg"], {"maxit": 0, "tol": 0.0}) == "solve cg maxit 0 tol 0.0"
         assert as_line("load", ["a b.mtx"], {"as_": "A"}) == 'load "a b.mtx" as A'
         assert as_line("load", ['a"\\;.mtx'], {}) == r'load "a\"\\;.mtx"'
         folder = 'strange "name" \\ ; # '

@@ -6,6 +6,7 @@ import os
 import re
 import signal
 import subprocess
+import sys
 import tempfile
 import threading
 import warnings
@@ -40,6 +41,14 @@ def as_line(command, words, pairs):
         if value is not True:
             line += map(as_word, value if isinstance(value, (list, tuple)) else [value])
     return " ".join(line)
+
+
+def level_of_user():
+    """The stacklevel, for the function that calls this one, of the first caller outside this package."""
+    level, frame = 1, sys._getframe(1)
+    while frame.f_back and frame.f_globals["__name__"].startswith(f"{__package__}."):
+        level, frame = level + 1, frame.f_back
+    return level
 
 
 def end_process(child, errors):
@@ -168,7 +177,7 @@ class Session:
         elif "text" in reply:
             text.append(reply["text"])
         elif "note" in reply:
-            warnings.warn(reply["note"], Note, stacklevel=6)
+            warnings.warn(reply["note"], Note, stacklevel=level_of_user())
         elif "progress" in reply and self._progress:
             now = reply["progress"]
             self._progress(now["text"], now["done"], now["total"])
