@@ -25,10 +25,13 @@ enum { COLUMNS = 100 };
 
 static char folder[] = "/tmp/warpspy-lessons-XXXXXX";
 
+/* The text is valid until the fourth call after this one. */
 static const char *path_of(const char *name)
 {
-    static char path[128];
-    snprintf(path, sizeof path, "%s/%s", folder, name);
+    static char paths[4][128];
+    static unsigned next;
+    char *path = paths[next++ % 4];
+    snprintf(path, sizeof *paths, "%s/%s", folder, name);
     return path;
 }
 
