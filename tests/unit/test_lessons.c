@@ -411,6 +411,7 @@ static const struct {
     {"ours >16", false},
     {"ours >= 16 and ours <= 16", true},
     {"ours[of=ell] < 17 and ours[what=rows] < 16", false},
+    {"ours > 16 and ours > 15", false},
     {"ratio[matrix=P,of=ell] = 2", true},
     {"ratio[what=rows] > 0", false}, /* unknown */
     {"ratio[what=rows] <= 0", false},
@@ -1021,6 +1022,78 @@ TEST(a_hand_in_file_is_checked)
     shut(&t);
 }
 
+/* Three answers: right, skipped, and twice wrong, first by a factor of 8, then by 17 %. */
+TEST(faults_are_named_and_counted)
+{
+    static const char text[] = "? A?\n= 256\n\n? B?\n= 1\n\n? C?\n= 3.14159\n";
+    struct talk t;
+    char line[320];
+    unlink(path_of("three.txt"));
+    assert_true(answered(&t, text, (const char *const[]){"256", "", "0.3927", "2.6", NULL}));
+    assert_says(t.out, "Not 0.3927: that is too small. Check the unit.\n");
+    assert_says(t.out, "Not quite: it is 3.142. You said 2.6, 17% less.\n");
+    assert_says(t.out, "Questions: 1 right, 1 wrong, 1 skipped.\n");
+    snprintf(line, sizeof line, "lesson %s handin %s", path_of("lesson.txt"), path_of("three.txt"));
+    talk_says(&t, line, ": 1 right of 3, 1 wrong, 1 skipped.");
+    shut(&t);
+    open_on_cpu(&t, OUT_JSON);
+    assert_true(talk_line(&t, check_of("three.txt")));
+    cJSON *j = object(&t, "lesson", 3);
+    assert_string_equal(cJSON_GetObjectItem(j, "first")->valuestring, "0.3927");
+    assert_string_equal(cJSON_GetObjectItem(j, "second")->valuestring, "2.6");
+    assert_string_equal(cJSON_GetObjectItem(j, "answer")->valuestring, "3.142");
+    cJSON_Delete(j);
+    shut(&t);
+}
+
+TEST(a_hand_in_file_of_an_unfinished_lesson_says_so)
+{
+    struct talk t;
+    char line[320];
+    unlink(path_of("early.txt"));
+    assert_true(answered(&t, asking, (const char *const[]){"256", NULL}));
+    snprintf(line, sizeof line, "lesson %s handin %s", path_of("lesson.txt"), path_of("early.txt"));
+    assert_true(talk_line(&t, line));
+    assert_says(t.err, "the lesson is not finished: 1 of 4 questions are answered");
+    shut(&t);
+}
+
+/* The file that is proposed does not exist yet. */
+TEST(a_new_hand_in_file_is_proposed)
+{
+    struct talk t;
+    char here[4096];
+    assert_non_null(getcwd(here, sizeof here));
+    assert_int_equal(chdir(folder), 0);
+    write_file("lesson-bob.txt", "mine", 4);
+    write_file("lesson-bob-2.txt", "mine", 4);
+    bool ok = answered(&t, "? A?\n= 256\n", (const char *const[]){"256", "Bob!", "", NULL});
+    assert_int_equal(chdir(here), 0);
+    assert_true(ok);
+    assert_says(prompts, "File (Enter: lesson-bob-3.txt)> ");
+    assert_says(t.out, "Written to lesson-bob-3.txt: 1 right of 1");
+    assert_int_equal(unlink(path_of("lesson-bob-3.txt")), 0);
+    shut(&t);
+}
+
+TEST(the_list_shows_what_was_answered)
+{
+    static const struct {
+        const char *lines[3], *done;
+    } table[] = {{{"", "2", NULL}, "1 right of 2  My own"}, {{"a", NULL}, "1 of 2 done   My own"}};
+    add_own_lesson();
+    for (int i = 0; i < COUNT(table); i++) {
+        struct talk t;
+        open_on_cpu(&t, OUT_TEXT);
+        t.s.front->ask = type_next;
+        t.s.interactive = true;
+        typed = table[i].lines;
+        assert_true(talk_line(&t, "lesson mine restart"));
+        talk_says(&t, "lesson", table[i].done);
+        shut(&t);
+    }
+}
+
 /* A file with a changed byte, a missing line or an additional line is refused; line ends of a different system are
    accepted. */
 TEST(a_changed_hand_in_file_is_refused)
@@ -1114,16 +1187,21 @@ static const struct {
     {"values[array=ptr][2] of layout csr of P", "7", true},
     {"length[kind=quantile,share=0.5] of rows P", "4", true},
     {"rows[kind=bin, length=3] of rows P", "8", false}, /* no blanks */
+    {"rows[pattern_symmetric=yes] of stats P", "16", true},
+    {"1 / value_min of stats low", "0", true}, /* -inf */
     {"rows +- 50% of stats P", "24", true},
     {"rows +- 50% of stats P", "25", false},
 };
 
 TEST(answers_are_judged)
 {
+    static const char infinite[] = "%%MatrixMarket matrix coordinate real general\n1 2 2\n1 1 -inf\n1 2 3\n";
     char text[256];
     struct talk t;
+    write_file("infinite.mtx", infinite, sizeof infinite - 1);
     for (int i = 0; i < COUNT(judged); i++) {
-        snprintf(text, sizeof text, "> gen poisson2d 4 as P\n? What?\n= %s\n", judged[i].answer);
+        snprintf(text, sizeof text, "> gen poisson2d 4 as P\n> load infinite.mtx as low\n? What?\n= %s\n",
+                 judged[i].answer);
         bool ok = answered(&t, text, (const char *const[]){judged[i].typed, "", NULL});
         bool right = ok && strstr(t.out, "Questions: 1 right, 0 wrong");
         if (right != judged[i].right) fail_msg("= %s: %s: %s%s", judged[i].answer, judged[i].typed, t.out, t.err);
