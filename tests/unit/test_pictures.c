@@ -628,6 +628,11 @@ TEST(rows_by_length)
             assert_int_equal(row_at_rank(&l, i), order[i]);
             assert_int_equal(rank_of_row(&l, order[i]), i);
         }
+        for (int percent = 1; percent <= 100; percent++) {
+            int64_t i = 0; /* the first row, in this order, up to which there are `percent` % of the rows */
+            while (100 * (i + 1) < percent * A.rows) i++;
+            assert_int_equal(row_length_quantile(&l, percent), csr_row_length(&A, order[i]));
+        }
         for (int bins = 1; bins <= 64; bins += 7) {
             struct histogram g, h;
             histogram_of(&A, bins, &g);

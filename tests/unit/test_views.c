@@ -108,6 +108,49 @@ TEST(every_key_everywhere)
     fclose(f);
 }
 
+static int grid_length(int row)
+{
+    int at_edge = (row / 12 == 0 || row / 12 == 11) + (row % 12 == 0 || row % 12 == 11);
+    return 5 - at_edge;
+}
+
+/* The line below the rows sorted by length, for each row of the 12 x 12 grid: its place, and the share of the rows up
+   to that place. */
+TEST(places_of_rows_by_length)
+{
+    const struct view *v = view_find("rows");
+    FILE *f = fopen("/dev/null", "w");
+    struct session s;
+    struct canvas c;
+    struct err e = {0};
+    start(&s, f);
+    assert_true(run_line(&s, "gen poisson2d 12") && canvas_new(&c, 80, 24, false, NULL));
+    struct view_state *st = screen_view_state(&s, v);
+    view_reset(st, s.current);
+    st->full = true;
+    assert_true(!v->prepare || v->prepare(&s, st, &e));
+    view_key(&s, v, 't');
+    view_key(&s, v, 't');
+    view_key(&s, v, UI_HOME);
+    for (int place = 0, length = 3, row = 0; place < 144; place++, row++) {
+        char shown[400] = "", wanted[80];
+        while (row >= 144 || grid_length(row) != length)
+            if (++row >= 144) row = 0, length++;
+        canvas_clear(&c);
+        view_draw(v, &c, &s, st);
+        FILE *to = fmemopen(shown, sizeof shown, "w");
+        canvas_print_line(&c, c.h - 2, to, COLOURS_NONE);
+        fclose(to);
+        snprintf(wanted, sizeof wanted, " row %d: %d entries; place %d of 144 by length (%.1f%%)", row, length, place,
+                 (place + 1) / 1.44);
+        assert_string_equal(shown, wanted);
+        view_key(&s, v, UI_UP);
+    }
+    canvas_free(&c);
+    stop(&s);
+    fclose(f);
+}
+
 /* The keys of a paused solve, including answers to its questions, on screens of any size. */
 TEST(solve_everywhere)
 {
