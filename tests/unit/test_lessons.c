@@ -504,6 +504,41 @@ TEST(a_solve_has_the_spread_of_its_parts)
     shut(&t);
 }
 
+/* The share of filled places of a 4 x 9 matrix, and a predicted rate of two operations for each nonzero. */
+TEST(shares_and_rates_are_those_of_their_definitions)
+{
+    static const char text[] = "> gen random 4 2 9 as W\n> gen poisson2d 20 as P\n| matrix | of | what | p |\n"
+                               "| W | - | nonzeros | - |\n| W | - | density | - |\n"
+                               "| P | csr-vector | us | - |\n| P | csr-vector | GFLOP/s | - |\n";
+    struct talk t;
+    open_on_cpu(&t, OUT_JSON);
+    assert_true(lesson(&t, text));
+    assert_float_equal(number(&t, "lesson", 1, "ours"), number(&t, "lesson", 0, "ours") / (4 * 9), 1e-12);
+    assert_text(&t, 3, "how", "predicted");
+    double us = number(&t, "lesson", 2, "ours"), operations = 2 * (5 * 400 - 4 * 20);
+    assert_float_equal(number(&t, "lesson", 3, "ours"), 1e-3 * operations / us, 1e-9 * operations / us);
+    shut(&t);
+}
+
+/* The spreads of both times of a quotient are independent. */
+TEST(a_quotient_has_the_spread_of_both_times)
+{
+    static const char text[] =
+        "> gen poisson2d 20 as P\n| matrix | of | what | p |\n| P | jacobi | one thread us | - |\n"
+        "| P | jacobi | iteration us | - |\n| P | jacobi | speed-up | - |\n";
+    struct talk t;
+    char line[160];
+    double spread[3];
+    open_on_cpu(&t, OUT_JSON);
+    write_file("lesson.txt", text, strlen(text));
+    snprintf(line, sizeof line, "lesson %s reps 5", path_of("lesson.txt"));
+    assert_true(talk_line(&t, line));
+    for (int i = 0; i < 3; i++) spread[i] = number(&t, "lesson", i, "spread");
+    if (isfinite(spread[0]) && isfinite(spread[1])) /* NaN: all times were equal */
+        assert_float_equal(spread[2], hypot(spread[0], spread[1]), 1e-9 * spread[2]);
+    shut(&t);
+}
+
 /* The remarks below a table name the devices that measured its rows, and no others. */
 TEST(remarks_name_the_devices_of_the_rows)
 {
