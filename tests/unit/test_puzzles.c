@@ -7,7 +7,9 @@
 #include "lab/lab.h"
 #include "lessons/puzzle.h"
 #include "machine/device.h"
+#include "matrix/csr.h"
 #include "session/command.h"
+#include "session/matrix.h"
 
 #include <cjson/cJSON.h>
 #include <limits.h>
@@ -189,6 +191,90 @@ TEST(answers_in_other_files_are_found)
     talk_refuses(&t, "puzzle 5 check hint", "only one of");
     talk_close(&t);
     free(p);
+}
+
+/* The first goal of a puzzle, with the number that its solution has as the limit, and with one less. */
+TEST(a_goal_is_met_at_its_limit)
+{
+    struct talk t;
+    struct judged j;
+    struct err e = {0};
+    struct puzzle *p = calloc(1, sizeof *p);
+    assert_non_null(p);
+    talk_open(&t, OUT_TEXT);
+    assert_true(puzzle_named("one-row", p, &e));
+    assert_true(!p->goal[0].of->least && !p->goal[0].than);
+    write_text("limit.cu", p->solution);
+    assert_true(puzzle_judge(&t.s, p, "limit.cu", &j, &e));
+    double counted = p->goal[0].limit = j.goal[0].counted;
+    assert_true(puzzle_judge(&t.s, p, "limit.cu", &j, &e));
+    assert_true(j.goal[0].passed && j.goal[0].counted == counted);
+    p->goal[0].limit = counted - 1;
+    assert_true(puzzle_judge(&t.s, p, "limit.cu", &j, &e));
+    assert_true(!j.goal[0].passed && !j.passed);
+    assert_string_equal(j.missed, p->goal[0].of->name);
+    talk_close(&t);
+    free(p);
+}
+
+/* The next puzzle is the first unsolved one below the one that was solved. */
+TEST(the_next_puzzle_is_not_solved_yet)
+{
+    struct talk t;
+    struct err e = {0};
+    struct puzzle *p = calloc(3, sizeof *p);
+    char number[2] = "1", next[100];
+    assert_non_null(p);
+    for (int i = 0; i < 3; i++, number[0]++) assert_true(puzzle_named(number, &p[i], &e));
+    struct puzzle_progress second = {.last = "-", .solved = true};
+    snprintf(second.name, sizeof second.name, "%s", p[1].name);
+    snprintf(second.sum, sizeof second.sum, "%s", p[1].sum);
+    assert_true(progress_save(p[0].name, &second, &e));
+    write_text("solved.cu", p[0].solution);
+    talk_open(&t, OUT_TEXT);
+    snprintf(next, sizeof next, "Next: `puzzle %s`", p[2].name);
+    assert_true(talk_line(&t, "puzzle 1"));
+    talk_says(&t, "puzzle check ./solved.cu", next);
+    talk_says(&t, "puzzle", "2 of 10 solved");
+    talk_close(&t);
+    free(p);
+}
+
+/* Progress in a puzzle whose file has changed since then does not count. */
+TEST(a_changed_puzzle_begins_again)
+{
+    static struct progress_list l = {.n = 1, .of[0] = {.name = "p", .sum = "1", .failed = 2, .solved = true}};
+    struct puzzle *p = calloc(1, sizeof *p);
+    assert_non_null(p);
+    strcpy(p->name, "p");
+    strcpy(p->sum, "1");
+    assert_true(progress_of(&l, p)->solved && progress_of(&l, p)->failed == 2);
+    strcpy(p->sum, "2");
+    assert_true(!progress_of(&l, p)->solved && progress_of(&l, p)->failed == 0 && l.n == 1);
+    free(p);
+}
+
+/* The matrix is the one that its line makes at the prompt. */
+TEST(matrices_are_those_of_their_lines)
+{
+    static const char *const lines[] = {"gen random 40 3", "gen random 40 3 seed 5", "gen poisson2d 6"};
+    for (int i = 0; i < COUNT(lines); i++) {
+        struct talk t;
+        struct csr A;
+        struct err e = {0};
+        char text[200];
+        struct puzzle *p = calloc(1, sizeof *p);
+        assert_non_null(p);
+        snprintf(text, sizeof text, "# T\n> %s\nkernel\nx\nend\nsolution\ny\nend\n", lines[i]);
+        write_text("made.txt", text);
+        if (!puzzle_read("made", "made.txt", p, &e) || !puzzle_matrix(p, NULL, &A, &e)) fail_msg("%s", e.text);
+        talk_open(&t, OUT_TEXT);
+        assert_true(talk_line(&t, lines[i]));
+        assert_true(csr_equal(&A, &t.s.current->csr));
+        talk_close(&t);
+        csr_free(&A);
+        free(p);
+    }
 }
 
 /* ---- mistakes in files ---- */
