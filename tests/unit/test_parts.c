@@ -375,9 +375,10 @@ static void check_exchange_of(const char *what, const struct csr *A, const struc
 {
     struct exchange x;
     struct err e = {0};
-    int64_t outside = 0, halo = 0, *out = calloc((size_t)P->parts, sizeof *out);
+    int64_t outside = 0, halo = 0, most = 0, *out = calloc((size_t)P->parts, sizeof *out);
+    int *takers = calloc((size_t)P->parts, sizeof *takers);
     bool *mark = calloc((size_t)A->cols + 1, 1);
-    assert_true(out && mark);
+    assert_true(out && mark && takers);
     if (!exchange_of(&x, A, P, &e)) fail_msg("%s: %s", what, e.text);
     for (int p = 0; p < P->parts; p++) {
         int64_t in = 0, links = 0;
@@ -389,15 +390,25 @@ static void check_exchange_of(const char *what, const struct csr *A, const struc
             in += n;
             links += n > 0;
             out[q] += n;
+            takers[q] += n > 0;
         }
         assert_int_equal(x.part[p].halo_in, in);
         assert_int_equal(x.part[p].from, links);
         assert_int_equal(x.part[p].rows, partition_rows_of(P, p));
         assert_int_equal(x.part[p].outside, plain_outside(A, P, p));
+        int64_t all = x.part[p].inside + x.part[p].outside, entries = 0;
+        for (int64_t at = P->first[p]; at < P->first[p + 1]; at++) entries += csr_row_length(A, partition_row(P, at));
+        assert_int_equal(all, entries);
+        if (entries > most) most = entries;
         outside += x.part[p].outside;
         halo += in;
     }
-    for (int p = 0; p < P->parts; p++) assert_int_equal(x.part[p].halo_out, out[p]);
+    for (int p = 0; p < P->parts; p++) {
+        assert_int_equal(x.part[p].halo_out, out[p]);
+        assert_int_equal(x.part[p].to, takers[p]);
+    }
+    double imbalance = A->nnz ? (double)most * P->parts / (double)A->nnz : 1;
+    assert_float_equal(exchange_most(&x).imbalance, imbalance, 1e-12 * imbalance);
     assert_int_equal(x.outside, outside);
     assert_int_equal(x.inside, A->nnz - outside);
     assert_int_equal(x.halo, halo);
@@ -405,6 +416,7 @@ static void check_exchange_of(const char *what, const struct csr *A, const struc
     assert_int_equal(x.edge_cut, A->rows == A->cols ? plain_edges(A, P, true) : -1);
     exchange_free(&x);
     free(out);
+    free(takers);
     free(mark);
 }
 
