@@ -303,6 +303,19 @@ def test_every_solver_and_preconditioner_solves():
         assert p.last("solve cg on ranks b zero")["reason"] == "b = 0, so x = 0"
 
 
+def test_norms_guesses_and_ends():
+    with program(2) as p:
+        p.rows(f"gen poisson2d {POINTS}")
+        row = p.last("solve minres on ranks b random")
+        assert row["residual_is"] == "||M^-1 r|| / ||M^-1 r0||" and row["history"][0] == 1, row["history"][:3]
+        assert p.last("solve cg on ranks b aones x0 ones")["iterations"] == 0
+        assert p.last("solve cg on ranks b aones x0 random")["iterations"] > 0
+        row = p.rows('solve on ranks b random options "-ksp_type richardson -ksp_richardson_scale 9 -pc_type none"')[-1]
+        assert row["status"] == "diverged", row
+        row = p.rows("solve cg on ranks b random maxit 2")[-1]
+        assert row["status"] == "iteration-limit" and row["iterations"] == 2, row
+
+
 def test_a_solve_goes_step_by_step():
     with program(2) as p:
         p.rows(f"gen poisson2d {POINTS}")
@@ -356,6 +369,13 @@ def test_products_are_checked_and_timed():
             solved = p.last("solve cg on ranks b random")
             events = {(e["phase"], e["event"]): e for e in p.rows("ranks log")}
             assert events["solve", "MatMult"]["calls"] == solved["iterations"]
+            links = sum(row["owners"] for row in p.rows("ranks parts"))
+            p.last("solve cg on ranks b random maxit 3 tol 0")
+            again = {(e["phase"], e["event"]): e for e in p.rows("ranks log")}
+            product = again["solve", "MatMult"]  # of the last solve
+            assert product["calls"] == 3 and product["messages"] == 3 * links, product
+            differ = [e for e in again.values() if e["time_ms_min"] < e["time_ms_max"]]
+            assert len(differ) > 3 if ranks > 1 else not differ
             assert events["solve", "KSPSolve"]["time_ms_max"] >= events["solve", "KSPSolve"]["time_ms_min"] > 0
 
 
