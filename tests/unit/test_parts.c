@@ -311,6 +311,22 @@ TEST(test_balance)
     check_balance("bytes", 12, 40);
 }
 
+/* Three rows of two entries in two parts: half of the entries lies in the middle of the second row, as near to its
+   beginning as to its end. The first part ends at the earlier of the two. */
+TEST(test_tie)
+{
+    struct csr A;
+    struct partition P;
+    assert_true(csr_new(&A, 3, 2, 6, false, NULL));
+    for (int k = 0; k < 6; k++) A.col[k] = k % 2;
+    for (int i = 0; i <= 3; i++) A.rowptr[i] = 2 * i;
+    assert_true(partition_nnz(&P, &A, 2, NULL));
+    assert_int_equal(P.first[1], 1);
+    assert_int_equal(P.first[2], 3);
+    partition_free(&P);
+    csr_free(&A);
+}
+
 TEST(test_shares)
 {
     struct csr A = made("random", 4000, 10);
