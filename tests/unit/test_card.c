@@ -281,7 +281,7 @@ TEST(discs_are_bounds)
     check_of(3, 3, 2, wide, "gershgorin", "rows_high", 10, NULL);
     make(&A, 10, 10, 19, tiny);
     card_of(&c, &A);
-    assert_false(c.positive_discs);
+    assert_false(c.facts->positive_discs);
     card_free(&c);
     csr_free(&A);
 }
