@@ -11,16 +11,42 @@ double steady_us(void)
     return (double)t.tv_sec * 1e6 + (double)t.tv_nsec * 1e-3;
 }
 
-static double (*clock_us)(void) = steady_us;
+static double (*clock_us)(void); /* of a test; NULL: none */
+static _Thread_local double of_workers;
+static _Thread_local bool counts_work;
+
+double worked_us(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+    return (double)t.tv_sec * 1e6 + (double)t.tv_nsec * 1e-3 + of_workers;
+}
+
+void worked_add(double us)
+{
+    of_workers += us;
+}
+
+bool now_is_work(void)
+{
+    return counts_work;
+}
+
+bool now_counts_work(bool on)
+{
+    bool before = counts_work;
+    counts_work = on;
+    return before;
+}
 
 double now_us(void)
 {
-    return clock_us();
+    return clock_us ? clock_us() : counts_work ? worked_us() : steady_us();
 }
 
 void now_replace(double (*clock)(void))
 {
-    clock_us = clock ? clock : steady_us;
+    clock_us = clock;
 }
 
 static int by_size(const void *a, const void *b)

@@ -2,6 +2,7 @@
 #ifndef CLOCK_H
 #define CLOCK_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #ifdef __cplusplus
@@ -13,6 +14,15 @@ double now_us(void);
 /* For tests: take the time from the function `clock`, so that screens do not depend on the real time. If `clock` is
    NULL, the monotonic clock is used again. */
 void now_replace(double (*clock)(void));
+/* Processor time in us: of this thread, which works in each of its parallel loops, and of the workers (worker.h) that it
+   waited for. Other programs that use the machine hardly change it. */
+double worked_us(void);
+/* A worker of this thread has used so much more processor time. */
+void worked_add(double us);
+/* Let now_us count worked_us in this thread, and in the workers that it starts, unless a test has replaced `clock`.
+   Returns the setting before. */
+bool now_counts_work(bool on);
+bool now_is_work(void);
 /* Microseconds on the monotonic clock, even if a test has replaced `clock`. Progress reports use steady_us, because the
    number of their readings varies and must not change the times in a test. */
 double steady_us(void);

@@ -225,11 +225,9 @@ double card_value_bytes(const struct csr *A)
 
 double card_limit_us = 2e6;
 
-/* Uses steady_us and not now_us, because tests replace the clock of now_us with a clock that advances at each
-   reading. */
 double card_time_left(const struct card *c)
 {
-    return c->until_us - steady_us();
+    return c->until_us - worked_us();
 }
 
 bool card_has_time(const struct card *c, double us)
@@ -266,7 +264,7 @@ static bool run_in_time(struct card *c, struct card_row *r, struct err *e)
     struct watch watch = {tick_in_time, &limit};
     if (!r->line->costly || isinf(c->left_us)) return r->line->run(c, r, e);
     c->watch = &watch;
-    c->until_us = steady_us() + c->left_us;
+    c->until_us = worked_us() + c->left_us;
     bool ok = r->line->run(c, r, e);
     c->left_us = fmax(0, card_time_left(c));
     c->until_us = INFINITY;

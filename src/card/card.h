@@ -139,7 +139,7 @@ struct card {
     bool looked_for_proof, looked_long; /* card_regularity has looked, with `near` */
     struct card_shape shape;
     double left_us;  /* time that is left for costly lines; INFINITY: no limit */
-    double until_us; /* steady_us() at which the current line must end; INFINITY: no limit */
+    double until_us; /* worked_us() (base/clock.h) at which the current line must end; INFINITY: no limit */
     bool late;       /* the current line ran out of time */
     double needs_us; /* estimated time of the work that the current line could not afford */
     bool stopped;    /* the user pressed Ctrl-C */

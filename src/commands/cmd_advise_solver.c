@@ -176,10 +176,22 @@ static void say_taken(struct out *o, const struct solver_advice *a, const struct
         out_text(o, "Take `solve %s`: %s.", trial_words(&a->at[a->taken], m->name).text, a->because);
 }
 
+/* How long the trials took, and why they ended if they were not complete. */
+static void say_time(struct out *o, const struct solver_advice *a)
+{
+    char time[32], worked[48];
+    bool cpu = a->dev->kind == DEV_CPU;
+    snprintf(worked, sizeof worked, ", %s of it processor time", show_us(a->worked_us, time, sizeof time));
+    out_text(o, "Tried on %s for %s%s%s.", a->dev->name, show_us(a->us, time, sizeof time), cpu ? worked : "",
+             a->delayed ? "; other programs use the machine, so time was over early: `within 20` leaves more"
+             : !a->late ? ""
+             : cpu      ? "; `within 20` tries for up to 20 s of processor time"
+                        : "; `within 20` tries for up to 20 s");
+}
+
 static void say(struct session *s, const struct solver_advice *a, const struct matrix *m, const struct args *args)
 {
     struct out *o = s->out;
-    char time[32];
     int64_t top = arg_int(args, "top", 0);
     struct device *asked = session_device(s, arg(args, "on"), NULL);
     out_text(o, "%s: %s x %s, %s; %s", m->name, card_count(m->csr.rows).text, card_count(m->csr.cols).text,
@@ -188,8 +200,7 @@ static void say(struct session *s, const struct solver_advice *a, const struct m
     for (int i = 0; i < a->n && (!top || i < top); i++)
         if (out_mode(o) != OUT_TEXT || a->at[i].state != TRIAL_REFUSED) out_trial(o, a, m, i);
     if (!top) say_reasons(o, a);
-    out_text(o, "Tried on %s for %s%s.", a->dev->name, show_us(a->us, time, sizeof time),
-             a->late ? "; `within 20` tries for up to 20 s" : "");
+    say_time(o, a);
     if (asked && asked != a->dev)
         out_text(o, "%s does not model time, so the trials ran on %s.", asked->name, a->dev->name);
 }
@@ -293,14 +304,16 @@ static bool some_go_on(const struct solver_advice *a)
 bool solver_for_line(struct session *s, struct matrix *m, const struct args *a, const struct solve_options *o,
                      bool direct, double left_us, struct solver_advice *out, struct err *e)
 {
-    static const double SHARE = 0.25; /* of the time of the line, for the trials */
+    static const double SHARE = 0.25, WAIT = 0.75; /* of the time of the line, for the trials, and at most */
+    static const double LEAST_US = 1;              /* of trials, if the time of the line is over */
     struct solver_question q = {.matrix = m,
                                 .options = *o,
                                 .pre_is_given = arg(a, "precond") != NULL,
                                 .direct = direct && o->real == T_F64,
-                                .limit_us = fmin(solver_advice_limit_us, SHARE * left_us)};
+                                .limit_us = fmin(solver_advice_limit_us, fmax(LEAST_US, SHARE * left_us)),
+                                .wait_us = isfinite(left_us) ? fmax(LEAST_US, WAIT * left_us) : 0};
     *out = (struct solver_advice){.taken = -1};
-    if (!(left_us > 0))
+    if (arg(a, "within") && !(arg_real(a, "within", 0) > 0))
         return fail(e, E_USAGE, "`within %s` leaves no time: give a number of seconds above 0", arg(a, "within"));
     if (!ask(s, &q, a, out, e)) return false;
     if (out->stopped) return fail(e, E_CANCELLED, "cancelled before a solver was chosen");

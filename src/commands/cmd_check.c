@@ -211,20 +211,22 @@ const struct command command_check = {
     .aliases = "card",
     .grammar = "[MATRIX] [all|lines] [only LINE]",
     .about = "a report card: what a matrix is, and what that means for formats and solvers",
-    .help = "The card begins with a verdict: the kind of matrix, a solver, a format and the problems that were found.\n"
-            "The format is the one that `advise` predicts to be the fastest. If predicting takes more than 2 seconds,\n"
-            "a rule of thumb names the format, and says so.\n"
-            "On a matrix of more than 100,000 nonzeros, the expensive lines (rank, parts, strong, weak, fill,\n"
-            "definite, condition) together get 2 seconds; the card names the lines that need more, and `check all`\n"
-            "runs them without a limit. Ctrl-C keeps the finished lines. `only` runs one line; `lines` explains each\n"
-            "line. Rows and columns are counted from 0; a stored zero is an entry. If a Matrix Market file holds NaN,\n"
-            "inf, stored zeros or duplicates, it is read once more, and `file` gives their line numbers, counted from\n"
-            "1. The values of a pattern file are ones that nobody gave: lines that judge values do not run, unless it\n"
-            "was loaded with `ones`. In JSON, every number has a key; its value is null if its line did not run.\n"
-            "    check A\n"
-            "    check A all\n"
-            "    check A only fill\n"
-            "    check lines",
+    .help =
+        "The card begins with a verdict: the kind of matrix, a solver, a format and the problems that were found.\n"
+        "The format is the one that `advise` predicts to be the fastest. If predicting takes more than 2 seconds,\n"
+        "a rule of thumb names the format, and says so.\n"
+        "On a matrix of more than 100,000 nonzeros, the expensive lines (rank, parts, strong, weak, fill,\n"
+        "definite, condition) together get 2 seconds of processor time; the card names the lines that need more,\n"
+        "and `check all` runs them without a limit. Ctrl-C keeps the finished lines. `only` runs one line; `lines`\n"
+        "explains each line. Rows and columns are counted from 0; a stored zero is an entry. If a Matrix Market file "
+        "holds NaN,\n"
+        "inf, stored zeros or duplicates, it is read once more, and `file` gives their line numbers, counted from\n"
+        "1. The values of a pattern file are ones that nobody gave: lines that judge values do not run, unless it\n"
+        "was loaded with `ones`. In JSON, every number has a key; its value is null if its line did not run.\n"
+        "    check A\n"
+        "    check A all\n"
+        "    check A only fill\n"
+        "    check lines",
     .run = run_check,
     .rows_only_in_json = true,
 };

@@ -38,8 +38,8 @@ static bool ends_soon(const struct solve *v)
 bool solve_watch_ends(struct solve_watch *w, const struct solve *v)
 {
     if (!w) return false;
-    double now = steady_us(), spent = w->before_us + now - w->from_us;
-    w->late = now > w->until_us;
+    double spent = w->before_us + trial_clock_us(v->dev) - w->from_us;
+    w->late = steady_us() > w->until_us;
     if (w->late || !w->changes) return w->late;
     bool known = isfinite(w->us.high);
     bool missed = known ? (double)v->iterations > MISS * w->needs.high || spent > fmax(MISS * w->us.high, LEAST_MISS_US)
@@ -81,7 +81,7 @@ struct alone {
 static double due_of(const struct trial *t, const struct solver_advice *advice)
 {
     if (t->solver || t->state != TRIAL_PLANNED) return 0;
-    double us = trial_is_known(t) ? t->guess_us : fmax(advice->us, t->spent_us);
+    double us = trial_is_known(t) ? t->guess_us : fmax(advice->worked_us, t->spent_us);
     return us < LEAST_BUDGET_US ? 0 : us;
 }
 
@@ -236,7 +236,7 @@ static void pause_turn(struct alone *v, struct contender *c)
 static bool iterate(struct alone *v, struct contender *c, bool *done, struct err *e)
 {
     struct err why = {0};
-    double start = steady_us();
+    double start = trial_clock_us(v->o->dev);
     if (!take_over(v, c, &why)) {
         solve_free(v->s->solve);
         v->s->solve = NULL;
@@ -250,7 +250,7 @@ static bool iterate(struct alone *v, struct contender *c, bool *done, struct err
                             .budget_us = c->budget_us,
                             .changes = contenders(v) > 1};
     if (!v->parts->run(v->s, &w, &v->turn, e)) return false;
-    c->spent_us += steady_us() - start;
+    c->spent_us += trial_clock_us(v->o->dev) - start;
     if (v->s->solve->reason != RUNNING) return end_turn(v, c, &w, done, e);
     *done = v->turn != TURN_ON || w.late || v->s->solve->paused;
     if (w.late) add_reason(v, c->trial, "the time was over");

@@ -19,8 +19,8 @@ struct solve_options;
 /* Limits of a solve that is run slice by slice. */
 struct solve_watch {
     double until_us;   /* steady_us at which all ends; INFINITY: no limit */
-    double from_us;    /* steady_us at which the solve began or went on */
-    double before_us;  /* its time before that */
+    double from_us;    /* trial_clock_us at which the solve began or went on */
+    double before_us;  /* its time before that, by this clock */
     struct span needs; /* its forecast: iterations, and time; high INFINITY: not yet known */
     struct span us;
     double budget_us;  /* its time if its forecast is not known; INFINITY: no limit */

@@ -1,6 +1,7 @@
 /* Ranks kernels for `advise`: emulates our kernels, fits the times of library kernels, and measures the best on a
    GPU. */
 #include "advice.h"
+#include "base/clock.h"
 #include "base/loop.h"
 #include "base/screen_lock.h"
 #include "correction.h"
@@ -22,7 +23,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 /* ---- the order of choices ---- */
 
@@ -237,23 +237,15 @@ bool choices_predicted(struct session *s, struct matrix *m, const struct predict
    answer on a busy machine. */
 struct prediction_limit {
     struct watch outer;
-    double until_us; /* by thread_us */
+    double until_us; /* by worked_us */
     bool late;
 };
-
-/* The processor time of this thread. */
-static double thread_us(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
-    return (double)t.tv_sec * 1e6 + (double)t.tv_nsec / 1e3;
-}
 
 static bool tick_in_time(struct watch *w, const char *what, int64_t done, int64_t total)
 {
     struct prediction_limit *t = w->user;
     if (t->outer.tick && !t->outer.tick(&t->outer, what, done, total)) return false;
-    t->late = thread_us() > t->until_us;
+    t->late = worked_us() > t->until_us;
     return !t->late;
 }
 
@@ -297,7 +289,7 @@ static bool predict_first(struct session *s, struct matrix *m, struct first_choi
 bool first_choice_of(struct session *s, struct matrix *m, double limit_us, struct first_choice *out, struct err *e)
 {
     struct err why = {0};
-    struct prediction_limit limit = {.outer = s->watch, .until_us = thread_us() + limit_us};
+    struct prediction_limit limit = {.outer = s->watch, .until_us = worked_us() + limit_us};
     *out = (struct first_choice){0};
     s->watch = (struct watch){tick_in_time, &limit};
     bool ok = predict_first(s, m, out, &why);

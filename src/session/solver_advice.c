@@ -35,7 +35,8 @@ static const double SLICE_US = 8e3;
 enum { PASS_GROWTH = 4 };
 /* A trial ends after its cap times this, because a set-up may take long, and other programs may have the processor. */
 static const double GUARD = 16, GUARD_LEAST_US = 1e5;
-enum { PLAN_SHARE = 4 }; /* the plan of the direct solver gets the limit divided by this */
+static const double WAIT = 5; /* wait_us, in limits, if the question gives none */
+enum { PLAN_SHARE = 4 };      /* the plan of the direct solver gets the limit divided by this */
 /* A trial of fewer iterations is no base for an estimate; the limit may end it before. */
 static const int trial_least_iterations = 8;
 enum { KEPT_LEAST = 6 }; /* candidates that remain after a pass */
@@ -50,7 +51,8 @@ struct advising {
     struct session *s;
     const struct solver_question *q;
     struct solver_advice *a;
-    double until_us; /* steady_us at which the trials end */
+    double until_us;  /* trial_clock_us at which the trials end */
+    double latest_us; /* steady_us at which they end in any case */
     /* While a trial runs, this watch takes the place of the session's watch, and ends the trial at trial_until_us. */
     struct watch outer;
     double trial_until_us;
@@ -60,11 +62,26 @@ struct advising {
 
 /* ---- the time limit of a trial ---- */
 
+double trial_clock_us(const struct device *d)
+{
+    return d->kind == DEV_CPU ? worked_us() : steady_us();
+}
+
+static double clock_of(const struct advising *v)
+{
+    return trial_clock_us(v->q->options.dev);
+}
+
+static double time_left(const struct advising *v)
+{
+    return fmin(v->until_us - clock_of(v), v->latest_us - steady_us());
+}
+
 static bool tick(struct watch *w, const char *what, int64_t done, int64_t total)
 {
     struct advising *v = w->user;
     if (v->outer.tick && !v->outer.tick(&v->outer, what, done, total)) return !(v->a->stopped = true);
-    v->trial_late = v->trial_late || steady_us() > v->trial_until_us;
+    v->trial_late = v->trial_late || clock_of(v) > v->trial_until_us || steady_us() > v->latest_us;
     return !v->trial_late;
 }
 
@@ -84,11 +101,6 @@ static void limit_end(struct advising *v)
 }
 
 /* ---- the trial of an iterative solver ---- */
-
-static double time_left(const struct advising *v)
-{
-    return v->until_us - steady_us();
-}
 
 static struct solve_options options_of(const struct advising *v, const struct trial *t)
 {
@@ -111,7 +123,7 @@ static double setup_work_us(const struct solve *solve)
 /* What the trial has used of its cap: on cpu, the work, so that the iterations are the same in every run. */
 static double used_us(const struct solve *solve, double start)
 {
-    if (solve->dev->kind != DEV_CPU) return steady_us() - start;
+    if (solve->dev->kind != DEV_CPU) return trial_clock_us(solve->dev) - start;
     return setup_work_us(solve) + each_work_us(solve) * (double)solve->iterations;
 }
 
@@ -227,14 +239,14 @@ static bool run_trial(struct advising *v, struct trial *t, double cap_us, struct
     struct solve *solve = NULL;
     limit_begin(v, v->until_us);
     bool ok = session_solve_matrix(v->s, v->q->matrix, &o, &A, why); /* copied to the device once, for all trials */
-    double start = steady_us();
+    double start = clock_of(v);
     v->trial_until_us = fmin(start + fmax(GUARD * cap_us, GUARD_LEAST_US), v->until_us);
     bool begun = ok && session_solve(&solve, v->s, v->q->matrix, &o, why);
-    t->setup_us = steady_us() - start;
+    t->setup_us = clock_of(v) - start;
     t->setup_ended_us = ok && !begun && v->trial_late && t->pre ? t->setup_us : NAN;
     ok = begun;
     ok = ok && iterate(v, solve, start, cap_us, why);
-    t->spent_us = steady_us() - start;
+    t->spent_us = clock_of(v) - start;
     if (ok) note_solve(t, solve);
     solve_free(solve);
     limit_end(v);
@@ -332,12 +344,12 @@ static bool try_direct(struct advising *v, struct trial *t, bool plan_only, doub
 {
     struct direct_answer *answer = NULL;
     struct err why = {0};
-    double start = steady_us();
+    double start = clock_of(v);
     limit_begin(v, until_us);
     struct direct_options o = direct_options_of(v, plan_only);
     bool ok = direct_solve(&answer, &v->q->matrix->csr, &o, &why);
     limit_end(v);
-    t->spent_us = steady_us() - start;
+    t->spent_us = clock_of(v) - start;
     if (ok) note_direct(t, answer);
     direct_answer_free(answer);
     if (ok || v->a->stopped) return true;
@@ -494,7 +506,7 @@ static bool drop_worse(struct solver_advice *a, struct err *e)
 static bool try_one(struct advising *v, struct trial *t, double cap_us, struct err *e)
 {
     if (t->solver) return try_solver(v, t, cap_us, e);
-    if (t->state == TRIAL_NONE) return try_direct(v, t, true, steady_us() + v->q->limit_us / PLAN_SHARE, e);
+    if (t->state == TRIAL_NONE) return try_direct(v, t, true, clock_of(v) + v->q->limit_us / PLAN_SHARE, e);
     return true;
 }
 
@@ -552,7 +564,7 @@ static bool pursue(struct advising *v, struct err *e)
     struct solver_advice *a = v->a;
     struct trial *t;
     if (isfinite(least_converged(a))) return true;
-    v->until_us = steady_us() + v->q->limit_us;
+    v->until_us = clock_of(v) + v->q->limit_us;
     while (!a->stopped && time_left(v) > 0 && isinf(least_converged(a)) && (t = most_promising(a))) {
         if (!t->solver && t->guess_us > time_left(v)) return true; /* the library could not be stopped */
         double done = t->solver ? t->work_setup_us + t->work_each_us * (double)t->iterations : 0;
@@ -674,7 +686,7 @@ static void extend(struct advising *v)
     static const double TIMES = 8, SHARE = 0.25;
     double least = solver_best(v->a) ? solver_best(v->a)->guess_us : INFINITY;
     if (isfinite(least_converged(v->a)))
-        v->until_us = fmax(v->until_us, steady_us() + fmin(TIMES * least, SHARE * v->q->limit_us));
+        v->until_us = fmax(v->until_us, clock_of(v) + fmin(TIMES * least, SHARE * v->q->limit_us));
 }
 
 static bool run_trials(struct advising *v, struct err *e)
@@ -721,9 +733,15 @@ static bool advise(struct advising *v, struct err *e)
     screen_lock_back(gave);
     a->stopped = ok && a->card.stopped;
     if (!ok || !list(q, a, e)) return false;
-    v->until_us = steady_us() + q->limit_us;
+    bool cpu = q->options.dev->kind == DEV_CPU;
+    v->until_us = clock_of(v) + q->limit_us;
+    v->latest_us = cpu ? steady_us() + (q->wait_us > 0 ? q->wait_us : WAIT * q->limit_us) : INFINITY;
     struct busy from = busy_now("");
-    if (!a->stopped && !run_trials(v, e)) return false;
+    bool before = now_counts_work(cpu);
+    ok = a->stopped || run_trials(v, e);
+    now_counts_work(before);
+    a->delayed = steady_us() > v->latest_us;
+    if (!ok) return false;
     widen(a, &from);
     a->trivial = is_trivial(a);
     describe(a);
@@ -735,11 +753,12 @@ static bool advise(struct advising *v, struct err *e)
 
 bool solver_advise(struct solver_advice *out, struct session *s, const struct solver_question *q, struct err *e)
 {
-    double start = steady_us();
+    double start = steady_us(), worked = trial_clock_us(q->options.dev);
     *out = (struct solver_advice){.taken = -1, .dev = q->options.dev};
     struct advising v = {.s = s, .q = q, .a = out};
     bool ok = advise(&v, e);
     out->us = steady_us() - start;
+    out->worked_us = trial_clock_us(q->options.dev) - worked;
     return ok;
 }
 

@@ -72,7 +72,10 @@ struct solver_question {
     struct solve_options options; /* solver and, unless pre_is_given, pre are chosen */
     bool pre_is_given;
     bool direct;     /* a direct solver may be chosen */
-    double limit_us; /* for all trials together */
+    double limit_us; /* for all trials together, by trial_clock_us */
+    /* On cpu, where limit_us counts processor time, the trials end after this time in any case. 0: five times limit_us.
+     */
+    double wait_us;
 };
 
 struct solver_advice {
@@ -81,7 +84,9 @@ struct solver_advice {
     int n, taken;     /* taken: index in at[], or -1: no method is known to solve the system, or `trivial` */
     struct trial *at; /* the best first */
     double us;        /* the time that all of it took */
+    double worked_us; /* the same by trial_clock_us */
     bool late;        /* the limit ended the trials */
+    bool delayed;     /* it was the limit of the time that passes: other programs had the processor */
     bool stopped;     /* Ctrl-C ended the trials; those before it count */
     bool zero;        /* b = 0 */
     bool trivial;     /* b = 0, or x0 solves the system: nothing was compared, and at[0] converged in 0 iterations */
@@ -90,6 +95,9 @@ struct solver_advice {
 };
 /* The time for all trials if the user gives no limit. */
 extern const double solver_advice_limit_us;
+/* The clock, in us, that limits trials and the turns of `solve` on d, and that times trials: on cpu processor time
+   (base/clock.h), so that other programs change no choice; on other devices the time that passes. */
+double trial_clock_us(const struct device *d);
 /* Try the methods and choose one. Returns false after an error that ends the command; Ctrl-C only sets `stopped`. The
    caller must call solver_advice_free even if the result is false. */
 bool solver_advise(struct solver_advice *out, struct session *s, const struct solver_question *q, struct err *e);

@@ -852,7 +852,7 @@ static bool inquire(struct inquiry *q, struct err *e)
     if (!card_for_solvers(&q->card, q->A, &q->m->facts, CARD_US, &q->s->watch, e)) return false;
     if (q->card.stopped) return loop_tick("the report card", 0, 0, e);
     struct err why = {0};
-    q->card.until_us = steady_us() + q->limit_us;
+    q->card.until_us = worked_us() + q->limit_us;
     q->card.left_us = q->limit_us;
     if (!card_fill(&q->card, &why) && why.code == E_CANCELLED) return fail_at(e, why.code, why.where, "%s", why.text);
     if (!residual_of(q, e)) return false;

@@ -16,13 +16,13 @@
 #include "base/clock.h"
 
 #include <math.h>
+#include <unistd.h>
 
 /* ---- asking ---- */
 
-enum { TURNS = 10 };
-
-/* Runs the lines, and asks about the current matrix. */
-static void ask(struct talk *t, const char *lines, const char *b, struct solver_question q, struct solver_advice *out)
+/* Runs the lines, and asks about the current matrix, with the watch unless it is NULL. */
+static void ask_with(struct talk *t, const char *lines, const char *b, struct solver_question q, struct watch *w,
+                     struct solver_advice *out)
 {
     struct err e = {0};
     talk_open(t, OUT_TEXT);
@@ -32,13 +32,21 @@ static void ask(struct talk *t, const char *lines, const char *b, struct solver_
     q.options.real = T_F64;
     q.options.tol = 1e-8;
     q.options.maxit = 10000;
-    if (!(q.limit_us > 0)) q.limit_us = 1e6;
+    if (!(q.limit_us > 0)) q.limit_us = 1e6, q.wait_us = INFINITY;
     struct right_sides right = {0};
     assert_true(right_sides_make(q.matrix, b, 1, &right, &e));
     q.options.b = right.b;
     q.options.known_ones = right.known_ones;
+    struct watch old = t->s.watch;
+    if (w) t->s.watch = *w;
     if (!solver_advise(out, &t->s, &q, &e)) fail_msg("%s: %s", lines, e.text);
+    t->s.watch = old;
     right_sides_free(&right);
+}
+
+static void ask(struct talk *t, const char *lines, const char *b, struct solver_question q, struct solver_advice *out)
+{
+    ask_with(t, lines, b, q, NULL, out);
 }
 
 static void done(struct talk *t, struct solver_advice *a)
@@ -164,14 +172,8 @@ TEST(an_indefinite_matrix_gets_no_cg)
 {
     struct talk t;
     struct solver_advice a;
-    const struct trial *cg, *ic0;
-    for (int turn = 1;; turn++) { /* on a busy machine, the time of a trial may be over before its reason is found */
-        ask(&t, "gen poisson3d 14 as P; let A = P - 4.1*I", NULL, (struct solver_question){0}, &a);
-        cg = find(&a, solver_find("cg"), NULL);
-        ic0 = find(&a, solver_find("cg"), precond_find("ic0"));
-        if ((cg->state != TRIAL_OPEN && ic0->state != TRIAL_OPEN) || turn == TURNS) break;
-        done(&t, &a);
-    }
+    ask(&t, "gen poisson3d 14 as P; let A = P - 4.1*I", NULL, (struct solver_question){0}, &a);
+    const struct trial *cg = find(&a, solver_find("cg"), NULL), *ic0 = find(&a, solver_find("cg"), precond_find("ic0"));
     assert_int_equal(cg->state, TRIAL_ENDED);
     assert_non_null(strstr(cg->why, "not positive definite: p'Ap"));
     assert_int_equal(ic0->state, TRIAL_REFUSED);
@@ -292,6 +294,61 @@ TEST(ties_are_decided_by_rule)
     assert_ptr_equal(solver_best(&a), &at[3]);
 }
 
+/* ---- a busy machine ---- */
+
+/* A machine on which other programs get the processor for OTHERS times as long as this one. */
+struct busy_machine {
+    int others;
+    double worked_us;
+};
+static bool tick_busy(struct watch *w, const char *what, int64_t done_of, int64_t total)
+{
+    struct busy_machine *m = w->user;
+    (void)what, (void)done_of, (void)total;
+    if (m->worked_us > 0) usleep((useconds_t)(m->others * (worked_us() - m->worked_us)));
+    m->worked_us = worked_us();
+    return true;
+}
+
+/* Also if the trials take longer than their limit on the wall clock. */
+TEST(other_programs_change_no_choice)
+{
+    static const char *const lines[] = {"gen poisson2d 10", "gen random 200 4"};
+    for (int i = 0; i < COUNT(lines); i++) {
+        struct talk t, u;
+        struct solver_advice alone, busy;
+        struct busy_machine m = {.others = 5};
+        struct watch w = {tick_busy, &m};
+        ask(&t, lines[i], "random", (struct solver_question){.direct = true, .limit_us = 1e7}, &alone);
+        double limit_us = 3 * alone.worked_us;
+        ask_with(&u, lines[i], "random",
+                 (struct solver_question){.direct = true, .limit_us = limit_us, .wait_us = INFINITY}, &w, &busy);
+        if (!(busy.us > limit_us)) fail_msg("%s: not busy, %g of %g us", lines[i], busy.us, limit_us);
+        assert_false(busy.late);
+        assert_string_equal(trial_name(taken(&busy)).text, trial_name(taken(&alone)).text);
+        for (int k = 0; k < alone.n; k++) {
+            const struct trial *a = &alone.at[k], *b = find(&busy, a->solver, a->pre);
+            if (a->state != b->state || a->iterations != b->iterations)
+                fail_msg("%s, %s: %lld iterations, and %lld on a busy machine", lines[i], trial_name(a).text,
+                         (long long)a->iterations, (long long)b->iterations);
+        }
+        done(&t, &alone);
+        done(&u, &busy);
+    }
+}
+
+/* Nobody waits for much longer than the limit. */
+TEST(the_trials_end_on_a_busy_machine)
+{
+    struct talk t;
+    struct solver_advice a;
+    struct busy_machine m = {.others = 20};
+    struct watch w = {tick_busy, &m};
+    ask_with(&t, "gen poisson2d 100", NULL, (struct solver_question){.limit_us = 50000}, &w, &a);
+    assert_true(a.late && a.delayed && a.us > 50000);
+    done(&t, &a);
+}
+
 /* ---- limits ---- */
 
 static int ticks_left;
@@ -392,7 +449,7 @@ TEST(solve_takes_what_is_advised)
     talk_open(&t, OUT_TEXT);
     assert_true(
         talk_line(&t, "gen poisson2d 8 as P; gen random 300 4 as R; gen poisson2d 30 as B; let S = B*B; let T = S*S"));
-    talk_says(&t, "solve T", "method");
+    talk_says(&t, "solve T within 60", "method");
     assert_non_null(strstr(t.err, "`solve direct T`: symmetric positive definite; "));
     assert_true(t.s.direct && t.s.direct->accurate);
     talk_says(&t, "solve T tol 1e-10", "direct");
