@@ -134,13 +134,25 @@ static bool goes(const struct advising *v, const struct solve *solve, double sta
     return solve->reason == RUNNING && !solve->cut.now && within && !v->trial_late && !v->a->stopped;
 }
 
+/* The iterations for which the work of the trial stays below its cap. */
+static int64_t iterations_within(const struct solve *solve, double cap_us)
+{
+    double n = ceil((cap_us - setup_work_us(solve)) / each_work_us(solve));
+    return n > trial_least_iterations ? (int64_t)fmin(n, (double)solve->set.maxit) : trial_least_iterations;
+}
+
+/* On cpu, the trial does exactly the iterations of its cap: how many a slice would do depends on their time. */
 static bool iterate(struct advising *v, struct solve *solve, double start, double cap_us, struct err *e)
 {
-    bool ok = true;
-    while (ok && goes(v, solve, start, cap_us)) {
+    bool ok = true, counts = solve->dev->kind == DEV_CPU;
+    int64_t most = iterations_within(solve, cap_us);
+    while (ok && goes(v, solve, start, cap_us) && !(counts && solve->iterations >= most)) {
+        if (counts) solve->steps_left = most - solve->iterations;
         ok = solve_slice(solve, SLICE_US, e);
         if (ok) watch_tick(&v->s->watch, solve->solver->name, solve->iterations, 0, NULL);
     }
+    solve->steps_left = 0;
+    solve->paused = false;
     ok = ok && solve_drain(solve, e);
     return ok && (solve->reason == RUNNING || solve_end(solve, e));
 }
@@ -484,8 +496,8 @@ static bool is_spared(const struct solver_advice *a, int i)
     return true;
 }
 
-/* Drop the candidates in the worse half by their estimates. */
-static bool drop_worse(struct solver_advice *a, struct err *e)
+/* Drop the candidates in the worse half by their estimates, and more if more than `most` remain. */
+static bool drop_worse(struct solver_advice *a, int most, struct err *e)
 {
     int n = 0, keep = count_open(a) / 2;
     double *us = mem_new(a->n, sizeof *us, "the candidates", e);
@@ -494,6 +506,7 @@ static bool drop_worse(struct solver_advice *a, struct err *e)
         if (is_open(&a->at[i])) us[n++] = trial_cost_us(a, &a->at[i]);
     qsort(us, (size_t)n, sizeof *us, by_guess);
     if (keep < KEPT_LEAST) keep = KEPT_LEAST;
+    if (keep > most) keep = most;
     for (int i = 0; i < a->n && keep < n; i++) {
         struct trial *t = &a->at[i];
         if (is_open(t) && t->state == TRIAL_OPEN && trial_cost_us(a, t) > us[keep - 1] && !is_spared(a, i))
@@ -534,14 +547,19 @@ static bool is_decided(const struct solver_advice *a, double cap_us)
     return least_converged(a) <= cap_us || !count_open(a);
 }
 
+/* A pass that the limit ended would leave it to chance which of its candidates got their time. So if all candidates
+   need more time than is left, only the best get it. */
 static bool run_passes(struct advising *v, struct err *e)
 {
     struct solver_advice *a = v->a;
     for (double cap_us = FIRST_US;; cap_us = fmin(PASS_GROWTH * cap_us, least_converged(a))) {
+        double before = time_left(v), tried = fmax(1, count_open(a));
         if (!pass(v, cap_us, e)) return false;
-        a->late = time_left(v) <= 0;
-        if (a->stopped || a->late || is_decided(a, cap_us)) return true;
-        if (!drop_worse(a, e)) return false;
+        double left = time_left(v), fit = left / (PASS_GROWTH * (before - left) / tried);
+        bool decided = is_decided(a, cap_us);
+        a->late = left <= 0 || (fit < 1 && !decided);
+        if (a->stopped || a->late || decided) return true;
+        if (!drop_worse(a, (int)fmin(fit, a->n), e)) return false;
     }
 }
 
@@ -552,7 +570,7 @@ static struct trial *most_promising(const struct solver_advice *a)
     for (int i = 0; i < a->n; i++) {
         struct trial *t = &a->at[i];
         bool open = t->solver ? t->state == TRIAL_OPEN : t->state == TRIAL_PLANNED && !t->drops;
-        if (open && isfinite(t->guess_us) && (!best || t->guess_us < best->guess_us)) best = t;
+        if (open && isfinite(t->guess_us) && (!best || trial_cost_us(a, t) < trial_cost_us(a, best))) best = t;
     }
     return best;
 }

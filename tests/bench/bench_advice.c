@@ -164,7 +164,7 @@ static void note_choice(struct solver_advice *a)
 /* `solve` without a method: its time after the trials. */
 static struct outcome solve_alone_of(struct bench *b)
 {
-    static const char line[] = "solve within 90 tol 1e-8 maxit 100000";
+    static const char line[] = "solve within 600 tol 1e-8 maxit 100000";
     struct outcome o = {INFINITY, NAN, 0, "failed"};
     clock_of = b->dev;
     solver_advice_hook(note_choice);
