@@ -7,6 +7,7 @@
 #include "direct/direct.h"
 #include "machine/device.h"
 #include "session/args.h"
+#include "session/equilibrated.h"
 #include "session/matrix.h"
 #include "session/output.h"
 #include "session/output_run.h"
@@ -30,6 +31,29 @@ static struct device *device_of_trials(struct device *d, struct err *e)
     return d && d->kind == DEV_EMU ? device_open("cpu", e) : d;
 }
 
+bool solver_scales(struct session *s, struct matrix *m, struct solve_options *o, struct err *e)
+{
+    bool wants = false;
+    double ratio;
+    if (o->scaled || m->csr.rows != m->csr.cols || csr_is_large(&m->csr)) return true;
+    if (!session_wants_scaling(m, &wants, &ratio, e)) return false;
+    if (wants)
+        out_note(s->out, "scaled: the largest |a| of rows or columns of %s differ by a factor of %.1e", m->name, ratio);
+    o->scaled = wants;
+    return true;
+}
+
+/* Ask about the equilibrated system, as `solve scaled` solves it. */
+static bool scale(struct solver_question *q, double *x0, struct err *e)
+{
+    struct matrix *m = q->matrix;
+    if (!q->options.scaled) return true;
+    q->matrix = session_equilibrated(m, &q->options.scaling, e);
+    if (q->matrix) scaling_map_x(&q->options.scaling, m->csr.imag != NULL, true, x0);
+    return q->matrix;
+}
+
+/* b and x0 are those of A x = b, also if the trials scale. */
 static bool ask(struct session *s, struct solver_question *q, const struct args *a, struct solver_advice *out,
                 struct err *e)
 {
@@ -43,7 +67,7 @@ static bool ask(struct session *s, struct solver_question *q, const struct args 
     if (ok) solve_take_right(&q->options, &r, q->matrix, i);
     q->options.x0 = x0;
     q->options.dev = ok ? device_of_trials(q->options.dev, e) : NULL;
-    ok = ok && q->options.dev && solver_advise(out, s, q, e);
+    ok = ok && q->options.dev && scale(q, x0, e) && solver_advise(out, s, q, e);
     right_sides_free(&r);
     mem_free(x0);
     return ok;
@@ -109,7 +133,7 @@ static const char *verdict(const struct solver_advice *a, int i, char *out, size
     return best->state == TRIAL_CONVERGED ? relative_time(t, best, out, size) : "";
 }
 
-static void out_trial(struct out *o, const struct solver_advice *a, const struct matrix *m, int i)
+static void out_trial(struct out *o, const struct solver_advice *a, const struct matrix *m, bool scaled, int i)
 {
     const struct trial *t = &a->at[i];
     char text[80];
@@ -145,7 +169,7 @@ static void out_trial(struct out *o, const struct solver_advice *a, const struct
     out_bool(o, "taken", NULL, i == a->taken);
     out_str(o, NULL, "", verdict(a, i, text, sizeof text));
     out_str(o, "reason", NULL, i == a->taken ? a->because : *t->why ? t->why : NULL);
-    out_str(o, "line", NULL, i == a->taken ? trial_words(t, m->name).text : NULL);
+    out_str(o, "line", NULL, i == a->taken ? trial_words(t, m->name, scaled).text : NULL);
 }
 
 /* Print why candidates ended or were refused: one line for all that have the same reason. */
@@ -168,12 +192,12 @@ static void say_reasons(struct out *o, const struct solver_advice *a)
     }
 }
 
-static void say_taken(struct out *o, const struct solver_advice *a, const struct matrix *m)
+static void say_taken(struct out *o, const struct solver_advice *a, const struct matrix *m, bool scaled)
 {
     if (a->taken < 0)
         out_text(o, "None is taken: %s.", a->because);
     else
-        out_text(o, "Take `solve %s`: %s.", trial_words(&a->at[a->taken], m->name).text, a->because);
+        out_text(o, "Take `solve %s`: %s.", trial_words(&a->at[a->taken], m->name, scaled).text, a->because);
 }
 
 /* How long the trials took, and why they ended if they were not complete. */
@@ -189,16 +213,17 @@ static void say_time(struct out *o, const struct solver_advice *a)
                         : "; `within 20` tries for up to 20 s");
 }
 
-static void say(struct session *s, const struct solver_advice *a, const struct matrix *m, const struct args *args)
+static void say(struct session *s, const struct solver_advice *a, const struct matrix *m, bool scaled,
+                const struct args *args)
 {
     struct out *o = s->out;
     int64_t top = arg_int(args, "top", 0);
     struct device *asked = session_device(s, arg(args, "on"), NULL);
     out_text(o, "%s: %s x %s, %s; %s", m->name, card_count(m->csr.rows).text, card_count(m->csr.cols).text,
              how_many(m->csr.nnz, "nonzero").text, a->kind);
-    say_taken(o, a, m);
+    say_taken(o, a, m, scaled);
     for (int i = 0; i < a->n && (!top || i < top); i++)
-        if (out_mode(o) != OUT_TEXT || a->at[i].state != TRIAL_REFUSED) out_trial(o, a, m, i);
+        if (out_mode(o) != OUT_TEXT || a->at[i].state != TRIAL_REFUSED) out_trial(o, a, m, scaled, i);
     if (!top) say_reasons(o, a);
     say_time(o, a);
     if (asked && asked != a->dev)
@@ -241,6 +266,7 @@ static bool out_options(struct session *s, const struct solver_question *q, cons
     if (!t) return fail(e, E_UNSUPPORTED, "%s has none of the methods that solve this system: %s", p->name, a->because);
     struct peer_request r = request_of(q, t);
     p->write(&r, text, sizeof text);
+    if (q->options.scaled && t->solver) out_note(o, "these options are for the system scaled as `solve scaled` does");
     if (t != &a->at[0])
         out_note(o, "%s has no %s; these are the options of %s, the best method that it has", p->name,
                  trial_name(&a->at[0]).text, trial_name(t).text);
@@ -264,8 +290,9 @@ bool run_advise_solver(struct session *s, const struct args *a, struct err *e)
     struct solver_advice advice = {.taken = -1};
     enum type real = arg_precision(a);
     double seconds = arg_real(a, "within", solver_advice_limit_us / 1e6);
+    struct matrix *m = session_matrix(s, arg(a, "matrix"), e);
     struct solver_question q = {
-        .matrix = session_matrix(s, arg(a, "matrix"), e),
+        .matrix = m,
         .direct = real == T_F64 && !arg(a, "precond") && !arg(a, "x0"), /* as in `solve` */
         .limit_us = 1e6 * seconds,
         .pre_is_given = arg(a, "precond") != NULL,
@@ -276,16 +303,16 @@ bool run_advise_solver(struct session *s, const struct args *a, struct err *e)
                     .maxit = arg_int(a, "maxit", 10000),
                     .pre = arg(a, "precond") ? precond_find(arg(a, "precond")) : NULL},
     };
-    if (!q.matrix || !q.options.dev) return false;
-    note_pattern(s, q.matrix);
+    if (!m || !q.options.dev) return false;
+    note_pattern(s, m);
     if (!(seconds > 0))
         return fail(e, E_USAGE, "`within %g` leaves no time: give a number of seconds above 0", seconds);
     struct busy from = busy_now("");
-    bool ok = ask(s, &q, a, &advice, e);
+    bool ok = solver_scales(s, m, &q.options, e) && ask(s, &q, a, &advice, e);
     if (ok && arg(a, "options"))
         ok = out_options(s, &q, &advice, peer_find(arg(a, "options")), e);
     else if (ok) {
-        say(s, &advice, q.matrix, a);
+        say(s, &advice, m, q.options.scaled, a);
         if (advice.dev->kind == DEV_CPU) out_busy(s->out, &from);
     }
     if (ok && advice.stopped) ok = fail(e, E_CANCELLED, "cancelled; the trials above are complete");

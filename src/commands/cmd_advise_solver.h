@@ -13,6 +13,9 @@ struct solver_advice;
 
 /* `advise solver` with the words of `advise`. */
 bool run_advise_solver(struct session *s, const struct args *a, struct err *e);
+/* Set o->scaled, with a note, if the rows or columns of m differ so much in size that the methods are to be tried on
+   the equilibrated system. */
+bool solver_scales(struct session *s, struct matrix *m, struct solve_options *o, struct err *e);
 /* The advice for the system of a `solve` line without a solver, with the options of that line, for a solve of at most
    left_us. Fails if no method can be tried any longer: at[0] is the first to try. The caller must call
    solver_advice_free even if the result is false. */

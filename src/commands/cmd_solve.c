@@ -523,20 +523,11 @@ static bool end_once(struct solve *v, enum turn turn, struct err *e)
     return turn == TURN_STOP ? solve_end_soon(v, SOLVE_SOON_US, e) : solve_end(v, e);
 }
 
-/* The equilibrated system met tol, but A x = b did not, because its norm weighs rows otherwise: continue from this x
-   with a smaller tol. */
+/* Go on with a scaled system until A x = b meets tol. */
 static bool tighten(struct session *s, struct solve_watch *w, enum turn *turn, struct err *e)
 {
-    enum { MOST = 4 };
     struct solve *v = s->solve;
-    double want = v->scaling.tol;
-    for (int i = 0; i < MOST && v->scaling.of && v->reason == DRIFTED && *turn == TURN_ON; i++) {
-        struct err unseen = {0};
-        struct solve_change c = {.tol = v->set.tol * fmin(0.1, want / v->result.residual_true), .omega = NAN, .m = -1};
-        c.maxit = -1;
-        if (c.tol < 1e-16 || !solve_again(v, &c, &unseen)) break;
-        v->scaling.tol = want;
-        v->paused = false;
+    for (int i = 0; i < TIGHTEN_MOST && *turn == TURN_ON && solve_tighten(v); i++) {
         if (!run_slices(s, w, turn, e)) return false;
         bool ended = *turn == TURN_STOP || (w && (w->late || w->missed));
         if (v->reason == RUNNING && !ended) return true;
@@ -937,8 +928,7 @@ static const struct solve_parts parts = {.begin = begin_method,
 static void note_choice(struct session *s, const struct matrix *m, const struct solver_advice *advice, bool scaled)
 {
     const struct trial *t = &advice->at[0];
-    out_note(s->out, "`solve %s%s`: %s; %s", trial_words(t, m->name).text, t->solver && scaled ? " scaled" : "",
-             advice->kind, advice->because);
+    out_note(s->out, "`solve %s`: %s; %s", trial_words(t, m->name, scaled).text, advice->kind, advice->because);
 }
 
 /* steady_us at the end of `within`. */
@@ -966,30 +956,14 @@ static bool solve_as_advised(struct session *s, struct matrix *m, const struct a
     return several ? solve_columns(s, m, a, o, r, e) : solve_one(s, m, a, o, r, i, e);
 }
 
-/* The system on which methods are tried: the equilibrated one if rows or columns differ much in size. */
-static struct matrix *system_to_try(struct session *s, struct matrix *m, struct solve_options *o, struct err *e)
-{
-    struct solve_scaling by;
-    bool wants = o->scaled;
-    double ratio;
-    if (!o->scaled && !session_wants_scaling(m, &wants, &ratio, e)) return NULL;
-    if (!wants) return m;
-    if (!o->scaled)
-        out_note(s->out, "scaled: the largest |a| of rows or columns of %s differ by a factor of %.1e", m->name, ratio);
-    o->scaled = true;
-    return session_equilibrated(m, &by, e);
-}
-
 /* The line names no solver. */
 static bool solve_by_choice(struct session *s, struct matrix *m, const struct args *a, struct solve_options *o,
                             const struct right_sides *r, int64_t i, struct err *e)
 {
     struct solver_advice advice = {0};
     double until_us = until_of(a);
-    bool can_scale = m->csr.rows == m->csr.cols && !csr_is_large(&m->csr);
-    struct matrix *tried = can_scale ? system_to_try(s, m, o, e) : m;
-    bool ok = tried &&
-              solver_for_line(s, tried, a, o, direct_may_be_chosen(s, a), until_us - steady_us(), &advice, e) &&
+    bool ok = solver_scales(s, m, o, e) &&
+              solver_for_line(s, m, a, o, direct_may_be_chosen(s, a), until_us - steady_us(), &advice, e) &&
               solve_as_advised(s, m, a, o, r, i, &advice, until_us, e);
     solver_advice_free(&advice);
     return ok;

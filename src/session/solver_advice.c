@@ -142,7 +142,7 @@ static int64_t iterations_within(const struct solve *solve, double cap_us)
 }
 
 /* On cpu, the trial does exactly the iterations of its cap: how many a slice would do depends on their time. */
-static bool iterate(struct advising *v, struct solve *solve, double start, double cap_us, struct err *e)
+static bool run_slices(struct advising *v, struct solve *solve, double start, double cap_us, struct err *e)
 {
     bool ok = true, counts = solve->dev->kind == DEV_CPU;
     int64_t most = iterations_within(solve, cap_us);
@@ -155,6 +155,13 @@ static bool iterate(struct advising *v, struct solve *solve, double start, doubl
     solve->paused = false;
     ok = ok && solve_drain(solve, e);
     return ok && (solve->reason == RUNNING || solve_end(solve, e));
+}
+
+static bool iterate(struct advising *v, struct solve *solve, double start, double cap_us, struct err *e)
+{
+    bool ok = run_slices(v, solve, start, cap_us, e);
+    for (int i = 0; ok && i < TIGHTEN_MOST && solve_tighten(solve); i++) ok = run_slices(v, solve, start, cap_us, e);
+    return ok;
 }
 
 /* Why the solve ended. What solvers advise after a divergence is left out: the other candidates are in the table. */
@@ -300,13 +307,26 @@ static bool try_solver(struct advising *v, struct trial *t, double cap_us, struc
 
 /* ---- the trial of the direct solver ---- */
 
+/* A direct solver factors A itself, also if the others iterate on the equilibrated system. */
+static const struct csr *factored(const struct advising *v)
+{
+    const struct solve_scaling *by = &v->q->options.scaling;
+    return by->of ? by->of : &v->q->matrix->csr;
+}
+
+/* R A C is symmetric, but A is not, if R and C differ. */
+static bool scales_alike(const struct solve_scaling *by)
+{
+    return !by->of || !memcmp(by->row, by->col, (size_t)by->of->rows * sizeof *by->row);
+}
+
 static struct direct_options direct_options_of(struct advising *v, bool plan_only)
 {
     const struct solve_options *o = &v->q->options;
     const struct card *c = &v->a->card;
     return (struct direct_options){.b = o->b,
                                    .known_ones = o->known_ones,
-                                   .symmetric = fact_symmetric(c->facts) == FACT_YES,
+                                   .symmetric = fact_symmetric(c->facts) == FACT_YES && scales_alike(&o->scaling),
                                    .tol = o->tol,
                                    .plan_only = plan_only,
                                    .watch = &v->s->watch};
@@ -359,7 +379,7 @@ static bool try_direct(struct advising *v, struct trial *t, bool plan_only, doub
     double start = clock_of(v);
     limit_begin(v, until_us);
     struct direct_options o = direct_options_of(v, plan_only);
-    bool ok = direct_solve(&answer, &v->q->matrix->csr, &o, &why);
+    bool ok = direct_solve(&answer, factored(v), &o, &why);
     limit_end(v);
     t->spent_us = clock_of(v) - start;
     if (ok) note_direct(t, answer);

@@ -68,7 +68,7 @@ bool trial_is_hopeful(const struct trial *t);
 bool trial_may_go_on(const struct trial *t);
 
 struct solver_question {
-    struct matrix *matrix;
+    struct matrix *matrix;        /* the equilibrated one, if options.scaling is set; b is that of A x = b */
     struct solve_options options; /* solver and, unless pre_is_given, pre are chosen */
     bool pre_is_given;
     bool direct;     /* a direct solver may be chosen */
@@ -120,11 +120,11 @@ struct trial_name {
     char text[80];
 };
 struct trial_name trial_name(const struct trial *t);
-/* The words of `solve` that select a method: "cg A precond ic0", "direct A". */
+/* The words of `solve` that select a method: "cg A precond ic0", "direct A"; scaled: of the equilibrated system. */
 struct trial_words {
     char text[200];
 };
-struct trial_words trial_words(const struct trial *t, const char *matrix);
+struct trial_words trial_words(const struct trial *t, const char *matrix, bool scaled);
 /* "1,040 to 2,900" iterations and "1.2 to 3.4 s", or "not yet known"; "-": not tried. */
 struct span_text {
     char text[120];

@@ -500,6 +500,11 @@ bool solve_change(struct solve *v, const struct solve_change *c, struct err *e);
 /* Like solve_change, but also for a solve that has ended. The solve continues from its x and is paused. If this
    function fails, the solve remains ended. */
 bool solve_again(struct solve *v, const struct solve_change *c, struct err *e);
+/* A solve of a scaled system ended because its residual met tol, but that of A x = b did not, because its norm weighs
+   rows otherwise: let it go on from this x with a smaller tol. Returns false, and the solve remains ended, if it ended
+   for another reason, or if tol cannot be smaller. */
+enum { TIGHTEN_MOST = 4 }; /* times */
+bool solve_tighten(struct solve *v);
 /* The minimum number of bytes moved per iteration, including the preconditioner. For a solver that restarts, this is
    the mean over a cycle. NaN if the preconditioner has not been made yet. */
 double solve_bytes(const struct solve *v);

@@ -77,3 +77,19 @@ bool solve_again(struct solve *v, const struct solve_change *given, struct err *
     v->checkpoints.wanted = true; /* the solve is paused, so the user may go back */
     return v->paused = true;
 }
+
+bool solve_tighten(struct solve *v)
+{
+    static const double LEAST = 1e-16;
+    if (!v->scaling.of || v->reason != DRIFTED) return false;
+    struct err unseen = {0};
+    bool checkpoints = v->checkpoints.wanted;
+    double want = v->scaling.tol;
+    struct solve_change c = {.tol = v->set.tol * fmin(0.1, want / v->result.residual_true), .omega = NAN, .m = -1};
+    c.maxit = -1;
+    if (c.tol < LEAST || !solve_again(v, &c, &unseen)) return false;
+    v->scaling.tol = want;
+    v->checkpoints.wanted = checkpoints;
+    v->paused = false;
+    return true;
+}

@@ -2,6 +2,7 @@
 #include "kits/mtx_kit.h"
 #include "kits/talk.h"
 #include "kits/test.h"
+#include "base/base.h"
 #include "base/mem.h"
 #include "matrix/csr.h"
 #include "matrix/equilibrate.h"
@@ -195,5 +196,32 @@ TEST(solve_scales_by_itself)
     assert_null(strstr(t.err, "scaled"));
     talk_refuses(&t, "solve direct scaled", "`scaled` is for iterative solvers");
     assert_true(talk_line(&t, "drop P; undo; solve cg P scaled; drop P"));
+    talk_close(&t);
+}
+
+/* The trials of `advise solver` are those of the solve that it advises, also if b and x0 are given. */
+TEST(advice_tries_the_solve_that_it_advises)
+{
+    static const char *const sides[] = {"", " b random x0 random tol 1e-10"};
+    double row[N], col[N];
+    struct talk t;
+    talk_open(&t, OUT_TEXT);
+    exponents(row, 10, 5);
+    exponents(col, 5, 6);
+    load(&t, write_system("e.mtx", row, col, false));
+    for (int i = 0; i < COUNT(sides); i++) {
+        char line[200], words[100] = "";
+        int iterations = 0;
+        snprintf(line, sizeof line, "advise solver precond jacobi%s", sides[i]);
+        talk_says(&t, line, "Take `solve ");
+        assert_non_null(strstr(t.err, "scaled: the largest |a| of rows or columns of A differ by a factor of"));
+        const char *take = strstr(t.out, "Take `solve ");
+        int found = sscanf(take, "Take `solve %99[^`]`: %*s %*s converged in %d iterations", words, &iterations);
+        if (found != 2 || !strstr(words, " scaled")) fail_msg("%s", take);
+        snprintf(line, sizeof line, "solve %s%s", words, sides[i]);
+        if (!talk_line(&t, line)) fail_msg("%s: %s", line, t.err);
+        assert_true(t.s.solve->scaling.of && t.s.solve->reason == CONVERGED);
+        assert_int_equal(t.s.solve->iterations, iterations);
+    }
     talk_close(&t);
 }
