@@ -634,16 +634,33 @@ static bool may_be_chosen(const struct solver_advice *a, const struct trial *t, 
            trial_work_us(t) <= MARGIN * trial_work_us(best);
 }
 
+/* The one with the least work: the time may not suffice for all. -1: none is left. */
+static int next_to_settle(const struct solver_advice *a, const bool *settled)
+{
+    int next = -1;
+    const struct trial *best = solver_best(a);
+    for (int i = 0; i < a->n; i++)
+        if (!settled[i] && may_be_chosen(a, &a->at[i], best) &&
+            (next < 0 || trial_work_us(&a->at[i]) < trial_work_us(&a->at[next])))
+            next = i;
+    return next;
+}
+
 /* The time that the passes gave to a candidate may have been just too short for it to converge. Whether it was must not
    depend on noise, so the candidates that may be chosen get time to converge. */
 static bool settle(struct advising *v, struct err *e)
 {
-    static const double TIMES = 3;
+    static const double TIMES = 3, TIMES_CPU = 1.2; /* on cpu, nothing with more work is chosen */
     struct solver_advice *a = v->a;
-    double cap_us = TIMES * least_converged(a);
-    for (int i = 0; i < a->n && isfinite(cap_us) && !a->stopped && time_left(v) > 0; i++)
-        if (may_be_chosen(a, &a->at[i], solver_best(a)) && !try_solver(v, &a->at[i], cap_us, e)) return false;
-    return true;
+    double times = a->dev->kind == DEV_CPU ? TIMES_CPU : TIMES;
+    bool *settled = mem_zero(a->n, sizeof *settled, "the candidates", e), ok = settled;
+    for (int i; ok && isfinite(least_converged(a)) && !a->stopped && time_left(v) > 0 &&
+                (i = next_to_settle(a, settled)) >= 0;) {
+        settled[i] = true;
+        ok = try_solver(v, &a->at[i], times * least_converged(a), e);
+    }
+    mem_free(settled);
+    return ok;
 }
 
 /* Is the time of a converged candidate worth a second look: is it near the least, or longer than its work explains? */
@@ -736,7 +753,7 @@ static bool run_trials(struct advising *v, struct err *e)
     if (is_trivial(v->a)) return true;
     if (!pursue(v, e)) return false;
     extend(v);
-    return measure_planned(v, e) && settle(v, e) && confirm(v, e);
+    return settle(v, e) && measure_planned(v, e) && confirm(v, e);
 }
 
 /* ---- */
