@@ -567,19 +567,37 @@ static bool is_decided(const struct solver_advice *a, double cap_us)
     return least_converged(a) <= cap_us || !count_open(a);
 }
 
+/* How long a trial of t up to this cap takes, by its last trial. */
+static double next_us(const struct solver_advice *a, const struct trial *t, double cap_us)
+{
+    bool cpu = a->dev->kind == DEV_CPU;
+    double used = cpu ? t->work_setup_us + t->work_each_us * (double)t->iterations : t->spent_us;
+    if (!t->solver) return 0;
+    return used > 0 ? t->spent_us * fmax(1, cap_us / used) : cap_us;
+}
+
+/* How many open candidates the time that is left suffices for. */
+static double fitting(const struct advising *v, double cap_us)
+{
+    const struct solver_advice *a = v->a;
+    double us = 0;
+    for (int i = 0; i < a->n; i++)
+        if (is_open(&a->at[i])) us += next_us(a, &a->at[i], cap_us);
+    return us > 0 ? fmin(a->n, time_left(v) / us * count_open(a)) : a->n;
+}
+
 /* A pass that the limit ended would leave it to chance which of its candidates got their time. So if all candidates
    need more time than is left, only the best get it. */
 static bool run_passes(struct advising *v, struct err *e)
 {
     struct solver_advice *a = v->a;
     for (double cap_us = FIRST_US;; cap_us = fmin(PASS_GROWTH * cap_us, least_converged(a))) {
-        double before = time_left(v), tried = fmax(1, count_open(a));
         if (!pass(v, cap_us, e)) return false;
-        double left = time_left(v), fit = left / (PASS_GROWTH * (before - left) / tried);
+        double fit = fitting(v, fmin(PASS_GROWTH * cap_us, least_converged(a)));
         bool decided = is_decided(a, cap_us);
-        a->late = left <= 0 || (fit < 1 && !decided);
+        a->late = time_left(v) <= 0 || (fit < 1 && !decided);
         if (a->stopped || a->late || decided) return true;
-        if (!drop_worse(a, (int)fmin(fit, a->n), e)) return false;
+        if (!drop_worse(a, (int)fit, e)) return false;
     }
 }
 
