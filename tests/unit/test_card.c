@@ -350,6 +350,23 @@ TEST(the_first_and_the_only_are_said)
     csr_free(&A);
 }
 
+/* 9.995^2 is less than 1 * 100, and 10.005^2 is more. */
+TEST(minors_disprove_definiteness)
+{
+    static const char *const says[] = {"positive definite", "not positive definite"};
+    for (int i = 0; i < 2; i++) {
+        double a = i ? 10.005 : 9.995;
+        check_of(2, 2, 4, (struct entry[]){{0, 0, 1}, {0, 1, a}, {1, 0, a}, {1, 1, 100}}, "definite", NULL, 0, says[i]);
+        struct csr A;
+        struct card c;
+        make(&A, 2, 2, 4, (struct entry[]){{0, 0, 1}, {0, 1, a}, {1, 0, a}, {1, 1, 100}});
+        card_of(&c, &A);
+        assert_int_equal(c.sign, i ? CARD_INDEFINITE : CARD_POSITIVE);
+        card_free(&c);
+        csr_free(&A);
+    }
+}
+
 /* A row with two columns, and a column with two rows: no x satisfies both equations of the latter. */
 TEST(a_tall_part_outweighs_a_wide_one)
 {

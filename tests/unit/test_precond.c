@@ -16,6 +16,7 @@
 #include "matrix/reorder.h"
 #include "base/loop.h"
 #include "base/mem.h"
+#include "solvers/chunk_order.h"
 #include "solvers/precond.h"
 #include "solvers/ritz.h"
 #include "session/session_solve.h"
@@ -23,6 +24,7 @@
 #include "solvers/solver.h"
 #include "solvers/triangles.h"
 
+#include <math.h>
 #include <omp.h>
 
 static const char *const devices[] = {"cpu", "emu"};
@@ -266,6 +268,25 @@ TEST(test_pivoted_blocks)
 
 static const struct problem grid = {.generator = "poisson2d", .p = {10, 9}};
 static const struct problem kershaw = DENSE(4, 3, -2, 0, 2, -2, 3, -2, 0, 0, -2, 3, -2, 2, 0, -2, 3);
+
+/* A chain of rows, each of which needs the row before it. The first block begins after 0.9 us, a step takes 0.22 us,
+   the next block sees a result after 1.15 us, and the launch takes 3.5 us. */
+TEST(test_time_of_a_chain)
+{
+    enum { N = 3 * CHUNK_THREADS };
+    static int begin[N], end[N], col[N], level[N];
+    for (int chunks = 1; chunks <= 3; chunks++) {
+        int n = chunks * CHUNK_THREADS;
+        struct order o = {0};
+        struct entries t = {begin, end, 0, col, NULL};
+        for (int i = 0; i < n; i++) begin[i] = i, end[i] = i + (i > 0), col[i] = i - 1, level[i] = i;
+        assert_true(order_chunks(&o, &t, n, level, n, false, NULL));
+        assert_int_equal(o.lanes, 1);
+        double us = 3.5 + 0.9 + 0.22 * n + 1.15 * (chunks - 1);
+        if (fabs(o.us / us - 1) > 1e-4) fail_msg("%d chunks: %g us, not %g", chunks, o.us, us);
+        order_free(&o);
+    }
+}
 
 /* With off-diagonal entries of 1.85 in place of 2, the last pivot is -0.53 for 3 % more on the diagonal, and 0.35 for
    10 %. */

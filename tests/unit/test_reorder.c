@@ -821,6 +821,34 @@ TEST(test_diff_allocations)
 
 /* On a path in any order, the Fiedler vector is monotonic. On a grid of 30 x 7, it varies along the longer side, so
    that the rows of the grid follow each other. */
+static void order_of(const char *name, int n, int edges, const int (*edge)[2], int *perm)
+{
+    int row[100], col[100], k = 0;
+    double val[100];
+    struct csr A;
+    for (int i = 0; i < n; i++) row[k] = col[k] = i, val[k++] = 1;
+    for (int i = 0; i < edges; i++)
+        for (int way = 0; way < 2; way++) row[k] = edge[i][way], col[k] = edge[i][!way], val[k++] = 1;
+    assert_true(csr_from_triplets(&A, n, n, k, row, col, val, NULL, NULL, NULL));
+    assert_true(reorder_find_symmetric(ordering_find(name), &A, perm, NULL, NULL));
+    csr_free(&A);
+}
+
+/* By hand: the search of a star begins at a leaf, and the order is reversed, so the centre stands before that leaf. In
+   the second graph, 0 - 1, and 1 is joined to 2, 3, 4 (a triangle) and 5: the search from 0 ends with 2, 3, 4 and 5,
+   and 5, with the fewest neighbours, is the better start. */
+TEST(test_rcm_by_hand)
+{
+    static const int star[][2] = {{3, 0}, {3, 1}, {3, 2}, {3, 4}, {3, 5}, {3, 6}},
+                     fork[][2] = {{0, 1}, {1, 2}, {1, 3}, {1, 4}, {1, 5}, {2, 3}, {3, 4}, {2, 4}};
+    int perm[7];
+    order_of("rcm", 7, 6, star, perm);
+    assert_int_equal(perm[5], 3);
+    order_of("rcm", 6, 8, fork, perm);
+    assert_int_equal(perm[5], 5);
+    assert_int_equal(perm[4], 1);
+}
+
 /* Rows 0 and 1, rows 2 and 3, and row 4 are connected parts; rows that nothing tells apart keep their order. */
 TEST(test_fiedler_keeps_the_order_of_equals)
 {
