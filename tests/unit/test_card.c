@@ -367,6 +367,30 @@ TEST(minors_disprove_definiteness)
     }
 }
 
+/* Without time, LU is left out, and the time that it needs is said. The real matrix in place of a complex one has twice
+   as many rows, and LU of it 8 times as many operations. */
+TEST(complex_conditions_take_longer)
+{
+    static const int row[] = {0, 0, 1, 1, 1, 2, 2}, col[] = {0, 1, 0, 1, 2, 1, 2};
+    static const double re[] = {4, 1, 1, 5, 1, 1, 6}, im[] = {0, 1, -1, 0, 2, -2, 0};
+    double needs[2];
+    for (int complex = 0; complex < 2; complex++) {
+        struct csr A;
+        struct card c;
+        struct err e = {0};
+        struct card_row condition = {.line = card_find("condition")};
+        assert_true(csr_from_triplets(&A, 3, 3, 7, row, col, re, complex ? im : NULL, NULL, NULL));
+        card_of(&c, &A);
+        c.until_us = 0;
+        assert_false(condition.line->run(&c, &condition, &e));
+        assert_int_equal(e.code, E_LIMIT);
+        needs[complex] = c.needs_us;
+        card_free(&c);
+        csr_free(&A);
+    }
+    assert_true(needs[0] > 0 && needs[1] == 8 * needs[0]);
+}
+
 /* A row with two columns, and a column with two rows: no x satisfies both equations of the latter. */
 TEST(a_tall_part_outweighs_a_wide_one)
 {

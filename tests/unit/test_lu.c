@@ -6,6 +6,8 @@
 #include "kits/talk.h"
 #include "kits/test.h"
 #include "gpu/emu/emu.h"
+#include "base/mem.h"
+#include "matrix/arithmetic.h"
 #include "matrix/csr.h"
 #include "matrix/reference.h"
 #include "lu/lu.h"
@@ -453,6 +455,21 @@ TEST(test_errors)
     assert_true(error > 1e-3 && fabs(v->error - error) < 1e-12 * error);
     assert_true(fabs(v->backward - residual / (norm * most_x + most_b)) < 1e-12 * v->backward);
     lu_free(v);
+    csr_free(&A);
+}
+
+/* A dense matrix that takes 70 % of the memory: there is room for it, but not for its factors beside it. */
+TEST(test_room_for_factors)
+{
+    struct csr A;
+    struct lu *v = NULL;
+    struct err e = {0};
+    int64_t n = (int64_t)sqrt(0.7 * (double)mem_available() / sizeof(double));
+    struct lu_options o = {.method = lu_find("lu-serial"), .dev = device_open("cpu", &e), .real = T_F64};
+    assert_true(csr_identity(&A, 1, n, &e));
+    assert_false(lu_begin(&v, &A, &o, &e));
+    assert_int_equal(e.code, E_MEMORY);
+    assert_non_null(strstr(e.text, "of the host's memory (for the matrix and its factors), but only"));
     csr_free(&A);
 }
 
