@@ -6,6 +6,7 @@ import random
 import signal
 import subprocess
 import tempfile
+import time
 
 from harness import PROGRAM, main
 
@@ -162,6 +163,13 @@ def test_files_are_loaded_first():
     assert replies[2]["id"] == 1 and replies[2]["record"]["nnz"] == 9
 
 
+def test_the_seconds_of_a_request():
+    with Server() as server:
+        began = time.monotonic()
+        seconds = server.run("gen poisson3d 30; stats")[-1]["end"]["seconds"]
+        assert 0 < seconds <= time.monotonic() - began
+
+
 # ---- cancelling ----
 
 def test_cancel_the_running_request():
@@ -186,6 +194,18 @@ def test_cancel_a_waiting_request():
         ends = [server.answer()[-1] for _ in range(4)]
         assert [e["id"] for e in ends] == [1, 2, 3, 4]
         assert [e["end"]["kind"] for e in ends] == ["cancelled", "cancelled", None, None]
+
+
+def test_only_requests_that_run_lines_are_cancelled():
+    with Server() as server:
+        server.send(id=1, run=SLOW)
+        server.progress("iteration")
+        server.send(id=2, cancel=99)  # waits, and is answered after the first
+        server.send(id=3, cancel=2)
+        server.send(id=4, cancel=1)
+        ends = [server.answer()[-1] for _ in range(4)]
+        assert [e["id"] for e in ends] == [1, 2, 3, 4]
+        assert [e["end"]["kind"] for e in ends] == ["cancelled", "usage", "usage", None], ends
 
 
 def test_cancel_at_once_is_never_lost():

@@ -40,15 +40,33 @@ static int print_replies(void)
     return !ok;
 }
 
+/* Print the progress of work whose total is not known, and of work whose total is 20. */
+static int print_progress(void)
+{
+    struct session s;
+    struct err e = {0};
+    if (!protocol_open(&e) || !session_new(&s, protocol_data(), protocol_messages(), OUT_JSON, &e)) return 1;
+    protocol_begin(&s);
+    for (int total = 0; total <= 20; total += 20) {
+        char text[200];
+        s.progress = (struct progress){.what = "reading", .done = 5, .total = total};
+        session_progress(&s, text, sizeof text);
+        out_progress(s.out, text);
+    }
+    session_free(&s);
+    protocol_close();
+    return 0;
+}
+
 /* What the process wrote to its standard output and its standard error. */
-static void run_apart(FILE *out, FILE *messages)
+static void run_apart(int (*print)(void), FILE *out, FILE *messages)
 {
     int status;
     pid_t child = fork();
     if (!child) {
         dup2(fileno(out), STDOUT_FILENO);
         dup2(fileno(messages), STDERR_FILENO);
-        _exit(print_replies());
+        _exit(print());
     }
     assert_int_equal(waitpid(child, &status, 0), child);
     assert_int_equal(status, 0);
@@ -63,7 +81,7 @@ TEST(a_record_is_never_torn)
     char *line = NULL, said[64] = "";
     size_t room = 0;
     int n = 0;
-    run_apart(out, messages);
+    run_apart(print_replies, out, messages);
     for (; getline(&line, &room, out) > 0; n++) {
         cJSON *reply = cJSON_Parse(line);
         if (!reply) fail_msg("reply %d is not JSON: %.60s", n, line);
@@ -76,6 +94,23 @@ TEST(a_record_is_never_torn)
     assert_non_null(fgets(said, sizeof said, messages)); /* the remark that came within the record */
     assert_non_null(strstr(said, "a remark"));
     free(line);
+    fclose(out);
+    fclose(messages);
+}
+
+TEST(a_total_that_is_not_known_is_null)
+{
+    static const char *const wanted[] = {"\"what\":\"reading\",\"done\":5,\"total\":null}",
+                                         "\"what\":\"reading\",\"done\":5,\"total\":20}"};
+    FILE *out = tmpfile(), *messages = tmpfile();
+    char line[1000];
+    run_apart(print_progress, out, messages);
+    assert_non_null(fgets(line, sizeof line, out)); /* ready */
+    for (int i = 0; i < COUNT(wanted); i++) {
+        assert_non_null(fgets(line, sizeof line, out));
+        if (!strstr(line, wanted[i])) fail_msg("expected %s in %s", wanted[i], line);
+    }
+    assert_null(fgets(line, sizeof line, out));
     fclose(out);
     fclose(messages);
 }
