@@ -260,7 +260,7 @@ def test_cancel_and_interrupt():
                 raise AssertionError
             assert spy.list().first["name"] == "poisson3d"  # the session and its matrix are still there
         with warpspy.Session(progress=when_it_iterates(lambda: os.kill(os.getpid(), signal.SIGINT))) as spy:
-            signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell lets what it runs in the background ignore it
+            signal.signal(signal.SIGINT, signal.default_int_handler)  # programs in a shell's background ignore it
             try:
                 spy.run(ENDLESS)
             except KeyboardInterrupt:
