@@ -585,6 +585,20 @@ def test_interrupt_does_not_wait_for_the_end_of_an_iteration():
     vanish(pids)
 
 
+def test_a_cancelled_set_up_is_waited_for():
+    s = at_prompt(XDG_CONFIG_HOME=environment()["XDG_CONFIG_HOME"])
+    s.line("ranks 2; gen poisson3d 30")
+    s.wait("27,000")
+    s.line("solve direct mumps on ranks")
+    s.wait("set-up on the ranks")
+    s.child.send("\x03")
+    s.wait("cancelled")
+    s.line("spmv on ranks reps 1")
+    s.wait_for(lambda: "worst error" in s.text() or "PETSc failed" in s.text(), "the product")
+    assert "PETSc failed" not in s.text(), s.text()
+    quits(s)
+
+
 if __name__ == "__main__":
     if not worker() or not shutil.which("mpiexec"):
         print("skip the tests with PETSc: warpspy-ranks was not built; install PETSc and MPI, then `make ranks`")
