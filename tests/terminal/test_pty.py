@@ -682,6 +682,19 @@ def test_keys_typed_before_a_question_are_part_of_the_answer():
     quits(s)
 
 
+def test_lines_as_wide_as_the_screen_take_one_row_of_a_page():
+    s = at_prompt()
+    with open(os.path.join(s.home, "wide.txt"), "w") as file:
+        file.writelines(f" line {i:02}".ljust(80, ".") + "\n" for i in range(60))
+    s.line(f"lesson {s.home}/wide.txt")
+    s.wait("Enter: go on")
+    text = s.text()
+    assert "line 20" in text and "line 24" not in text, text  # the last row is for the prompt
+    s.child.send("q")
+    s.wait("You left the lesson")
+    quits(s)
+
+
 def test_a_lesson_in_a_pipe_does_not_wait():
     home = tempfile.mkdtemp()
     with open(os.path.join(home, "paged.txt"), "w") as f:
