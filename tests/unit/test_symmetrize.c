@@ -218,6 +218,11 @@ TEST(test_memory)
     assert_int_equal(e.code, E_MEMORY);
     assert_non_null(strstr(e.text, "sym needs"));
     assert_int_equal(fake.nblocks, 0);
+    /* the memory of the emulator is that of the host, which also holds the result */
+    fake.budget = 19 * bytes / 10;
+    err_clear(&e);
+    assert_false(sym_begin(&v, &A, &o, &e));
+    assert_non_null(strstr(e.text, "the matrix and its copy needs"));
     csr_free(&A);
 }
 
