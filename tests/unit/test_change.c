@@ -657,6 +657,30 @@ TEST(test_true_residual_is_checked_after_restart)
     talk_close(&t);
 }
 
+/* A true residual is that of the iteration for which it is recorded: before rounding matters, the recurrence of cg
+   gives the same one. */
+TEST(test_true_residuals_belong_to_their_iterations)
+{
+    struct talk t;
+    struct err e = {0};
+    int checked = 0;
+    talk_open(&t, OUT_TEXT);
+    talk_line(&t, "gen poisson2d 110; solve cg tol 1e-9 maxit 5 on cpu");
+    assert_true(talk_line(&t, "change maxit 2000"));
+    struct solve *v = t.s.solve;
+    v->paused = false;
+    while (v->reason == RUNNING)
+        if (!solve_slice(v, 1000, &e)) fail_msg("%s", e.text);
+    for (int64_t k = 0; k < v->history.ntruth; k++) {
+        const struct truth *at = &v->history.truth[k];
+        if (at->iteration == 0) continue;
+        assert_float_equal(at->residual, v->history.residual[at->iteration], 1e-3 * at->residual);
+        checked++;
+    }
+    if (!checked) fail_msg("no true residual in %lld iterations", (long long)v->iterations);
+    talk_close(&t);
+}
+
 static void count_words(void *user, const char *word)
 {
     (void)word;
