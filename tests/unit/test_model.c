@@ -6,6 +6,8 @@
 #include "machine/device.h"
 #include "machine/kernel.h"
 #include "machine/mat.h"
+#include "matrix/csr.h"
+#include "matrix/gen.h"
 #include "session/matrix.h"
 #include "base/mem.h"
 #include "microscope/modeled.h"
@@ -301,6 +303,22 @@ TEST(test_additions_to_one_sector)
     for (int l = 0; l < k->work.n; l++) hot = fmax(hot, k->work.launch[l].hot);
     assert_true(hot >= longest && hot < 2 * longest);
     mem_free(k);
+}
+
+/* Additions that are spread evenly over the sectors of y delay one another as model_even_hot says: each sector of 4
+   rows gets 32 additions, of which the k-th counts as one of 2 k. */
+TEST(test_even_additions)
+{
+    struct csr A = {0};
+    struct machine g = machine_reference();
+    struct workload *w = mem_new(1, sizeof *w, "a test", NULL);
+    double hot = 0, even = model_even_hot(8 * 12000, 12000 / 4);
+    assert_true(generator_find("random")->make((int64_t[PARAMS_MAX]){12000, 8, 0}, 1, NULL, &A, NULL));
+    assert_true(w && watch_all_blocks(kernel_find("coo-atomic"), &A, &g, w));
+    for (int l = 0; l < w->n; l++) hot += w->launch[l].hot;
+    if (hot < even || hot > 1.1 * even) fail_msg("%g, but %g if even", hot, even);
+    csr_free(&A);
+    mem_free(w);
 }
 
 /* ---- planted causes ---- */
