@@ -722,6 +722,28 @@ TEST(test_remedies)
     assert_null(strstr(t.out, "as good as it gets"));
 }
 
+/* Not more additions go to one sector than the rows of 4 neighbouring elements of y have entries, whatever a sample
+   estimates. */
+TEST(test_a_sector_gets_the_entries_of_its_rows)
+{
+    char expected[80];
+    struct finding f[FINDINGS_MOST];
+    struct modeled *k = model_of("gen circuit 5000 1", "coo-atomic", T_F64);
+    const struct csr *A = &session_matrix(&t.s, NULL, NULL)->csr;
+    int64_t most = 0;
+    for (int64_t i = 0; i < A->rows; i += 4) {
+        int64_t end = i + 4 < A->rows ? i + 4 : A->rows, n = A->rowptr[end] - A->rowptr[i];
+        most = n > most ? n : most;
+    }
+    for (int l = 0; l < k->work.n; l++) k->work.launch[l].hottest = 1e9;
+    int n = findings_of(k, A, f), at = 0;
+    while (at < n && strcmp(f[at].cause, "atomics") != 0) at++;
+    assert_true(at < n);
+    snprintf(expected, sizeof expected, "up to %lld go to one sector", (long long)most);
+    if (!strstr(f[at].text, expected)) fail_msg("%s, not: %s", expected, f[at].text);
+    mem_free(k);
+}
+
 /* Sampled counts are scaled up, and never exceed their maximum. */
 TEST(test_atomics_are_bounded)
 {
