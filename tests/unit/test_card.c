@@ -361,7 +361,7 @@ TEST(minors_disprove_definiteness)
         struct card c;
         make(&A, 2, 2, 4, (struct entry[]){{0, 0, 1}, {0, 1, a}, {1, 0, a}, {1, 1, 100}});
         card_of(&c, &A);
-        assert_int_equal(c.sign, i ? CARD_INDEFINITE : CARD_POSITIVE);
+        assert_int_equal(c.facts->definite, i ? DEFINITE_NOT : DEFINITE_POSITIVE);
         card_free(&c);
         csr_free(&A);
     }
