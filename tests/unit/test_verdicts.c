@@ -221,6 +221,39 @@ TEST(rooflines_follow_from_bytes_and_times)
     gpu = "auto";
 }
 
+/* If all rows have the same length, each warp runs as long as its block; otherwise some warps wait, but at least one of
+   the up to 32 warps of a block runs. */
+TEST(warps_of_equal_rows_run_as_long_as_their_block)
+{
+    cJSON *even = rows_of("gen band 8192 2", "count csr-scalar"),
+          *uneven = rows_of("gen rmat 12 4", "count csr-scalar");
+    double of_even = number(cJSON_GetArrayItem(even, 0), "busy_percent");
+    double of_uneven = number(cJSON_GetArrayItem(uneven, 0), "busy_percent");
+    if (!(of_even > 99 && of_even <= 100)) fail_msg("%g", of_even);
+    if (!(of_uneven > 100.0 / 32 && of_uneven < 90)) fail_msg("%g", of_uneven);
+    cJSON_Delete(even);
+    cJSON_Delete(uneven);
+}
+
+/* Where pairs are open, `eigs near` is offered at a number beyond the end of the spectrum. */
+TEST(open_pairs_are_looked_for_beyond_the_end)
+{
+    static const char *const parts[] = {"", "smallest "};
+    for (int i = 0; i < COUNT(parts); i++) {
+        char line[80];
+        double near;
+        snprintf(line, sizeof line, "eigs 3 %son cpu maxit 0", parts[i]);
+        cJSON *rows = rows_of("gen poisson2d 30", line);
+        const cJSON *first = cJSON_GetArrayItem(rows, 0);
+        const char *try = cJSON_GetObjectItem(first, "try")->valuestring;
+        if (sscanf(try, "eigs 3 near %lf", &near) != 1) fail_msg("%s", try);
+        double beyond = i ? number(first, "value") - near : near - number(first, "value");
+        if (fabs(beyond / number(first, "residual") - 1) > 1e-3) fail_msg("%s: by %g", try, beyond);
+        cJSON_Delete(rows);
+    }
+    devices_close();
+}
+
 /* A double for each element of b and of x, in each of the columns. 2 A has the entries of A, but no b. */
 TEST(the_memory_of_a_matrix_includes_its_right_sides)
 {
