@@ -789,6 +789,33 @@ TEST(verbatim_lines_stay_whole)
     talk_close(&t);
 }
 
+/* What follows the first line of a numbered item or of a named line is indented below its text. */
+TEST(items_hang)
+{
+    static const struct {
+        const char *line, *printed;
+    } cases[] = {
+        {"2. rows of zeros make A singular", "2. rows of zeros\n   make A singular\n"},
+        {"12. rows of zeros make A singular", "12. rows of zeros\n    make A\n    singular\n"},
+        {"try  rows of zeros make it so", "try  rows of zeros\n     make it so\n"},
+        {"2.5 rows of zeros make it so", "2.5 rows of zeros\nmake it so\n"},
+    };
+    for (int i = 0; i < COUNT(cases); i++) {
+        char *text;
+        size_t n;
+        FILE *f = open_memstream(&text, &n);
+        struct talk t;
+        talk_open(&t, OUT_TEXT);
+        struct out_target before = out_redirect(t.s.out, (struct out_target){.data = f, .columns = 18});
+        out_text(t.s.out, "%s", cases[i].line);
+        out_redirect(t.s.out, before);
+        fclose(f);
+        assert_string_equal(text, cases[i].printed);
+        free(text);
+        talk_close(&t);
+    }
+}
+
 TEST(help_names_kernels_and_sources)
 {
     struct talk t;

@@ -235,6 +235,32 @@ TEST(warps_of_equal_rows_run_as_long_as_their_block)
     cJSON_Delete(uneven);
 }
 
+/* While the equilibrated system is solved, b and r are those of A x = b. */
+TEST(vectors_of_a_scaled_solve_are_not_scaled)
+{
+    static const char *const setup = "load samples/1138_bus.mtx; solve cg scaled b ones step on cpu; step 3";
+    cJSON *b = rows_of(setup, "print b"), *r = rows_of(setup, "print r"), *x = rows_of(setup, "print x");
+    struct talk t;
+    talk_open(&t, OUT_TEXT);
+    assert_true(talk_line(&t, setup));
+    const struct csr *A = &t.s.current->csr;
+    for (int i = 0; i < A->rows; i++) {
+        double sum = 1, size = 1;
+        assert_true(number(cJSON_GetArrayItem(b, i), "value") == 1);
+        for (int k = A->rowptr[i]; k < A->rowptr[i + 1]; k++) {
+            double part = A->val[k] * number(cJSON_GetArrayItem(x, A->col[k]), "value");
+            sum -= part;
+            size += fabs(part);
+        }
+        if (i % 50 == 0) assert_true(fabs(number(cJSON_GetArrayItem(r, i), "value") - sum) <= 1e-12 * size);
+    }
+    talk_close(&t);
+    cJSON_Delete(b);
+    cJSON_Delete(r);
+    cJSON_Delete(x);
+    devices_close();
+}
+
 /* Where pairs are open, `eigs near` is offered at a number beyond the end of the spectrum. */
 TEST(open_pairs_are_looked_for_beyond_the_end)
 {
