@@ -205,6 +205,19 @@ TEST(remaining_iterations)
     assert_true(isnan(solve_left(&v)));
 }
 
+/* Of a long solve, only the last iterations count: its residual falls 10 times as fast in the last 1000 of 100,000. */
+TEST(the_recent_rate_counts)
+{
+    enum { N = 100000, FAST = 1000 };
+    double *hist = malloc((N + 1) * sizeof *hist);
+    struct solve v = {.history.residual = hist, .iterations = N};
+    assert_non_null(hist);
+    for (int i = 0; i <= N; i++) hist[i] = exp(-1e-4 * (i < N - FAST ? i : N - FAST + 10 * (i - N + FAST)));
+    v.set.tol = hist[N] * exp(-1e-3 * 2500);
+    assert_true(fabs(solve_left(&v) - 2500) <= 1);
+    free(hist);
+}
+
 /* The view of a solve that would end in this time. */
 TEST(the_time_left_has_a_unit)
 {
