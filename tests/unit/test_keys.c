@@ -140,6 +140,23 @@ TEST(the_session_goes_on)
     talk_close_screen(&t);
 }
 
+/* Of 8000 sorted rows on 76 columns, Left and Right move by 8000 / 76 = 105 rows, and PgUp and PgDn ten times as far.
+ */
+TEST(pages_of_sorted_rows_are_ten_columns)
+{
+    struct talk t;
+    talk_open_screen(&t);
+    assert_true(talk_line(&t, "gen poisson2d 100 80"));
+    shows(&t, "keys \"t t Home Right\" view rows size 80x24", "place 105 of 8,000");
+    shows(&t, "keys PgDn size 80x24", "place 1,155 of 8,000");
+    shows(&t, "keys \"PgDn PgDn PgUp\" size 80x24", "place 2,205 of 8,000");
+    shows(&t, "keys \"Up Left\" size 80x24", "place 2,101 of 8,000");
+    shows(&t, "keys \"End PgUp Down\" size 80x24", "place 6,948 of 8,000");
+    shows(&t, "keys End size 80x24", "place 7,999 of 8,000 by length (100.0%)");
+    shows(&t, "keys Home size 80x24", "place 0 of 8,000 by length (0.0%)");
+    talk_close_screen(&t);
+}
+
 /* A count typed before the screen is left does not multiply a later step. */
 TEST(a_count_ends_with_its_screen)
 {
