@@ -348,10 +348,11 @@ static bool one_matrix(struct bench *b, const char *name, struct csr *A)
 {
     struct err e = {0};
     struct load_info info = {0};
+    snprintf(info.file, sizeof info.file, "%s", name); /* the session makes a name of it: it may hold blanks */
     bool known = b->gpu || !b->nsaved;
     for (int i = 0; i < b->nsaved && !known; i++) known = is_of(&b->saved[i], A, b->real);
     if (!known) return csr_free(A), true;
-    bool ok = session_add(&b->s, name, A, &info, &e);
+    bool ok = session_add(&b->s, NULL, A, &info, &e);
     b->m = ok ? session_matrix(&b->s, NULL, &e) : NULL;
     ok = b->m && (b->times ? only_measure(b, name) : advise_and_judge(b, name, &e));
     if (!ok) printf("# %s: %s\n", name, e.text);
