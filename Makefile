@@ -78,7 +78,7 @@ SHOWN   := $(if $(filter 1,$(V))$(findstring s,$(firstword -$(MAKEFLAGS))),,1)
 say      = $(if $(SHOWN),@n=$(counted); [ $$n -gt $(MISSING) ] || of=/$(MISSING); printf '[%3d%s] %s %s\n' $$n "$$of" $1 $2)
 
 .PHONY: all tests no-petsc run test check quick check-nocuda asan fuzz fuzz-programs fuzz-keys fuzz-lines layers lint golden mutants \
-  ranks check-gpu compiled-table bench bench-load bench-screen install uninstall deb clean deps deps-test deps-lint format FORCE
+  ranks check-gpu check-model compiled-table bench bench-load bench-screen install uninstall deb clean deps deps-test deps-lint format FORCE
 .SECONDARY:
 all: $(BUILD)/warpspy $(BUILD)/prelude.h.gch
 tests: all $(if $(PETSC),$(RANKS)) $(UNIT_TESTS) $(BUILD)/tests/terminal/draw_frames
@@ -276,6 +276,9 @@ compiled-table: $(filter $(BUILD)/cuda/kernels/%,$(CUDA_OBJ))
 	@gpu/kernels/compiled.py $(BUILD)
 bench: $(if $(NOBUILD),,all $(BENCHES))
 	@tests/bench/bench.sh $(BUILD)
+# Predicted times beside those that were measured on an H200 and saved; needs no GPU, and 10 minutes on two cores.
+check-model: $(BUILD)/tests/bench/bench_model
+	@$< saved tests/bench/h200.jsonl gpu tests/bench/h200.jsonl.gpu generated
 # The screen alone; SCREEN='NONZEROS' of the largest matrix, 1e8 unless said, or SCREEN='keys [PANE]' for keys only.
 bench-screen: $(if $(NOBUILD),,all $(BUILD)/tests/bench/bench_screen)
 	@$(BUILD)/tests/bench/bench_screen $(SCREEN)

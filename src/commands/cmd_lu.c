@@ -50,7 +50,7 @@ static void out_determinant(struct out *o, const struct lu *v)
 {
     char text[128];
     int n;
-    out_int_if(o, "det_sign", NULL, !type_is_complex(v->real) && !v->rounded, v->sign);
+    out_int_if(o, "det_sign", NULL, (!type_is_complex(v->real) || !v->sign) && !v->rounded, v->sign);
     out_num(o, "det_log10", NULL, v->sign ? v->log10_det : NAN, NULL);
     if (out_mode(o) != OUT_TEXT) return;
     if (v->sign && fabs(v->log10_det) < 15)

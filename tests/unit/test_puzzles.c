@@ -235,7 +235,6 @@ TEST(the_next_puzzle_is_not_solved_yet)
     snprintf(next, sizeof next, "Next: `puzzle %s`", p[2].name);
     assert_true(talk_line(&t, "puzzle 1"));
     talk_says(&t, "puzzle check ./solved.cu", next);
-    talk_says(&t, "puzzle", "2 of 10 solved");
     talk_close(&t);
     free(p);
 }
