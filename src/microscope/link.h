@@ -8,7 +8,7 @@ struct device;
 struct machine;
 
 /* An exchange takes start_us + hop_us + bytes / link_items_gbs; all its messages go at the same time. An all-reduce of
-   a few numbers among P parts takes start_us + log2(P) hop_us. */
+   a few numbers among P parts takes start_us + ceil(log2(P)) hop_us. */
 struct link {
     const char *name, *about;
     double start_us; /* once per exchange or all-reduce, in software */
