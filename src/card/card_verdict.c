@@ -140,7 +140,7 @@ static void judge_condition(const struct facts *f, struct card_verdict *v)
     if (!(f->equilibrated > 0)) {
         if (digits_lost(f->condition) >= DIGITS_F32) add_problem(v, "condition at least %.1g as scaled", f->condition);
     } else if (isinf(f->equilibrated)) {
-        add_problem(v, "nearly singular to fp64, even equilibrated: a zero pivot, or a condition beyond 1.8e308");
+        add_problem(v, "nearly singular to fp64, even equilibrated: a zero pivot, or overflow");
     } else if (digits == DIGITS_F64) {
         add_problem(v, "condition about %.1g, equilibrated: nearly singular to fp64", f->equilibrated);
     } else if (digits >= DIGITS_F32) {
