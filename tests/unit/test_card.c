@@ -225,7 +225,7 @@ TEST(the_worst_dominance_is_named)
     /* the Laplacian of a path of 2: singular, so no M-matrix */
     make(&A, 2, 2, 4, (struct entry[]){{0, 0, 1}, {0, 1, -1}, {1, 0, -1}, {1, 1, 1}});
     card_of(&c, &A);
-    check_text(&c, "signs", "signs of an M-matrix, but not dominant");
+    check_text(&c, "signs", "signs of an M-matrix, weakly dominant");
     card_free(&c);
     csr_free(&A);
 }
