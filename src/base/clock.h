@@ -14,8 +14,8 @@ double now_us(void);
 /* For tests: take the time from the function `clock`, so that screens do not depend on the real time. If `clock` is
    NULL, the monotonic clock is used again. */
 void now_replace(double (*clock)(void));
-/* Processor time in us: of this thread, which works in each of its parallel loops, and of the workers (worker.h) that it
-   waited for. Other programs that use the machine hardly change it. */
+/* Processor time in us: of this thread, which works in each of its parallel loops, and of the workers (worker.h) that
+   it waited for. Other programs that use the machine hardly change it. */
 double worked_us(void);
 /* A worker of this thread has used so much more processor time. */
 void worked_add(double us);

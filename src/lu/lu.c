@@ -389,9 +389,10 @@ static void largest_of_lines(const struct csr *A, double *row, double *col)
    beside its own row or column. */
 static bool find_rounded(struct lu *v, const double *diagonal, struct err *e)
 {
-    double *row = mem_new(2 * v->n, sizeof *row, "the sizes of rows", e), *col = row + v->n;
+    double *row = mem_new(2 * v->n, sizeof *row, "the sizes of rows", e);
     double eps = (double)v->n * (type_of_parts(v->real) == T_F64 ? DBL_EPSILON : FLT_EPSILON);
     if (!row) return false;
+    double *col = row + v->n;
     largest_of_lines(v->of, row, col);
     v->rounded = false;
     for (int64_t k = 0; k < v->n; k++) {

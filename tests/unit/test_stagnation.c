@@ -163,7 +163,8 @@ TEST(other_causes_are_found_without_ritz_values)
     talk_close(&t);
 }
 
-/* The number of rows that hold the residual does not depend on the scale of A, although the squares of its numbers overflow. */
+/* The number of rows that contain the residual does not depend on the scale of A, although squares of its numbers
+   overflow. */
 TEST(the_scale_of_a_matrix_changes_no_count)
 {
     static const char *const lines[] = {

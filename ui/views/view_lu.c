@@ -172,8 +172,7 @@ static void draw_step(struct canvas *c, const struct lu_steps *v)
     if (!v->k)
         snprintf(text, sizeof text, "before the first column: the matrix itself");
     else if (pivot == 0)
-        snprintf(text, sizeof text,
-                 "column %lld: all entries from the diagonal down are 0: singular to fp64", k);
+        snprintf(text, sizeof text, "column %lld: all entries from the diagonal down are 0: singular to fp64", k);
     else if (v->pivot == k)
         snprintf(text, sizeof text, "column %lld: pivot %.4g, already in place", k, pivot);
     else
