@@ -279,6 +279,9 @@ TEST(discs_are_bounds)
     check_of(3, 3, 2, wide, "gershgorin", "gershgorin_low", -5, "[-5, 5]");
     check_of(3, 3, 2, wide, "gershgorin", "gershgorin_high", 5, NULL);
     check_of(3, 3, 2, wide, "gershgorin", "rows_high", 10, NULL);
+    /* the discs of the rows end at -1, one of a column reaches 1; and the other way round */
+    check_of(2, 2, 3, (struct entry[]){{0, 0, -3}, {0, 1, 2}, {1, 1, -1}}, "gershgorin", NULL, 0, "regular, below 0");
+    check_of(2, 2, 3, (struct entry[]){{0, 0, -3}, {1, 0, 2}, {1, 1, -1}}, "gershgorin", NULL, 0, "regular, below 0");
     make(&A, 10, 10, 19, tiny);
     card_of(&c, &A);
     assert_false(c.facts->positive_discs);

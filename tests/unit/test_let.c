@@ -360,6 +360,23 @@ static bool nested(struct talk *t, const char *open, int n, const char *close)
     return talk_line(t, line);
 }
 
+/* |3 + 4i| is 5, and the imaginary parts alone differ. */
+TEST(norms_of_differences_count_imaginary_parts)
+{
+    static const int at[] = {0};
+    static const double re[] = {3}, im[] = {4}, more[] = {5};
+    struct talk t;
+    talk_open(&t, OUT_TEXT);
+    for (int k = 0; k < 2; k++) {
+        struct load_info info = {0};
+        struct csr A;
+        assert_true(csr_from_triplets(&A, 1, 1, 1, at, at, re, k ? more : im, NULL, NULL));
+        assert_true(session_add(&t.s, k ? "B" : "A", &A, &info, NULL));
+    }
+    talk_says(&t, "diff A B", "||A - B||_F / ||A||_F  0.2\n");
+    talk_close(&t);
+}
+
 TEST(deep_expressions_end)
 {
     struct talk t;

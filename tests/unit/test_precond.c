@@ -359,6 +359,7 @@ TEST(test_notes)
         {"solve cg precond jacobi sweeps 2 on cpu", "jacobi has no triangles, so `triangles`, `sweeps` and `order`"},
         {"solve cg order rcm on cpu", "but there is no preconditioner; add `precond ilu0` or `precond ic0`"},
         {"solve cg precond ic0 on cpu step; change sweeps 2; continue", "applied         approximately, 2 sweeps"},
+        {"solve cg precond ic0 on emu step; change order colours; continue", "applied         rows ordered by colours; "},
         {"race cg gs precond ic0 triangles levels maxit 5 on cpu", "gs      limit"},
         {"solve cg precond ilu0 block 4 on cpu", "ilu0 has no blocks, so `block` cannot be set; bjacobi has blocks"},
         {"solve cg block 4 on cpu", "but there is no preconditioner; add `precond bjacobi`"},
