@@ -54,3 +54,14 @@ TEST(a_block_holds_its_part_of_everything)
     assert_int_equal(p.entries, 72);
     assert_int_equal(p.bytes, MORE + (VECTORS * 65 + 72) * 8 + 72 * 4 + 66 * 4);
 }
+
+/* Two blocks have enough threads for 8 rows of 7,000 entries; their values and columns, 12 bytes per entry, fit only in
+   four, which is as many as a cluster of the emulator can have. */
+TEST(all_blocks_of_a_cluster_are_used)
+{
+    struct device *emu = device_open("emu", NULL);
+    struct cluster_plan p = plan_of(8, 7000, 0, T_F64);
+    assert_int_equal(cluster_ops_of(emu)->blocks(emu), 4);
+    assert_int_equal(p.blocks, 4);
+    assert_int_equal(p.entries, 14000);
+}

@@ -419,10 +419,16 @@ static void check_exchange_of(const char *what, const struct csr *A, const struc
         outside += x.part[p].outside;
         halo += in;
     }
+    struct part_most worst = exchange_most(&x);
+    int64_t most_out = 0, most_to = 0;
     for (int p = 0; p < P->parts; p++) {
         assert_int_equal(x.part[p].halo_out, out[p]);
         assert_int_equal(x.part[p].to, takers[p]);
+        if (out[p] > most_out) most_out = out[p];
+        if (takers[p] > most_to) most_to = takers[p];
     }
+    assert_int_equal(worst.most.halo_out, most_out);
+    assert_int_equal(worst.most.to, most_to);
     double imbalance = A->nnz ? (double)most * P->parts / (double)A->nnz : 1;
     assert_float_equal(exchange_most(&x).imbalance, imbalance, 1e-12 * imbalance);
     assert_int_equal(x.outside, outside);

@@ -217,6 +217,18 @@ TEST(a_goal_is_met_at_its_limit)
     free(p);
 }
 
+/* One empty line stands between paragraphs, however many the file has. */
+TEST(paragraphs_are_kept_apart)
+{
+    struct err e = {0};
+    struct puzzle *p = calloc(1, sizeof *p);
+    assert_non_null(p);
+    assert_true(puzzle_named("1", p, &e));
+    assert_non_null(strstr(p->prose, "\n\n"));
+    assert_null(strstr(p->prose, "\n\n\n"));
+    free(p);
+}
+
 /* The next puzzle is the first unsolved one below the one that was solved. */
 TEST(the_next_puzzle_is_not_solved_yet)
 {
