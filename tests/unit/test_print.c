@@ -195,6 +195,17 @@ TEST(vectors_of_a_solve)
     talk_close(&t);
 }
 
+/* The numbers of all lines stand below one another, whatever the number of digits of their indices. */
+TEST(indices_are_aligned)
+{
+    struct talk t;
+    talk_open(&t, OUT_TEXT);
+    assert_true(talk_line(&t, "gen poisson2d 12; solve cg on cpu"));
+    talk_says(&t, "print x 96:104", "\n    96: 1    97: 1    98: 1");
+    talk_says(&t, "print x 96:104", "\n   104: 1");
+    talk_close(&t);
+}
+
 TEST(vectors_of_a_paused_solve)
 {
     struct talk t;
