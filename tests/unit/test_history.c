@@ -121,6 +121,19 @@ TEST(changes_after_undo_can_be_undone)
     talk_close(&t);
 }
 
+TEST(the_choice_of_a_device_is_undone)
+{
+    struct talk t;
+    talk_open(&t, OUT_TEXT);
+    assert_true(talk_line(&t, "device cpu; gen poisson2d 4; device emu"));
+    assert_string_equal(t.s.dev->name, "emu");
+    assert_true(talk_line(&t, "undo"));
+    assert_string_equal(t.s.dev->name, "cpu");
+    assert_true(talk_line(&t, "undo"));
+    assert_null(t.s.matrices);
+    talk_close(&t);
+}
+
 TEST(a_dropped_matrix_is_restored)
 {
     struct talk t;

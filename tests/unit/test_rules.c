@@ -4,15 +4,19 @@
 #include "matrix/csr.h"
 #include "matrix/facts.h"
 #include "solvers/rules.h"
+#include "solvers/suits.h"
 
 #include <math.h>
 #include <string.h>
 
+/* Without the zeros of a. */
 static void make(struct csr *A, int rows, int cols, const double *a)
 {
-    int row[9], col[9];
-    for (int k = 0; k < rows * cols; k++) row[k] = k / cols, col[k] = k % cols;
-    assert_true(csr_from_triplets(A, rows, cols, rows * cols, row, col, a, NULL, NULL, NULL));
+    int row[16], col[16], n = 0;
+    double val[16];
+    for (int k = 0; k < rows * cols; k++)
+        if (a[k] != 0) row[n] = k / cols, col[n] = k % cols, val[n++] = a[k];
+    assert_true(csr_from_triplets(A, rows, cols, n, row, col, val, NULL, NULL, NULL));
 }
 
 /* The facts that a solve finds out by itself. */
@@ -93,4 +97,22 @@ TEST(facts_are_kept)
     assert_int_equal(facts_definite(&f, &A), DEFINITE_POSITIVE);
     assert_int_equal(f.definite, DEFINITE_POSITIVE);
     csr_free(&A);
+}
+
+/* Kershaw 1978: a positive definite matrix whose incomplete Cholesky factors need a larger diagonal, of any scale. */
+TEST(factors_exist_at_any_scale)
+{
+    static const double kershaw[16] = {3, -2, 0, 2, -2, 3, -2, 0, 0, -2, 3, -2, 2, 0, -2, 3};
+    static const double scales[] = {1, 1e9, 1e-9};
+    for (int i = 0; i < COUNT(scales); i++) {
+        double a[16];
+        struct facts f = {0}, g = {0};
+        struct csr A;
+        for (int k = 0; k < 16; k++) a[k] = scales[i] * kershaw[k];
+        make(&A, 4, 4, a);
+        assert_true(suits_ic0(&f, &A));
+        A.val[0] = 0; /* a diagonal entry that is 0 */
+        assert_false(suits_ic0(&g, &A));
+        csr_free(&A);
+    }
 }
