@@ -15,6 +15,7 @@ static const struct {
     {{RULER_EVEN, 0, 3, NULL}, 10, 7, {0, 0.5, 1, 1.5, 2, 2.5, 3}},
     {{RULER_EVEN, 13, 87, NULL}, 4, 4, {20, 40, 60, 80}},
     {{RULER_EVEN, 0, 0.003, NULL}, 3, 4, {0, 0.001, 0.002, 0.003}},
+    {{RULER_EVEN, 0, 0.3, NULL}, 3, 4, {0, 0.1, 0.2, 0.3}}, /* 3 * 0.1 is more than 0.3, by rounding */
     {{RULER_WHOLE, 0, 3, NULL}, 10, 4, {0, 1, 2, 3}},
     {{RULER_WHOLE, 0, 1, NULL}, 10, 2, {0, 1}},
     {{RULER_WHOLE, 0, 1200, NULL}, 3, 3, {0, 500, 1000}},

@@ -3,17 +3,22 @@
 #include "kits/test.h"
 #include "session/command.h"
 #include "matrix/csr.h"
+#include "matrix/gen.h"
 #include "session/front.h"
 #include "files/load_info.h"
 #include "base/mem.h"
 #include "matrix/random.h"
+#include "session/matrix.h"
+#include "session/parting.h"
 #include "session/session.h"
 #include "solvers/solve.h"
 #include "ui/screen.h"
 #include "ui/run.h"
 #include "ui/term.h"
 #include "ui/view.h"
+#include "ui/views/view_rows.h"
 #include "ui/views/view_solve.h"
+#include "ui/views/view_spy.h"
 #include "ui/views/view_state.h"
 
 #include <math.h>
@@ -382,4 +387,37 @@ TEST(sizes_of_spy)
             fail_msg("%s: expected `%s`, found:\n%s", table[i].line, table[i].expected, text);
         free(text);
     }
+}
+
+/* Seven parts have a colour each; with more, parts share colours. */
+TEST(colours_of_parts_are_titled)
+{
+    struct parting p = {.P.parts = 7};
+    struct matrix m = {.parting = &p};
+    assert_string_equal(spy_owners_title(&m), "parts ");
+    p.P.parts = 8;
+    assert_string_equal(spy_owners_title(&m), "parts modulo 7: ");
+    m.parting = NULL;
+    assert_string_equal(spy_owners_title(&m), "parts ");
+}
+
+/* A warp has 32 rows, counted from 0, and the last one those that are left. */
+TEST(warps_are_named_by_their_rows)
+{
+    static const struct {
+        int64_t row;
+        const char *name;
+    } cases[] = {{0, "0-31 ("}, {32, "32-63 ("}, {64, "64-95 ("}, {96, "96-99 ("}};
+    struct csr A;
+    struct err e = {0};
+    int64_t params[PARAMS_MAX] = {10, 10};
+    assert_true(generator_find("poisson2d")->make(params, 1, NULL, &A, &e));
+    struct rows_state rows = {.mode = WARPS, .lengths.A = &A};
+    struct view_state st = {.own = &rows, .rows = 100};
+    for (int i = 0; i < COUNT(cases); i++) {
+        char name[64];
+        rows_member_name(&st, cases[i].row, name, sizeof name);
+        if (strncmp(name, cases[i].name, strlen(cases[i].name)) != 0) fail_msg("row %d: %s", (int)cases[i].row, name);
+    }
+    csr_free(&A);
 }
