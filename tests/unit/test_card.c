@@ -289,6 +289,20 @@ TEST(discs_are_bounds)
     csr_free(&A);
 }
 
+/* Sums that agree to 12 digits count as equal. */
+TEST(equal_sums_are_weakly_dominant)
+{
+    static const struct {
+        double more, strict;
+    } cases[] = {{1e-10, 2}, {1e-11, 2}, {1e-13, 0}};
+    for (int i = 0; i < COUNT(cases); i++) {
+        double d = 1 + cases[i].more;
+        struct entry e[] = {{0, 0, d}, {0, 1, 1}, {1, 0, 1}, {1, 1, d}};
+        check_of(2, 2, 4, e, "dominance", "rows_strict", cases[i].strict, NULL);
+        check_of(2, 2, 4, e, "dominance", "rows_weak", 2 - cases[i].strict, NULL);
+    }
+}
+
 /* Scaling is worth a word if it changes the condition; 7 digits are all that fp32 has. */
 TEST(conditions_are_worded)
 {
