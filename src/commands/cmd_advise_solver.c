@@ -313,7 +313,8 @@ bool run_advise_solver(struct session *s, const struct args *a, struct err *e)
         ok = out_options(s, &q, &advice, peer_find(arg(a, "options")), e);
     else if (ok) {
         say(s, &advice, m, q.options.scaled, a);
-        if (advice.dev->kind == DEV_CPU) out_busy(s->out, &from);
+        if (advice.dev->kind == DEV_CPU)
+            out_busy(s->out, &from, "The times above are processor time; a solve takes longer by the clock.");
     }
     if (ok && advice.stopped) ok = fail(e, E_CANCELLED, "cancelled; the trials above are complete");
     solver_advice_free(&advice);

@@ -304,7 +304,8 @@ static bool rank(struct session *s, const struct args *a, const struct spmv_requ
     if (ok || r.nruns) { /* show the kernels that were measured before a cancellation */
         bool kept = spmv_keep(s, w->matrix, r.run, r.nruns, o, e);
         if (kept) out_results(s, w, &r, a);
-        if (kept && w->dev->kind == DEV_CPU) out_busy(s->out, &from);
+        if (kept && w->dev->kind == DEV_CPU)
+            out_busy(s->out, &from, "Measured times are therefore too long, and measured ceilings too low.");
         ok &= kept;
     }
     if (ok && r.wrong) ok = fail(e, E_NUMERIC, "a kernel's result is wrong (see above); its time is not shown");

@@ -363,12 +363,12 @@ void out_remarks(struct out *o, const struct run *r, int n)
         out_text(o, "A bound above the time is left out: the ceilings were measured while the machine was busy.");
 }
 
-void out_busy(struct out *o, const struct busy *from)
+void out_busy(struct out *o, const struct busy *from, const char *means)
 {
     struct busy now = busy_now("");
     double others = busy_others(from, &now);
     long processors = sysconf(_SC_NPROCESSORS_ONLN);
     if (others <= BUSY_FROM) return;
     out_text(o, "The machine is busy: other programs use %.1f of %ld processors.", others, processors);
-    out_text(o, "Measured times are therefore too long, and measured ceilings too low.");
+    out_text(o, "%s", means);
 }

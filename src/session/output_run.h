@@ -40,7 +40,7 @@ void out_run(struct out *o, const struct matrix *m, const struct run *r, enum ru
 void out_fitting(struct out *o, const char *why_not);
 /* Print remarks on n runs, in text only. */
 void out_remarks(struct out *o, const struct run *r, int n);
-/* In text, print a warning if other programs have kept the machine busy since `from`. */
-void out_busy(struct out *o, const struct busy *from);
+/* In text, print a warning if other programs have kept the machine busy since `from`, and what that means. */
+void out_busy(struct out *o, const struct busy *from, const char *means);
 
 #endif
