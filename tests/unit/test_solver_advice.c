@@ -429,7 +429,7 @@ TEST(the_command_says_what_it_takes)
     talk_open(&t, OUT_TEXT);
     assert_true(talk_line(&t, "gen poisson2d 20; gen random 50 3 as R"));
     talk_says(&t, "advise solver poisson2d", "Take `solve ");
-    talk_says(&t, "advise solver R", "Take `solve direct R`: ");
+    talk_says(&t, "advise solver R", "direct (spqr) ");
     talk_says(&t, "advise solver R", "cg: needs a symmetric positive definite matrix, but A is not symmetric");
     assert_true(talk_line(&t, "gen random 30 3 20 as W"));
     talk_says(&t, "advise solver W", "\nall iterative methods: a solve by iteration needs a square matrix, but W has");
