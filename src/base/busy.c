@@ -26,9 +26,7 @@ static double all_us(const char *root)
 
 struct busy busy_now(const char *root)
 {
-    struct timespec own;
-    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &own);
-    return (struct busy){steady_us(), all_us(root), (double)own.tv_sec * 1e6 + (double)own.tv_nsec / 1e3};
+    return (struct busy){steady_us(), all_us(root), clock_read_us(CLOCK_PROCESS_CPUTIME_ID)};
 }
 
 double busy_others(const struct busy *from, const struct busy *to)

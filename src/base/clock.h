@@ -4,6 +4,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <time.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -14,6 +15,8 @@ double now_us(void);
 /* For tests: take the time from the function `clock`, so that screens do not depend on the real time. If `clock` is
    NULL, the monotonic clock is used again. */
 void now_replace(double (*clock)(void));
+/* Microseconds on a clock of the system; 0 if it cannot be read. */
+double clock_read_us(clockid_t clock);
 /* Processor time in us: of this thread, which works in each of its parallel loops, and of the workers (worker.h) that
    it waited for. Other programs that use the machine hardly change it. */
 double worked_us(void);

@@ -42,12 +42,11 @@ static void *worker_main(void *p)
 /* Add the processor time that the worker has used since the last call to that of this thread. */
 static void count_work(struct worker *w, bool done, double *counted)
 {
-    struct timespec t = {0};
     double us = 0;
     if (done)
         us = w->worked_us;
-    else if (atomic_load(&w->started) && !clock_gettime(w->clock, &t))
-        us = (double)t.tv_sec * 1e6 + (double)t.tv_nsec * 1e-3;
+    else if (atomic_load(&w->started))
+        us = clock_read_us(w->clock);
     if (us > *counted) worked_add(us - *counted), *counted = us;
 }
 
