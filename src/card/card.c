@@ -347,20 +347,15 @@ static bool run_lines(struct card *c, const char *only, bool for_solvers, struct
     return true;
 }
 
-static struct facts *with_values(struct facts *f, const struct load_info *info)
-{
-    f->no_values = load_info_is_pattern(info);
-    return f;
-}
-
 bool card_make(struct card *c, const struct csr *A, const struct load_info *info, struct facts *facts, bool all,
                const char *only, struct watch *w, struct err *e)
 {
     bool unlimited = all || only || is_small(A);
+    facts->no_values = load_info_is_pattern(info);
     *c = (struct card){.A = A,
                        .info = info,
-                       .facts = with_values(facts, info),
-                       .pattern = load_info_is_pattern(info),
+                       .facts = facts,
+                       .pattern = facts->no_values,
                        .watch = w,
                        .left_us = unlimited ? INFINITY : card_limit_us,
                        .until_us = INFINITY};

@@ -91,7 +91,6 @@ struct card_symmetry {
     int64_t off;      /* entries (i, j) off the diagonal */
     int64_t mirrored; /* entries off the diagonal for which (j, i) is stored too */
     int64_t equal;    /* entries off the diagonal with a_ij == a_ji, where 0 is what is not stored */
-    double skew;      /* ||A - A'||_F / ||A||_F, A' conjugated; NaN if A has NaN or inf */
     bool pattern;     /* the pattern is symmetric */
     bool values;      /* A equals its transpose; a real A: up to rounding */
     bool hermitian;   /* A = A' up to rounding; for a real matrix, the same as `values` */

@@ -77,6 +77,13 @@ static bool near_semidefinite(struct card *c, struct card_row *r, struct err *e)
     return proved(c, r, DEFINITE_UNDECIDED, "undecided");
 }
 
+static bool with_factor(struct card *c, struct card_row *r)
+{
+    card_say(r, "positive definite by Cholesky, with a margin for rounding");
+    card_advise(r, "cg, ic0");
+    return proved(c, r, DEFINITE_POSITIVE, "cholesky");
+}
+
 static bool without_factor(struct card *c, struct card_row *r, double us, struct err *e)
 {
     struct card_cholesky l;
@@ -93,21 +100,14 @@ static bool by_cholesky(struct card *c, struct card_row *r, double us, struct er
     struct card_cholesky l;
     if (!card_cholesky(c, CARD_MARGIN_BELOW, &l, e)) return false;
     card_set(r, "cholesky_nnz", l.nnz);
-    if (!l.positive) return without_factor(c, r, us, e);
-    card_say(r, "positive definite by Cholesky, with a margin for rounding");
-    card_advise(r, "cg, ic0");
-    return proved(c, r, DEFINITE_POSITIVE, "cholesky");
+    return l.positive ? with_factor(c, r) : without_factor(c, r, us, e);
 }
 
 /* If the matrix is too large to factor, run cg: a search direction p with p'Ap < 0 disproves definiteness. */
 static bool by_ritz(struct card *c, struct card_row *r, struct err *e)
 {
     struct card_lanczos l;
-    if (c->facts->definite == DEFINITE_POSITIVE) { /* facts_definite has factored A in its envelope */
-        card_say(r, "positive definite by Cholesky, with a margin for rounding");
-        card_advise(r, "cg, ic0");
-        return proved(c, r, DEFINITE_POSITIVE, "cholesky");
-    }
+    if (c->facts->definite == DEFINITE_POSITIVE) return with_factor(c, r); /* facts_definite has found it */
     if (c->A->imag) {
         card_say(r, "not known: complex, and too large to factor");
         return true;

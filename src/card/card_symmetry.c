@@ -99,11 +99,11 @@ const struct card_symmetry *card_symmetry(struct card *c, struct err *e)
     out->off = m.off;
     out->mirrored = m.mirrored;
     out->equal = m.equal;
-    f->skew = out->skew = m.all > 0 ? sqrt(m.skew / m.all) : m.all == 0 ? 0 : NAN;
+    f->skew = m.all > 0 ? sqrt(m.skew / m.all) : m.all == 0 ? 0 : NAN;
     out->pattern = f->symmetry.pattern;
     out->values = c->A->imag ? f->symmetry.values : f->symmetry.rounding;
     out->hermitian = f->symmetry.rounding;
-    f->has_skew = !isnan(f->skew);
+    f->has_skew = true;
     c->has_symmetry = true;
     return out;
 }
@@ -154,22 +154,22 @@ static bool run_values(struct card *c, struct card_row *r, struct err *e)
     card_set(r, "hermitian", c->facts->symmetry.hermitian);
     card_set(r, "to_rounding", c->facts->symmetry.rounding);
     card_set(r, "equal", s->off ? (double)s->equal / (double)s->off : 1);
-    card_set(r, "skew", s->skew);
-    if (isnan(s->skew)) {
+    card_set(r, "skew", c->facts->skew);
+    if (isnan(c->facts->skew)) {
         card_say(r, "not known: the matrix has NaN or inf");
     } else if (s->hermitian) {
         const char *word = c->A->imag ? "hermitian" : "symmetric";
         if (c->facts->symmetry.hermitian)
             card_say(r, "%s", word);
         else
-            card_say(r, "%s to rounding, ||A - A'|| = %.2g ||A||", word, s->skew);
+            card_say(r, "%s to rounding, ||A - A'|| = %.2g ||A||", word, c->facts->skew);
         if (c->facts->symmetry.hermitian) card_advise(r, "storing one half is enough");
         card_advise_unless(r, CARD_IF_SINGULAR | CARD_IF_SIGN_KNOWN, "cg if also definite");
     } else if (s->values) {
         card_say(r, "symmetric, not hermitian");
     } else {
-        card_say(r, "%s||A - A'|| = %.2g ||A||", c->A->imag ? "neither hermitian nor symmetric, " : "", s->skew);
-        advise_unsymmetric(r, s->skew);
+        card_say(r, "%s||A - A'|| = %.2g ||A||", c->A->imag ? "neither hermitian nor symmetric, " : "", c->facts->skew);
+        advise_unsymmetric(r, c->facts->skew);
     }
     return true;
 }

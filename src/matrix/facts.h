@@ -31,7 +31,7 @@ struct facts {
     bool no_values;  /* the file is a pattern: the values of A are ones */
     bool has_symmetry, has_skew, has_dominance;
     struct symmetry symmetry;
-    double skew;             /* ||A - A'||_F / ||A||_F, A' conjugated */
+    double skew;             /* ||A - A'||_F / ||A||_F, A' conjugated; NaN if A has NaN or inf */
     enum dominant dominance; /* of the rows */
     bool strict;             /* strictly dominant in all rows or in all columns */
     enum definiteness definite;

@@ -233,11 +233,11 @@ static bool find_symmetry(struct inquiry *q, const char *cause, struct err *e)
 {
     const struct card *c = &q->card;
     (void)e;
-    if (!q->v->solver->symmetric || fact_symmetric(c->facts) != FACT_NO) return true;
-    struct evidence *x = add(q, cause, c->symmetry.skew);
+    if (!q->v->solver->symmetric || fact_symmetric(c->facts) != FACT_NO || !c->facts->has_skew) return true;
+    struct evidence *x = add(q, cause, c->facts->skew);
     if (!x) return true;
     snprintf(x->text, sizeof x->text, "A is not %s (||A - A'|| = %.2g ||A||), and %s needs %s",
-             c->A->imag ? "hermitian" : "symmetric", c->symmetry.skew, q->v->solver->name, q->v->solver->needs);
+             c->A->imag ? "hermitian" : "symmetric", c->facts->skew, q->v->solver->name, q->v->solver->needs);
     snprintf(x->next, sizeof x->next, "advise solver %s", q->m->name);
     return true;
 }
