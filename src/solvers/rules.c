@@ -33,9 +33,9 @@ static unsigned traits_of(const struct facts *f, const struct csr *A)
 
 static const char definite[] = "A is symmetric positive definite, and cg makes use of that",
                   minus_definite[] = "A is symmetric negative definite, and cg makes use of that",
-                  semidefinite[] = "for symmetric semidefinite matrices",
-                  symmetric[] = "for symmetric matrices, definite or not", all[] = "for any matrix",
-                  never_grows[] = "its residual never grows within a cycle";
+                  semidefinite[] = "for symmetric semidefinite matrices";
+const char because_symmetric[] = "for symmetric matrices, definite or not", because_any[] = "for any matrix",
+           because_never_grows[] = "its residual never grows within a cycle";
 
 static const struct rule rules[] = {
     {NOT_FINITE, .verdict = "none, until NaN and inf are removed"},
@@ -48,12 +48,13 @@ static const struct rule rules[] = {
     {IS(DEFINITE_NEGATIVE), "cg", "ic0", minus_definite, "cg, which solves -A x = -b, with precond ic0 or jacobi"},
     {IS(DEFINITE_SEMI), "cg", "ic0", semidefinite, "cg or minres, if b is in the range of A"},
     {IS(DEFINITE_UNDECIDED), "cg", "ic0", semidefinite, "cg, probably: A is semidefinite to rounding; or minres"},
-    {IS(DEFINITE_NOT), "minres", NULL, symmetric, "minres; not cg, because A is not positive definite"},
-    {SYMMETRIC, "minres", NULL, symmetric, "cg if positive definite, which is not proved; otherwise minres"},
-    {NEARLY_SYMMETRIC, "bicgstab", "ilu0", all, "`symmetrize`, then cg if positive definite"},
-    {NO_DIAGONAL, "gmres", NULL, never_grows, "gmres or bicgstab, but not with ilu0, which needs a nonzero diagonal"},
-    {DOMINANT, "bicgstab", "ilu0", all, "bicgstab or gmres; jacobi and gs converge too"},
-    {0, "bicgstab", "ilu0", all, "bicgstab or gmres, with precond ilu0"},
+    {IS(DEFINITE_NOT), "minres", NULL, because_symmetric, "minres; not cg, because A is not positive definite"},
+    {SYMMETRIC, "minres", NULL, because_symmetric, "cg if positive definite, which is not proved; otherwise minres"},
+    {NEARLY_SYMMETRIC, "bicgstab", "ilu0", because_any, "`symmetrize`, then cg if positive definite"},
+    {NO_DIAGONAL, "gmres", NULL, because_never_grows,
+     "gmres or bicgstab, but not with ilu0, which needs a nonzero diagonal"},
+    {DOMINANT, "bicgstab", "ilu0", because_any, "bicgstab or gmres; jacobi and gs converge too"},
+    {0, "bicgstab", "ilu0", because_any, "bicgstab or gmres, with precond ilu0"},
 };
 
 const struct rule *rule_for(const struct facts *f, const struct csr *A)

@@ -14,6 +14,8 @@ struct rule {
     const char *verdict; /* what `check` says */
 };
 
+/* Reasons that do not depend on the facts: a symmetric matrix suits minres, any matrix ilu0, and gmres is steady. */
+extern const char because_symmetric[], because_any[], because_never_grows[];
 /* The first rule that fits A and its facts; the last one fits every matrix. */
 const struct rule *rule_for(const struct facts *f, const struct csr *A);
 

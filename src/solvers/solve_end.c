@@ -416,8 +416,8 @@ static void explain_drifted(const struct solve *v, char *out, size_t size)
 static void add_advice(const struct solve *v, char *out, size_t size)
 {
     size_t n = strlen(out);
-    bool by_rule =
-        is_definite(v->matrix.facts->definite) && v->next_why == rule_for(v->matrix.facts, v->system.A)->because;
+    const struct facts *f = v->matrix.facts;
+    bool by_rule = v->next_why && is_definite(f->definite) && v->next_why == rule_for(f, v->system.A)->because;
     if (solve_mismatched(v))
         explain_mismatch(v, out + n, size - n);
     else

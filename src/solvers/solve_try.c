@@ -139,7 +139,7 @@ static void for_symmetric(struct solve *v)
     else if (s->definite && by_a && is_one_sided(is))
         for_rounding(v, is);
     else if (!s->symmetric || (s->definite && by_a))
-        propose(v, "minres", "", "for symmetric matrices, definite or not");
+        propose(v, "minres", "", because_symmetric);
     else if (by_a && !is_semidefinite(is))
         snprintf(v->next, sizeof v->next, "check %s only rank", v->matrix.name);
     else if (is_semidefinite(is))
@@ -162,9 +162,9 @@ static void for_any(struct solve *v)
     snprintf(options, sizeof options, "%s%s m %lld", v->pre.method ? " precond " : "",
              v->pre.method ? v->pre.method->name : "", (long long)m);
     if (!v->pre.method && !stuck(v) && takes_ilu0(v))
-        propose(v, s->no_precond || s->symmetric ? "bicgstab" : s->name, " precond ilu0", "for any matrix");
+        propose(v, s->no_precond || s->symmetric ? "bicgstab" : s->name, " precond ilu0", because_any);
     else if (!s->arnoldi || (v->set.m < LONGER_M && v->set.m < v->n))
-        propose(v, "gmres", options, "its residual never grows within a cycle");
+        propose(v, "gmres", options, because_never_grows);
     else
         propose_factors(v);
 }
