@@ -262,7 +262,7 @@ lint: deps-lint layers
 	@tests/lint.sh
 golden: tests
 	@WARPSPY_GOLDEN=write tests/run.py $(BUILD) --golden
-# Faults planted one at a time, and whether the tests find them: 40 minutes on two cores. M='ui format.c' names lists or
+# Faults planted one at a time, and whether the tests find them: half an hour on two cores. M='ui format.c' names lists or
 # sources, M=--hollow empties functions.
 M ?=
 mutants:

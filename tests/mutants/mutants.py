@@ -152,11 +152,11 @@ class Tree:
                                    text=True).stdout.split("\0"):
             if name and (TOP / name).is_file():
                 self.copy(name)
-        for folder in {build, obj}:
-            for path in (TOP / folder).rglob("*"):
-                name = path.relative_to(TOP / folder)
+        for objects in {build, obj}:
+            for path in (TOP / objects).rglob("*"):
+                name = path.relative_to(TOP / objects)
                 if path.is_file() and name.parts[0] not in ("cuda", "asan", "fuzz") and path.suffix != ".a":
-                    self.copy(os.path.join(folder, name))
+                    self.copy(os.path.join(objects, name))
 
     def copy(self, name):
         to = self.top / name
