@@ -34,7 +34,7 @@ static bool play(struct session *s, const struct args *a, struct stage *g, struc
 {
     bool old_ascii = s->front->ascii;
     struct lines outer;
-    if (!lines_begin(s, "`keys`", a, &outer, e)) return false;
+    if (!lines_begin(s, "`keys`", arg(a, "allow"), &outer, e)) return false;
     if (arg_flag(a, "ascii")) s->front->ascii = true;
     stage_begin(g);
     bool ok = explore(s, arg(a, "view"), e);

@@ -16,6 +16,7 @@
 #include "session/right_side.h"
 #include "session/session.h"
 #include "session/session_solve.h"
+#include "session/requests.h"
 #include "session/solver_advice.h"
 #include "solvers/precond.h"
 #include "solvers/solver.h"

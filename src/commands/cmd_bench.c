@@ -16,6 +16,7 @@
 #include "base/registry.h"
 #include "session/output_run.h"
 #include "session/session.h"
+#include "session/requests.h"
 #include "session/spmv.h"
 #include "base/text.h"
 #include "base/watch.h"

@@ -81,7 +81,7 @@ static bool keep(struct session *s, const struct args *a, const struct matrix *m
                     how_many(g->n, "level").text, m->name);
     snprintf(ending, sizeof ending, "level%lld", (long long)k);
     if (!take_level(&B, g, k, e)) return false;
-    bool ok = session_add_derived(s, a, m, ending, &B, k == 0 ? &same : NULL, us, e);
+    bool ok = session_add_derived(s, arg(a, "as"), m, ending, &B, k == 0 ? &same : NULL, us, e);
     csr_free(&B);
     if (!ok) return false;
     out_record(s->out);

@@ -86,7 +86,7 @@ static bool run_scale(struct session *s, const struct args *a, struct err *e)
                  ? "is scaled like the rows, so x of the new matrix is x divided by the scales of "
                    "the columns; `solve scaled` finds x itself"
                  : "is scaled like the rows; x stays the same";
-    bool ok = col && scale(&B, s, m, way, row, col, &v, e) && session_add_derived(s, a, m, "scaled", &B, &c, v.us, e);
+    bool ok = col && scale(&B, s, m, way, row, col, &v, e) && session_add_derived(s, arg(a, "as"), m, "scaled", &B, &c, v.us, e);
     csr_free(&B);
     mem_free(row);
     mem_free(col);
@@ -140,7 +140,7 @@ static bool run_extract(struct session *s, const struct args *a, struct err *e)
     if (!made) return false;
     struct carried rows = {.row0 = win.row0};
     bool all = win.col0 == 0 && win.col1 == m->csr.cols;
-    bool ok = session_add_derived(s, a, m, "part", &B, all ? &rows : NULL, now_us() - begin, e);
+    bool ok = session_add_derived(s, arg(a, "as"), m, "part", &B, all ? &rows : NULL, now_us() - begin, e);
     csr_free(&B);
     if (ok) report_extract(s->out, s->current, m, win);
     return ok;
@@ -188,7 +188,7 @@ static bool run_prune(struct session *s, const struct args *a, struct err *e)
     struct carried c = {.drops_x = below > 0 && B.nnz < m->csr.nnz};
     if (c.drops_x && m->sides.x)
         c.says = "stays, but its x is left out: it does not solve the system without the small entries";
-    bool ok = session_add_derived(s, a, m, "pruned", &B, &c, now_us() - begin, e);
+    bool ok = session_add_derived(s, arg(a, "as"), m, "pruned", &B, &c, now_us() - begin, e);
     csr_free(&B);
     if (ok) report_prune(s->out, s->current, m, below);
     return ok;

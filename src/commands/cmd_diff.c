@@ -148,7 +148,7 @@ static bool keep(struct session *s, const struct args *a, const struct matrix *A
     bool gave = screen_lock_give();
     bool ok = walk(t, fill, &to, &to.n, D.rowptr + 1, &s->watch, e);
     screen_lock_back(gave);
-    ok = ok && session_add_derived(s, a, A, "diff", &D, NULL, now_us() - begin, e);
+    ok = ok && session_add_derived(s, arg(a, "as"), A, "diff", &D, NULL, now_us() - begin, e);
     csr_free(&D);
     return ok;
 }

@@ -17,6 +17,7 @@
 #include "session/output.h"
 #include "session/right_side.h"
 #include "session/session.h"
+#include "session/requests.h"
 #include "session/session_solve.h"
 #include "solvers/solve.h"
 #include "solvers/solver.h"

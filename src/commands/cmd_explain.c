@@ -9,6 +9,7 @@
 #include "session/args.h"
 #include "session/output_candidates.h"
 #include "session/predicted.h"
+#include "session/requests.h"
 #include "session/session.h"
 #include "base/text.h"
 

@@ -132,7 +132,7 @@ static bool keep_sorted(struct session *s, const struct args *a, struct matrix *
     double begin = now_us();
     bool ok = sort_rows(&B, m, &s->watch, e);
     screen_lock_back(gave);
-    ok = ok && session_add_derived(s, a, m, "parts", &B, &c, now_us() - begin, e);
+    ok = ok && session_add_derived(s, arg(a, "as"), m, "parts", &B, &c, now_us() - begin, e);
     csr_free(&B);
     return ok && session_keep_parts(s->current, m, e);
 }

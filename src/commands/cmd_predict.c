@@ -3,6 +3,7 @@
 #include "session/correction.h"
 #include "microscope/modeled.h"
 #include "session/predicted.h"
+#include "session/requests.h"
 #include "session/session.h"
 #include "base/text.h"
 

@@ -19,6 +19,7 @@
 #include "session/session_solve.h"
 #include "solvers/solve.h"
 #include "solvers/solver.h"
+#include "session/requests.h"
 #include "session/spmv.h"
 #include "base/text.h"
 

@@ -63,7 +63,7 @@ static bool run_reorder(struct session *s, const struct args *a, struct err *e)
     bool ok = move(&B, &m->csr, o, perm, &moved, &s->watch, e);
     screen_lock_back(gave);
     struct carried c = {.rows = perm, .cols = perm, .says = "is permuted like the rows, so x of the new matrix is P x"};
-    ok = ok && session_add_derived(s, a, m, o->name, &B, &c, moved.order_us + moved.move_us, e);
+    ok = ok && session_add_derived(s, arg(a, "as"), m, o->name, &B, &c, moved.order_us + moved.move_us, e);
     csr_free(&B);
     mem_free(perm);
     if (ok) report(s->out, s->current, m, o, &moved);

@@ -25,7 +25,7 @@ static bool run_script(struct session *s, const struct args *a, const char *what
         fclose(f);
         return fail(e, E_USAGE, "%s is still being recorded; `record off` ends the recording", name);
     }
-    bool ok = lines_begin(s, what, a, &outer, e);
+    bool ok = lines_begin(s, what, arg(a, "allow"), &outer, e);
     if (ok) {
         s->depth++;
         ok = run_file(s, f, name);

@@ -34,6 +34,7 @@
 #include "session/session_ranks.h"
 #include "session/session_solve.h"
 #include "session/solve_trust.h"
+#include "session/requests.h"
 #include "session/solver_advice.h"
 #include "solve_alone.h"
 #include "machine/sum_tree.h"

@@ -11,6 +11,7 @@
 #include "session/right_side.h"
 #include "session/session.h"
 #include "session/session_ranks.h"
+#include "session/requests.h"
 #include "session/session_solve.h"
 #include "solvers/precond.h"
 #include "solvers/solve.h"

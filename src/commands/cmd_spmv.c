@@ -14,6 +14,7 @@
 #include "session/matrix.h"
 #include "session/output_run.h"
 #include "session/session.h"
+#include "session/requests.h"
 #include "session/spmv.h"
 
 #include <math.h>

@@ -134,7 +134,7 @@ static bool make(struct session *s, const struct args *a, struct matrix *m, cons
     screen_lock_back(gave);
     if (!begun) return false;
     if (ok) t.spmv_us = product_us(s, m, o->dev);
-    ok = ok && session_add_derived(s, a, m, "sym", &A, v->copied ? &same : NULL, t.run_us, e);
+    ok = ok && session_add_derived(s, arg(a, "as"), m, "sym", &A, v->copied ? &same : NULL, t.run_us, e);
     if (ok) report(s, s->current, from, v->nnz, v, &t);
     csr_free(&A);
     sym_free(v);
@@ -212,7 +212,7 @@ static bool transpose_on(struct session *s, const struct args *a, struct matrix 
     bool made = sym_transpose(&T, &m->csr, d, &us, e);
     screen_lock_back(gave);
     if (!made) return false;
-    bool ok = session_add_derived(s, a, m, "t", &T, NULL, us, e);
+    bool ok = session_add_derived(s, arg(a, "as"), m, "t", &T, NULL, us, e);
     csr_free(&T);
     if (!ok) return false;
     out_record(s->out);

@@ -14,6 +14,7 @@
 #include "session/output_timeline.h"
 #include "session/product.h"
 #include "session/session.h"
+#include "session/requests.h"
 #include "session/spmv.h"
 
 #include <stdio.h>

@@ -667,7 +667,7 @@ static bool run_lesson(struct session *s, const struct args *a, struct err *e)
     struct lines outer;
     struct kept_options kept;
     options_remember(s, &kept);
-    bool ok = lines_begin(s, "a lesson", a, &outer, e);
+    bool ok = lines_begin(s, "a lesson", arg(a, "allow"), &outer, e);
     if (ok) {
         drop_earlier(s);
         ok = teach(s, f, path, a, e);

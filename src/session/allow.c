@@ -1,6 +1,5 @@
 /* Permissions: whether lines that the user did not type may run shell commands and write any file. */
 #include "allow.h"
-#include "args.h"
 #include "base/base.h"
 #include "base/err.h"
 #include "base/target.h"
@@ -156,11 +155,10 @@ static void set_guard(struct session *s)
 
 /* A script that may not do something cannot allow it to another script. This is also true of lessons, recordings,
    `keys` and clients. */
-bool lines_begin(struct session *s, const char *from, const struct args *a, struct lines *outer, struct err *e)
+bool lines_begin(struct session *s, const char *from, const char *allow, struct lines *outer, struct err *e)
 {
     struct lines inner = {.from = from};
-    const char *word = a ? arg(a, "allow") : NULL;
-    enum permission given = word ? permission_find(word) : PERMISSIONS;
+    enum permission given = allow ? permission_find(allow) : PERMISSIONS;
     for (enum permission p = 0; p < PERMISSIONS; p++) {
         if (p == given && !is_allowed(s, p)) return cannot_allow(s, p, e);
         inner.allows[p] = p == given || (s->lines.from && s->lines.allows[p]);

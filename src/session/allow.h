@@ -7,7 +7,6 @@
 
 #include "base/registry.h"
 
-struct args;
 struct err;
 struct session;
 struct target;
@@ -23,10 +22,9 @@ struct lines {
     bool allows[PERMISSIONS]; /* what these lines may do, even if the session does not allow it */
 };
 
-/* From now on, lines come from `from`, and files that they write must be allowed by file_may_be_written. `a` holds the
-   arguments of the command that runs the lines, with the grammar [allow PERMISSION]; NULL: none. Pass *outer to
-   lines_end. */
-bool lines_begin(struct session *s, const char *from, const struct args *a, struct lines *outer, struct err *e);
+/* From now on, lines come from `from`, and files that they write must be allowed by file_may_be_written. `allow`
+   names the permission that the user gives to these lines; NULL: none. Pass *outer to lines_end. */
+bool lines_begin(struct session *s, const char *from, const char *allow, struct lines *outer, struct err *e);
 void lines_end(struct session *s, const struct lines *outer);
 /* From now on, lines come from the user; pass the result to lines_end. */
 struct lines lines_of_user(struct session *s);

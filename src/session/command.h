@@ -1,15 +1,13 @@
-/* Commands: their table, and how lines and scripts are run. */
+/* The table of commands, and their traits. */
 #ifndef COMMAND_H
 #define COMMAND_H
 
 #include <stdbool.h>
 #include <stddef.h>
-#include <stdio.h>
 
 struct args;
 struct err;
 struct session;
-struct words;
 
 /* To add a command, write a file that ends with a `struct command`, and add one line to commands.def. The grammar is a
    list of items separated by spaces. KIND (in capitals): a value of this kind, by position; word: a required word;
@@ -40,27 +38,7 @@ extern const struct registry command_registry;
 const struct command *command_find(const char *name); /* by its name or an alias */
 /* The command that a typed word stands for: its name, an alias, or the beginning of exactly one name. NULL: none. */
 const struct command *command_typed(const char *word);
-/* Split the next command of a line into words: by words_split_formula if the command takes a formula, else by
-   words_split. */
-bool command_split(struct words *w, const char **line, struct err *e);
-/* Run one line, which may contain commands separated by ';', quotes, a # comment, or !COMMAND for the shell. Returns
-   false if any command failed; its error has been printed through out_error. */
-bool run_line(struct session *s, const char *line);
-bool run_file(struct session *s, FILE *f, const char *name); /* run the lines of f up to the first failure */
-/* Call `give` with each completion of the word that ends at `line[pos]`. */
-void complete(struct session *s, const char *line, size_t pos, void (*give)(void *user, const char *word), void *user);
-
-enum { SOURCE_DEPTH = 16 }; /* the deepest nesting of scripts */
 /* The title of the command's group in `help`. */
 const char *command_group(const struct command *c);
-/* Read the next line of f, without its line end, into line[LINE_LIMIT + 2]. If a line is too long or contains a NUL
-   byte, it is read to its end and refused. */
-enum got { GOT_LINE, GOT_END, GOT_BAD };
-enum got line_next(FILE *f, char *line, struct err *e);
-/* Run the lines of f, called `name` in messages. If `stop` is set, stop at the first line that fails. */
-bool run_stream(struct session *s, FILE *f, const char *name, bool stop);
-/* Run a command given as separate words, such as load and a file name; quotes and # in the words have no special
-   meaning. */
-bool run_words(struct session *s, int n, const char *const *word);
 
 #endif

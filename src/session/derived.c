@@ -1,6 +1,5 @@
 /* Adds a matrix that a command derived from another matrix to the session, with its right sides. */
 #include "derived.h"
-#include "args.h"
 #include "base/mem.h"
 #include "matrix.h"
 #include "output.h"
@@ -62,13 +61,13 @@ bool session_carry_sides(struct session *s, const struct matrix *of, const struc
     return !c || map_sides(s->current, &of->sides, c, e);
 }
 
-bool session_add_derived(struct session *s, const struct args *a, const struct matrix *of, const char *ending,
+bool session_add_derived(struct session *s, const char *name, const struct matrix *of, const char *ending,
                          struct csr *A, const struct carried *c, double us, struct err *e)
 {
     struct load_info info = {.object = "matrix", .symmetry = "general", .nnz_stored = A->nnz, .ms = us / 1000};
     snprintf(info.field, sizeof info.field, "%s", field_after(of, A));
     snprintf(info.file, sizeof info.file, "%s-%s", of->name, ending);
-    if (!session_add(s, arg(a, "as"), A, &info, e)) return false;
+    if (!session_add(s, name, A, &info, e)) return false;
     snprintf(s->current->info.file, sizeof info.file, "%s", of->name);
     return session_carry_sides(s, of, c, e);
 }

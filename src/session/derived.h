@@ -5,7 +5,6 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-struct args;
 struct csr;
 struct err;
 struct matrix;
@@ -22,10 +21,10 @@ struct carried {
     const char *says; /* a note, after "b of A"; NULL: none */
 };
 
-/* Take ownership of A, which was derived from `of` in `us` microseconds. A gets the name after `as`, or, without `as`,
+/* Take ownership of A, which was derived from `of` in `us` microseconds. A gets this name, or, if `name` is NULL,
    the name OF-ENDING. `list` shows `of` as the origin of A. A gets the right sides and solutions of `of` by c. If c is
    NULL, they do not belong to A, and a note says that they were left out. */
-bool session_add_derived(struct session *s, const struct args *a, const struct matrix *of, const char *ending,
+bool session_add_derived(struct session *s, const char *name, const struct matrix *of, const char *ending,
                          struct csr *A, const struct carried *c, double us, struct err *e);
 /* The part of session_add_derived for the right sides; the new matrix is the current one. */
 bool session_carry_sides(struct session *s, const struct matrix *of, const struct carried *c, struct err *e);

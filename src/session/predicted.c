@@ -2,7 +2,6 @@
    model. */
 #include "predicted.h"
 #include "base/screen_lock.h"
-#include "args.h"
 #include "machine/bench.h"
 #include "machine/kernel.h"
 #include "matrix.h"
@@ -51,22 +50,6 @@ bool modeled_kernel(struct session *s, struct matrix *m, const struct kernel *k,
     bool ok = modeled_mat(&m->csr, M, k, p->prep_us, g, &s->watch, out, e);
     screen_lock_back(gave);
     if (ok && usual) prediction_keep(m, out, real, g);
-    return ok;
-}
-
-bool modeled_command(struct session *s, const struct args *a,
-                     bool (*say)(struct session *s, const struct matrix *m, const struct modeled *k, struct err *e),
-                     struct err *e)
-{
-    int64_t param[PARAMS_MAX];
-    const struct kernel *k = kernel_find(arg(a, "kernel"));
-    struct matrix *m = session_matrix(s, arg(a, "of"), e);
-    struct machine g;
-    if (!m || !arg_params(a, k->format->params, param, e) || !modeled_machine(s, &g, e)) return false;
-    struct modeled *t = mem_new(1, sizeof *t, "a prediction", e);
-    bool ok = t && modeled_kernel(s, m, k, arg_count(a, "params") ? param : NULL, arg_precision(a), &g, t, e);
-    ok = ok && say(s, m, t, e);
-    mem_free(t);
     return ok;
 }
 

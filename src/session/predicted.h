@@ -8,7 +8,6 @@
 #include "base/array.h"
 #include "base/err.h"
 
-struct args;
 struct err;
 struct kernel;
 struct machine;
@@ -28,11 +27,6 @@ bool modeled_matrix(const struct matrix *m, struct err *e);
    cannot run k. It also fails with the errors of session_product, or if the user cancels. */
 bool modeled_kernel(struct session *s, struct matrix *m, const struct kernel *k, const int64_t *param, enum type real,
                     const struct machine *g, struct modeled *out, struct err *e);
-/* Make the prediction that a command with the grammar KERNEL [PARAMS] [of MATRIX] [f32|f64] requests, and print it with
-   `say`. */
-bool modeled_command(struct session *s, const struct args *a,
-                     bool (*say)(struct session *s, const struct matrix *m, const struct modeled *k, struct err *e),
-                     struct err *e);
 /* The session's last measurement of k for m on a GPU; NULL: none, or `set gpu` chose another GPU. */
 const struct run *modeled_run(const struct session *s, const struct matrix *m, const struct kernel *k, enum type real);
 /* The text of `why`, without "NAME: " at its beginning. */

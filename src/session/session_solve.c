@@ -10,7 +10,6 @@
 #include "formats/fmt_vab.h"
 #include "formats/format.h"
 #include "machine/kernel.h"
-#include "args.h"
 #include "matrix.h"
 #include "right_side.h"
 #include "session.h"
@@ -189,11 +188,4 @@ void solve_take_right(struct solve_options *o, const struct right_sides *r, cons
     o->truth_error = 0;
     o->up_to_constant = r->up_to_constant;
     o->right = solve_right_of(r, i);
-}
-
-bool solve_column_of(const struct args *a, const struct right_sides *r, int64_t *i, struct err *e)
-{
-    if (r->n == 1 && arg_int(a, "column", 0) != 0)
-        return fail(e, E_USAGE, "the right side has 1 column, so `column` can only be 0");
-    return arg_within(a, "column", 0, 0, r->n - 1, i, e);
 }

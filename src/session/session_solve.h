@@ -7,7 +7,6 @@
 #include <stddef.h>
 #include <stdint.h>
 
-struct args;
 struct err;
 struct matrix;
 struct right_sides;
@@ -36,7 +35,5 @@ void solve_take_right(struct solve_options *o, const struct right_sides *r, cons
 /* Right side i, for the report; and as text, such as "given, from the file of the matrix". Returns out. */
 struct solve_right solve_right_of(const struct right_sides *r, int64_t i);
 const char *solve_right_text(const struct solve_right *r, char *out, size_t size);
-/* The column that the user chose with `column N`; 0 if there was no such word. */
-bool solve_column_of(const struct args *a, const struct right_sides *r, int64_t *i, struct err *e);
 
 #endif

@@ -1,7 +1,6 @@
 /* Runs one SpMV kernel on a matrix of the session: packs the matrix, copies it to the device, checks the result, and
    times the kernel. */
 #include "spmv.h"
-#include "args.h"
 #include "base/screen_lock.h"
 #include "machine/bench.h"
 #include "machine/device.h"
@@ -52,47 +51,6 @@ const int64_t *spmv_params(const struct format *f, const struct csr *A, enum typ
                            int64_t *param)
 {
     return d->kind == DEV_CUDA ? format_suit(f, A, real, d->units, param) : NULL;
-}
-
-/* Read the options alpha, beta and y0. */
-static bool operation_read(const struct args *a, const struct csr *A, struct spmv_operation *out, struct err *e)
-{
-    const char *word = arg(a, "y0") ? arg(a, "y0") : "random";
-    *out = (struct spmv_operation){{arg_real(a, "alpha", 1), arg_real(a, "beta", 0), NULL}, NULL, word};
-    if (!strcmp(word, "random")) return true; /* bench_operation makes a random y */
-    out->y0 = mem_new(A->imag ? 2 * A->rows : A->rows, sizeof *out->y0, "the vector y0", e);
-    if (!out->y0 || !start_vector_make(A, word, 0, out->y0, e)) {
-        spmv_operation_free(out);
-        return false;
-    }
-    if (out->op.beta == 0) spmv_operation_free(out); /* y0 is not read */
-    out->op.y0 = out->y0;
-    return true;
-}
-
-/* The matrix that the command names, or its transpose if the command says so. */
-static struct matrix *operand_of(struct session *s, const struct args *a, struct err *e)
-{
-    struct matrix *m = session_matrix(s, arg(a, "matrix"), e);
-    if (!m || !arg_flag(a, "transposed")) return m;
-    struct device *d = session_device(s, arg(a, "on"), e);
-    return d ? session_transposed(m, d, e) : NULL;
-}
-
-bool spmv_request_of(struct session *s, const struct args *a, struct spmv_operation *o, struct spmv_request *out,
-                     struct err *e)
-{
-    int64_t reps;
-    struct matrix *m = operand_of(s, a, e);
-    if (!m || !in_parts_vectors_fit(m, 5, e) || !arg_within(a, "reps", 0, 0, SPMV_REPS_MOST, &reps, e) ||
-        !operation_read(a, &m->csr, o, e))
-        return false;
-    *out = (struct spmv_request){.matrix = m,
-                                 .real = type_of_values(arg_precision(a), m->csr.imag != NULL),
-                                 .reps = (int)reps,
-                                 .force = arg_flag(a, "force"),
-                                 .operation = o};
-    return true;
 }
 
 void spmv_operation_free(struct spmv_operation *o)

@@ -10,7 +10,6 @@
 #include "base/array.h"
 #include "machine/bench.h"
 
-struct args;
 struct csr;
 struct device;
 struct err;
@@ -39,11 +38,7 @@ struct spmv_operation {
     double *y0;          /* op.y0, owned; NULL: random, or not read because beta is 0 */
     const char *y0_word; /* y0 as the user named it */
 };
-/* Read the matrix, whether it is transposed, precision, reps, force, alpha, beta and y0 of a command. out->operation is
-   o; the caller frees it with spmv_operation_free, and sets out->dev. */
-bool spmv_request_of(struct session *s, const struct args *a, struct spmv_operation *o, struct spmv_request *out,
-                     struct err *e);
-void spmv_operation_free(struct spmv_operation *o);
+void spmv_operation_free(struct spmv_operation *o); /* free y0 */
 /* The operation as a formula, such as "2 A x + y0 (y0 random)" or "A' x". Returns out. */
 const char *operation_text(bool transposed, double alpha, double beta, const char *y0, char *out, size_t size);
 /* Choose parameters of f that suit A and d, and write them to param[PARAMS_MAX]; returns param, or NULL for the

@@ -1,0 +1,79 @@
+/* Reads requests from the arguments of a command: an SpMV, a prediction, a column of several right sides. */
+#include "requests.h"
+#include "args.h"
+#include "base/err.h"
+#include "base/mem.h"
+#include "in_parts.h"
+#include "machine/kernel.h"
+#include "matrix.h"
+#include "microscope/modeled.h"
+#include "predicted.h"
+#include "right_side.h"
+#include "session.h"
+#include "spmv.h"
+
+#include <string.h>
+
+/* Read the options alpha, beta and y0. */
+static bool operation_read(const struct args *a, const struct csr *A, struct spmv_operation *out, struct err *e)
+{
+    const char *word = arg(a, "y0") ? arg(a, "y0") : "random";
+    *out = (struct spmv_operation){{arg_real(a, "alpha", 1), arg_real(a, "beta", 0), NULL}, NULL, word};
+    if (!strcmp(word, "random")) return true; /* bench_operation makes a random y */
+    out->y0 = mem_new(A->imag ? 2 * A->rows : A->rows, sizeof *out->y0, "the vector y0", e);
+    if (!out->y0 || !start_vector_make(A, word, 0, out->y0, e)) {
+        spmv_operation_free(out);
+        return false;
+    }
+    if (out->op.beta == 0) spmv_operation_free(out); /* y0 is not read */
+    out->op.y0 = out->y0;
+    return true;
+}
+
+/* The matrix that the command names, or its transpose if the command says so. */
+static struct matrix *operand_of(struct session *s, const struct args *a, struct err *e)
+{
+    struct matrix *m = session_matrix(s, arg(a, "matrix"), e);
+    if (!m || !arg_flag(a, "transposed")) return m;
+    struct device *d = session_device(s, arg(a, "on"), e);
+    return d ? session_transposed(m, d, e) : NULL;
+}
+
+bool spmv_request_of(struct session *s, const struct args *a, struct spmv_operation *o, struct spmv_request *out,
+                     struct err *e)
+{
+    int64_t reps;
+    struct matrix *m = operand_of(s, a, e);
+    if (!m || !in_parts_vectors_fit(m, 5, e) || !arg_within(a, "reps", 0, 0, SPMV_REPS_MOST, &reps, e) ||
+        !operation_read(a, &m->csr, o, e))
+        return false;
+    *out = (struct spmv_request){.matrix = m,
+                                 .real = type_of_values(arg_precision(a), m->csr.imag != NULL),
+                                 .reps = (int)reps,
+                                 .force = arg_flag(a, "force"),
+                                 .operation = o};
+    return true;
+}
+
+bool modeled_command(struct session *s, const struct args *a,
+                     bool (*say)(struct session *s, const struct matrix *m, const struct modeled *k, struct err *e),
+                     struct err *e)
+{
+    int64_t param[PARAMS_MAX];
+    const struct kernel *k = kernel_find(arg(a, "kernel"));
+    struct matrix *m = session_matrix(s, arg(a, "of"), e);
+    struct machine g;
+    if (!m || !arg_params(a, k->format->params, param, e) || !modeled_machine(s, &g, e)) return false;
+    struct modeled *t = mem_new(1, sizeof *t, "a prediction", e);
+    bool ok = t && modeled_kernel(s, m, k, arg_count(a, "params") ? param : NULL, arg_precision(a), &g, t, e);
+    ok = ok && say(s, m, t, e);
+    mem_free(t);
+    return ok;
+}
+
+bool solve_column_of(const struct args *a, const struct right_sides *r, int64_t *i, struct err *e)
+{
+    if (r->n == 1 && arg_int(a, "column", 0) != 0)
+        return fail(e, E_USAGE, "the right side has 1 column, so `column` can only be 0");
+    return arg_within(a, "column", 0, 0, r->n - 1, i, e);
+}

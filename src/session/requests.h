@@ -1,0 +1,29 @@
+/* Requests that several commands read from their arguments. */
+#ifndef REQUESTS_H
+#define REQUESTS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct args;
+struct err;
+struct matrix;
+struct modeled;
+struct right_sides;
+struct session;
+struct spmv_operation;
+struct spmv_request;
+
+/* Read the matrix, whether it is transposed, precision, reps, force, alpha, beta and y0 of a command. out->operation is
+   o; the caller frees it with spmv_operation_free, and sets out->dev. */
+bool spmv_request_of(struct session *s, const struct args *a, struct spmv_operation *o, struct spmv_request *out,
+                     struct err *e);
+/* Make the prediction that a command with the grammar KERNEL [PARAMS] [of MATRIX] [f32|f64] requests, and print it with
+   `say`. */
+bool modeled_command(struct session *s, const struct args *a,
+                     bool (*say)(struct session *s, const struct matrix *m, const struct modeled *k, struct err *e),
+                     struct err *e);
+/* The column that the user chose with `column N`; 0 if there was no such word. */
+bool solve_column_of(const struct args *a, const struct right_sides *r, int64_t *i, struct err *e);
+
+#endif
