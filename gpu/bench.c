@@ -9,7 +9,7 @@
 #include "formats/format.h"
 #include "machine/kernel.h"
 #include "machine/mat.h"
-#include "machine/split.h"
+#include "machine/member_rows.h"
 #include "multi/multi.h"
 #include "machine/remote.h"
 #include "base/loop.h"

@@ -3,7 +3,7 @@
 #include "dev.h"
 #include "base/err.h"
 #include "base/mem.h"
-#include "machine/split.h"
+#include "machine/member_rows.h"
 #include "base/text.h"
 
 #include <ctype.h>

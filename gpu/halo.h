@@ -7,7 +7,7 @@
 #include <stdint.h>
 
 #include "base/array.h"
-#include "seat.h"
+#include "member_place.h"
 
 #ifdef __cplusplus
 extern "C" {

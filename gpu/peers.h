@@ -5,7 +5,7 @@
 #define GPU_PEERS_H
 
 #include "gpu/dialect.h"
-#include "gpu/seat.h"
+#include "member_place.h"
 
 enum { FLAG_LOOKS = 64 }; /* looks at a flag between two readings of the clock */
 
@@ -148,7 +148,7 @@ template <typename P> __device__ bool flag_arrives(P flag, int i, unsigned epoch
     return true;
 }
 
-/* Send v as sum i of a mailbox (gpu/seat.h). */
+/* Send v as sum i of a mailbox (gpu/member_place.h). */
 template <typename P> __device__ void mail_put(P box, int64_t i, double v, unsigned epoch)
 {
     unsigned long long bits, number = (unsigned long long)epoch << 32;

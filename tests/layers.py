@@ -14,7 +14,8 @@ import sys
 
 # Each room, and the rooms that it may use besides itself.
 SRC = ["base", "matrix", "parts", "formats", "machine", "files", "solvers", "ranks", "petsc", "direct", "eigen", "lu",
-       "card", "microscope", "session", "lab", "lessons", "commands"]
+       "card", "microscope", "report", "session", "advice", "language", "lab", "lessons",
+       "commands"]
 BESIDE = {("lessons", "commands")}  # rooms that must not use each other
 SCREEN_OR_GPU = re.compile(r"(n?curses|ncursesw|readline|term|cuda|cusparse|cublas|cusolver)")
 CYCLE_MOST = 3

@@ -1,7 +1,7 @@
 /* clear: clears the terminal. */
 #include "session/command.h"
 #include "session/front.h"
-#include "session/output.h"
+#include "report/output.h"
 #include "session/session.h"
 
 #include <stdio.h>

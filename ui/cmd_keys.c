@@ -6,7 +6,7 @@
 #include "stage.h"
 #include "term.h"
 #include "view.h"
-#include "session/args.h"
+#include "language/args.h"
 #include "session/command.h"
 #include "base/err.h"
 #include "session/front.h"

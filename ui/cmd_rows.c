@@ -1,7 +1,7 @@
 /* rows: the lengths of the rows, as a picture or as numbers. */
 #include "cmd_view.h"
 #include "view.h"
-#include "session/args.h"
+#include "language/args.h"
 #include "session/command.h"
 #include "base/err.h"
 #include "session/matrix.h"

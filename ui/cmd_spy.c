@@ -4,7 +4,7 @@
 #include "view.h"
 #include "ui/views/view_spy.h"
 #include "ui/views/view_state.h"
-#include "session/args.h"
+#include "language/args.h"
 #include "session/command.h"
 #include "base/err.h"
 #include "session/matrix.h"

@@ -3,7 +3,7 @@
 #include "explorer.h"
 #include "screen.h"
 #include "view.h"
-#include "session/args.h"
+#include "language/args.h"
 #include "session/command.h"
 #include "base/err.h"
 #include "session/front.h"

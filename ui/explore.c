@@ -1,6 +1,6 @@
 /* The full-screen explorer: panes side by side, a command line below them, and the output of its commands. */
 #include "explore.h"
-#include "beside.h"
+#include "screen_thread.h"
 #include "explorer.h"
 #include "screen.h"
 #include "stage.h"
@@ -8,6 +8,7 @@
 #include "term.h"
 #include "ui/views/view_state.h"
 #include "session/command.h"
+#include "language/run_lines.h"
 #include "base/err.h"
 #include "base/memfile.h"
 #include "session/front.h"

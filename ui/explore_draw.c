@@ -1,5 +1,5 @@
 /* The explorer on the canvas: the list of panes, the pane, the output of a command, and the command line. */
-#include "beside.h"
+#include "screen_thread.h"
 #include "draw.h"
 #include "explore.h"
 #include "explorer.h"

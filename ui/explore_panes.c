@@ -1,5 +1,5 @@
 /* The keys and commands that arrange panes: several views at once, dividing, closing and resizing. */
-#include "beside.h"
+#include "screen_thread.h"
 #include "explore.h"
 #include "explorer.h"
 #include "screen.h"

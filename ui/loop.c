@@ -1,5 +1,5 @@
 /* The main loop: the prompt, full-screen views, and a solve while it runs. */
-#include "beside.h"
+#include "screen_thread.h"
 #include "cast.h"
 #include "draw.h"
 #include "screen.h"
@@ -11,6 +11,7 @@
 #include "stage.h"
 #include "term.h"
 #include "session/command.h"
+#include "language/run_lines.h"
 #include "machine/device.h"
 #include "base/err.h"
 #include "session/matrix.h"

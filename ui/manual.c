@@ -1,8 +1,8 @@
 /* --help, the manual page and the completions for shells, made from the tables that the program uses. */
 #include "view.h"
 #include "session/command.h"
-#include "session/manual.h"
-#include "session/options.h"
+#include "language/manual.h"
+#include "language/options.h"
 #include "base/suggest.h"
 
 #include <string.h>

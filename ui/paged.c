@@ -1,6 +1,6 @@
 /* Output page by page: a stream that passes on the first page and holds back the rest. */
 #include "paged.h"
-#include "beside.h"
+#include "screen_thread.h"
 #include "canvas.h"
 #include "pager.h"
 #include "screen_private.h"
@@ -10,7 +10,7 @@
 #include "base/err.h"
 #include "base/mem.h"
 #include "base/text.h"
-#include "session/options.h"
+#include "language/options.h"
 #include "session/shell.h"
 
 #include <poll.h>

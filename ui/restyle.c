@@ -4,7 +4,7 @@
 #include "screen.h"
 #include "term.h"
 #include "session/front.h"
-#include "session/options.h"
+#include "language/options.h"
 #include "session/session.h"
 
 #include <stdlib.h>

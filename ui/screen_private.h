@@ -5,7 +5,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "beside.h"
+#include "screen_thread.h"
 #include "canvas.h"
 #include "explorer.h"
 #include "view.h"

@@ -1,6 +1,6 @@
 /* What the screen thread does while a command runs: it handles keys and draws, on the full screen or at the prompt. */
 #include "serve.h"
-#include "beside.h"
+#include "screen_thread.h"
 #include "explorer.h"
 #include "prompt.h"
 #include "screen.h"

@@ -5,7 +5,7 @@
 #include "ui/views/view_state.h"
 #include "base/err.h"
 #include "session/in_parts.h"
-#include "session/large.h"
+#include "session/large_matrix.h"
 #include "session/matrix.h"
 #include "session/session.h"
 #include "base/mem.h"

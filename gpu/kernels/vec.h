@@ -5,7 +5,7 @@
 
 #include "gpu/dialect.h"
 #include "gpu/peers.h"
-#include "gpu/seat.h"
+#include "gpu/member_place.h"
 
 #include "machine/reason.h"
 #include "machine/sum_tree.h"
@@ -412,7 +412,7 @@ template <typename PASS> static vec_sums vec_add_parts(const double *part, int b
     return t;
 }
 
-/* ---- a member of a device with several members (gpu/seat.h) ---- */
+/* ---- a member of a device with several members (gpu/member_place.h) ---- */
 
 /* Is it the turn of a pass without sums? */
 static inline bool vec_turn(struct device *d)

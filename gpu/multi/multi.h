@@ -8,10 +8,10 @@
 #include "base/err.h"
 #include "gpu/dev.h"
 #include "gpu/halo.h"
-#include "gpu/seat.h"
+#include "gpu/member_place.h"
 #include "machine/kernel.h"
 #include "machine/mat.h"
-#include "machine/split.h"
+#include "machine/member_rows.h"
 #include "parts/partition.h"
 
 #ifdef __cplusplus

@@ -5,7 +5,7 @@
 #include "base/err.h"
 #include "base/shared.h"
 #include "base/mem.h"
-#include "base/worker.h"
+#include "base/library_thread.h"
 #include "matrix/csr.h"
 
 #include <float.h>

@@ -10,7 +10,7 @@
 #include "base/mem.h"
 #include "matrix/random.h"
 #include "base/text.h"
-#include "base/worker.h"
+#include "base/library_thread.h"
 
 #include <math.h>
 #include <string.h>

@@ -4,7 +4,7 @@
 #include "card_exact.h"
 #include "base/err.h"
 #include "base/mem.h"
-#include "base/worker.h"
+#include "base/library_thread.h"
 #include "card.h"
 #include "card_graph.h"
 #include "matrix/csr.h"

@@ -5,7 +5,7 @@
 #include "base/err.h"
 #include "base/mem.h"
 #include "base/text.h"
-#include "base/worker.h"
+#include "base/library_thread.h"
 
 #include <suitesparse/amd.h>
 

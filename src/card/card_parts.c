@@ -7,7 +7,7 @@
 #include "base/loop.h"
 #include "base/mem.h"
 #include "base/watch.h"
-#include "base/worker.h"
+#include "base/library_thread.h"
 
 #include <string.h>
 #include <suitesparse/btf.h>

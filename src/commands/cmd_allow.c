@@ -1,6 +1,6 @@
 /* allow: sets what command lines that the user did not type may do in this session. */
 #include "session/allow.h"
-#include "session/args.h"
+#include "language/args.h"
 #include "session/command.h"
 #include "base/err.h"
 #include "session/session.h"

@@ -1,6 +1,6 @@
 /* bench: times every kernel that fits a matrix, prints each result when it is known, and a table at the end. */
 #include "bench_order.h"
-#include "session/args.h"
+#include "language/args.h"
 #include "base/screen_lock.h"
 #include "machine/bench.h"
 #include "base/busy.h"

@@ -1,5 +1,5 @@
 /* The commands back and change, for a paused solve. */
-#include "session/args.h"
+#include "language/args.h"
 #include "cmd_solve.h"
 #include "base/text.h"
 #include "session/command.h"

@@ -1,6 +1,6 @@
 /* check: the report card of a matrix. */
-#include "session/advice.h"
-#include "session/args.h"
+#include "advice/advice.h"
+#include "language/args.h"
 #include "base/screen_lock.h"
 #include "card/card.h"
 #include "session/command.h"

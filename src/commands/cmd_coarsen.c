@@ -4,7 +4,7 @@
 #include "base/text.h"
 #include "matrix/csr.h"
 #include "matrix/symmetry.h"
-#include "session/args.h"
+#include "language/args.h"
 #include "session/command.h"
 #include "session/derived.h"
 #include "session/matrix.h"

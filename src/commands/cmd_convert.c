@@ -1,5 +1,5 @@
 /* convert: store a matrix in a format, on the host or on a device, and report the cost and the benefit. */
-#include "session/args.h"
+#include "language/args.h"
 #include "machine/bench.h"
 #include "base/clock.h"
 #include "session/command.h"
@@ -10,7 +10,7 @@
 #include "machine/kernel.h"
 #include "session/matrix.h"
 #include "formats/measures.h"
-#include "session/output_candidates.h"
+#include "report/output_candidates.h"
 #include "session/output_run.h"
 #include "machine/packer.h"
 #include "session/product.h"

@@ -1,5 +1,5 @@
 /* count: the memory traffic of whole kernels on the emulator: requests, sectors, active lanes, balance. */
-#include "session/args.h"
+#include "language/args.h"
 #include "base/screen_lock.h"
 #include "session/command.h"
 #include "formats/format.h"
@@ -10,7 +10,7 @@
 #include "machine/microscope.h"
 #include "microscope/row_sample.h"
 #include "session/output_run.h"
-#include "session/predicted.h"
+#include "advice/predicted.h"
 #include "session/product.h"
 #include "session/session.h"
 #include "base/text.h"

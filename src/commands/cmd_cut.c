@@ -1,5 +1,5 @@
 /* scale, extract and prune: make new matrices from scaled or selected entries of another matrix. */
-#include "session/args.h"
+#include "language/args.h"
 #include "base/screen_lock.h"
 #include "base/clock.h"
 #include "base/mem.h"

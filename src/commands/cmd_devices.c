@@ -1,11 +1,11 @@
 /* devices, device and ceilings: list the devices, choose the device to use, and measure its memory bandwidth. */
-#include "session/args.h"
+#include "language/args.h"
 #include "base/screen_lock.h"
 #include "session/command.h"
 #include "machine/device.h"
-#include "machine/split.h"
+#include "machine/member_rows.h"
 #include "base/err.h"
-#include "session/kinds.h"
+#include "language/kinds.h"
 #include "microscope/gpu_profile.h"
 #include "session/session.h"
 

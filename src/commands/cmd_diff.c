@@ -1,5 +1,5 @@
 /* diff: compares the entries of two matrices, and makes their difference a new matrix on request. */
-#include "session/args.h"
+#include "language/args.h"
 #include "base/number.h"
 #include "base/screen_lock.h"
 #include "base/clock.h"

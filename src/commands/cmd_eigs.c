@@ -1,5 +1,5 @@
 /* eigs: some eigenvalues and eigenvectors of a symmetric matrix. */
-#include "session/args.h"
+#include "language/args.h"
 #include "base/err.h"
 #include "base/newfile.h"
 #include "base/screen_lock.h"
@@ -14,7 +14,7 @@
 #include "session/command.h"
 #include "session/holding.h"
 #include "session/matrix.h"
-#include "session/output.h"
+#include "report/output.h"
 #include "session/session.h"
 #include "session/session_solve.h"
 #include "solvers/solve.h"

@@ -1,6 +1,6 @@
 /* find: finds the rows whose length, sum, diagonal or largest |a| meets conditions, and the entries whose |a| meets
    conditions. */
-#include "session/args.h"
+#include "language/args.h"
 #include "base/err.h"
 #include "base/loop.h"
 #include "base/numeral.h"
@@ -10,7 +10,7 @@
 #include "base/text.h"
 #include "matrix/find.h"
 #include "session/command.h"
-#include "session/listing.h"
+#include "report/listing.h"
 #include "session/matrix.h"
 #include "session/session.h"
 

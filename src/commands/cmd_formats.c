@@ -1,7 +1,7 @@
 /* formats: the storage formats of a matrix and their cost. */
-#include "session/args.h"
+#include "language/args.h"
 #include "session/command.h"
-#include "session/fit.h"
+#include "advice/format_fit.h"
 #include "session/matrix.h"
 #include "base/mem.h"
 #include "base/registry.h"

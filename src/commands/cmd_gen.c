@@ -1,5 +1,5 @@
 /* gen: generates a matrix; the same seed gives the same matrix. */
-#include "session/args.h"
+#include "language/args.h"
 #include "base/screen_lock.h"
 #include "base/clock.h"
 #include "session/command.h"

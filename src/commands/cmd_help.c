@@ -3,22 +3,22 @@
 #include "help_words.h"
 #include "session/allow.h"
 #include "base/shared.h"
-#include "session/args.h"
+#include "language/args.h"
 #include "card/card.h"
 #include "direct/direct.h"
 #include "session/command.h"
 #include "machine/device_sorts.h"
 #include "session/front.h"
-#include "session/kinds.h"
+#include "language/kinds.h"
 #include "matrix/gen.h"
 #include "machine/kernel.h"
 #include "lab/lab.h"
 #include "microscope/link.h"
 #include "lu/lu.h"
 #include "session/matrix.h"
-#include "session/options.h"
+#include "language/options.h"
 #include "parts/partition.h"
-#include "session/protocol.h"
+#include "language/protocol.h"
 #include "base/precision.h"
 #include "solvers/precond.h"
 #include "ranks/ranks.h"
@@ -509,7 +509,7 @@ static bool help_dialect(struct session *s, const char *name)
 
 #define TOPIC(registry, explain) explain,
 static bool (*const topics[])(struct session *s, const char *name) = {
-#include "session/topics.def"
+#include "language/topics.def"
 };
 #undef TOPIC
 

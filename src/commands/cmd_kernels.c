@@ -1,8 +1,8 @@
 /* kernels: lists the kernels of SpMV or SpMM, and shows whether each kernel fits a matrix. */
-#include "session/args.h"
+#include "language/args.h"
 #include "session/command.h"
 #include "base/err.h"
-#include "session/fit.h"
+#include "advice/format_fit.h"
 #include "base/registry.h"
 #include "machine/kernel.h"
 #include "machine/spmm.h"

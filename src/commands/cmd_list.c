@@ -1,5 +1,5 @@
 /* list, use and drop: the matrices of the session. */
-#include "session/args.h"
+#include "language/args.h"
 #include "session/command.h"
 #include "base/err.h"
 #include "base/precision.h"

@@ -1,5 +1,5 @@
 /* load and save: read and write matrix files. */
-#include "session/args.h"
+#include "language/args.h"
 #include "base/screen_lock.h"
 #include "base/clock.h"
 #include "session/command.h"

@@ -1,7 +1,7 @@
 /* lu: factors a matrix as a dense matrix, with one method or with all methods, or shows the factorisation column by
    column. */
 #include "cmd_lu.h"
-#include "session/args.h"
+#include "language/args.h"
 #include "session/command.h"
 #include "machine/device.h"
 #include "base/err.h"

@@ -7,7 +7,7 @@
 #include "base/text.h"
 #include "matrix/csr.h"
 #include "matrix/reorder.h"
-#include "session/args.h"
+#include "language/args.h"
 #include "session/command.h"
 #include "session/derived.h"
 #include "session/matrix.h"

@@ -1,8 +1,8 @@
 /* predict: predicts a kernel's GPU time with the cost model, for comparison with the time that `spmv` measures. */
 #include "session/command.h"
-#include "session/correction.h"
+#include "advice/correction.h"
 #include "microscope/modeled.h"
-#include "session/predicted.h"
+#include "advice/predicted.h"
 #include "session/requests.h"
 #include "session/session.h"
 #include "base/text.h"

@@ -1,7 +1,7 @@
 /* race: runs several solvers or several kernels on one matrix, in turns of equal time, and prints a table at the
    end. */
 #include "cmd_race.h"
-#include "session/args.h"
+#include "language/args.h"
 #include "cmd_solve.h"
 #include "session/command.h"
 #include "machine/device.h"

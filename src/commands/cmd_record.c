@@ -1,5 +1,5 @@
 /* record: writes the commands of a session, or its screen, to a file as they run. */
-#include "session/args.h"
+#include "language/args.h"
 #include "session/command.h"
 #include "base/err.h"
 #include "session/front.h"

@@ -1,5 +1,5 @@
 /* reorder: makes a new matrix, P A P', from a square matrix by permuting its rows and columns. */
-#include "session/args.h"
+#include "language/args.h"
 #include "base/screen_lock.h"
 #include "base/clock.h"
 #include "session/command.h"

@@ -1,9 +1,9 @@
 /* roofline: all kernels of a matrix below the limits of a GPU. */
-#include "session/args.h"
+#include "language/args.h"
 #include "session/command.h"
 #include "base/err.h"
 #include "session/front.h"
-#include "session/roofline.h"
+#include "advice/roofline.h"
 #include "session/session.h"
 
 static bool run_roofline(struct session *s, const struct args *a, struct err *e)

@@ -1,7 +1,8 @@
 /* source, replay, version and quit. */
-#include "session/args.h"
+#include "language/args.h"
 #include "base/clock.h"
 #include "session/command.h"
+#include "language/run_lines.h"
 #include "base/err.h"
 #include "session/record.h"
 #include "session/session.h"

@@ -6,7 +6,7 @@
 #include "formats/format.h"
 #include "ranks/ranks.h"
 #include "ranks/ranks_solve.h"
-#include "session/args.h"
+#include "language/args.h"
 #include "session/matrix.h"
 #include "session/right_side.h"
 #include "session/session.h"

@@ -1,6 +1,6 @@
 /* spmv: runs one kernel, checks the result against the reference, and times it. */
 #include "cmd_ranks.h"
-#include "session/args.h"
+#include "language/args.h"
 #include "machine/bench.h"
 #include "session/command.h"
 #include "machine/device.h"

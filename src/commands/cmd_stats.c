@@ -1,5 +1,5 @@
 /* stats: the numbers that describe a matrix. */
-#include "session/args.h"
+#include "language/args.h"
 #include "session/command.h"
 #include "session/matrix.h"
 #include "session/session.h"

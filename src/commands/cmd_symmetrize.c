@@ -1,6 +1,6 @@
 /* symmetrize and transpose: make a new matrix from a matrix of the session, on a device, and report the time. */
 #include "sym_steps.h"
-#include "session/args.h"
+#include "language/args.h"
 #include "base/screen_lock.h"
 #include "machine/bench.h"
 #include "base/clock.h"

@@ -1,15 +1,15 @@
 /* trace: shows what the lanes of one warp do on the emulator, step by step, as a table, as JSON or CSV, or full
    screen. */
-#include "session/args.h"
+#include "language/args.h"
 #include "session/command.h"
 #include "formats/format.h"
 #include "session/front.h"
 #include "session/holding.h"
 #include "lu/lu.h"
 #include "machine/kernel.h"
-#include "session/predicted.h"
+#include "advice/predicted.h"
 #include "base/text.h"
-#include "session/traced.h"
+#include "advice/traced.h"
 #include "microscope/tracing.h"
 
 #include <math.h>

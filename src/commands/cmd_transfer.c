@@ -1,6 +1,6 @@
 /* transfer: measures the cost of copying to a device by each method, and how much of that cost is hidden by
    overlapping. */
-#include "session/args.h"
+#include "language/args.h"
 #include "session/command.h"
 #include "machine/device.h"
 #include "base/err.h"

@@ -1,7 +1,7 @@
 /* whatif: shows bytes, padding and predicted times of another format, parameters, precision or ordering, without
    converting the matrix. */
 #include "cmd_whatif_parts.h"
-#include "session/args.h"
+#include "language/args.h"
 #include "formats/fmt_csr.h"
 #include "base/clock.h"
 #include "session/command.h"
@@ -10,9 +10,9 @@
 #include "base/mem.h"
 #include "microscope/modeled.h"
 #include "session/output_run.h"
-#include "session/advice.h"
-#include "session/predictions.h"
-#include "session/predicted.h"
+#include "advice/advice.h"
+#include "advice/predictions.h"
+#include "advice/predicted.h"
 #include "matrix/reorder.h"
 #include "session/session.h"
 #include "base/text.h"

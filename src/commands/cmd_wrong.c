@@ -1,5 +1,5 @@
 /* wrong: runs kernels that break a rule on purpose, and shows the emulator's report and the correct kernels. */
-#include "session/args.h"
+#include "language/args.h"
 #include "session/command.h"
 #include "base/err.h"
 #include "machine/microscope.h"

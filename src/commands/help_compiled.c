@@ -8,7 +8,7 @@
 #include "machine/microscope.h"
 #include "microscope/gpu_profile.h"
 #include "microscope/model.h"
-#include "session/output.h"
+#include "report/output.h"
 #include "session/session.h"
 
 #include <math.h>

@@ -8,7 +8,7 @@
 #include "base/loop.h"
 #include "base/text.h"
 #include "session/front.h"
-#include "session/output.h"
+#include "report/output.h"
 #include "session/session.h"
 #include "solvers/forecast.h"
 #include "solvers/solve.h"

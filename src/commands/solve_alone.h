@@ -6,7 +6,7 @@
 #include <stdint.h>
 
 #include "session/front.h"
-#include "session/solver_advice.h"
+#include "advice/solver_advice.h"
 
 struct args;
 struct err;

@@ -5,7 +5,7 @@
 #include "base/screen_lock.h"
 #include "base/text.h"
 #include "machine/device.h"
-#include "session/listing.h"
+#include "report/listing.h"
 #include "session/matrix.h"
 #include "session/session.h"
 

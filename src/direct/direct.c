@@ -9,7 +9,7 @@
 #include "base/shared.h"
 #include "base/text.h"
 #include "base/watch.h"
-#include "base/worker.h"
+#include "base/library_thread.h"
 #include "matrix/csr.h"
 
 #include <float.h>

@@ -15,7 +15,7 @@
 #include "matrix/csr.h"
 #include "matrix/reference.h"
 #include "matrix/symmetry.h"
-#include "small.h"
+#include "dense_symmetric.h"
 
 #include <float.h>
 #include <math.h>

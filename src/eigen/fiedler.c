@@ -8,7 +8,7 @@
 #include "machine/device.h"
 #include "matrix/csr.h"
 #include "matrix/reorder.h"
-#include "small.h"
+#include "dense_symmetric.h"
 
 #include <stdlib.h>
 #include <string.h>

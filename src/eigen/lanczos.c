@@ -9,7 +9,7 @@
 #include "machine/gmres_ops.h"
 #include "machine/vec_ops.h"
 #include "matrix/random.h"
-#include "small.h"
+#include "dense_symmetric.h"
 
 #include <float.h>
 #include <math.h>

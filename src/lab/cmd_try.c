@@ -12,15 +12,15 @@
 #include "machine/mat.h"
 #include "microscope/modeled.h"
 #include "microscope/tracing.h"
-#include "session/args.h"
+#include "language/args.h"
 #include "session/command.h"
 #include "session/front.h"
 #include "session/matrix.h"
-#include "session/output.h"
-#include "session/predicted.h"
+#include "report/output.h"
+#include "advice/predicted.h"
 #include "session/product.h"
 #include "session/session.h"
-#include "session/traced.h"
+#include "advice/traced.h"
 
 #include <limits.h>
 #include <math.h>

@@ -30,8 +30,9 @@
    was answered, so that a lesson continues where its reader left off. Without a terminal, questions are printed with
    their answers, and the text does not wait. The lesson fails if a line with @ matches nothing or a written answer is
    wrong. */
-#include "session/args.h"
+#include "language/args.h"
 #include "session/command.h"
+#include "language/run_lines.h"
 #include "base/err.h"
 #include "session/front.h"
 #include "lesson.h"
@@ -40,10 +41,10 @@
 #include "lesson_pages.h"
 #include "lesson_sheet.h"
 #include "machine/device.h"
-#include "session/library.h"
+#include "session/lesson_files.h"
 #include "session/matrix.h"
 #include "base/mem.h"
-#include "session/options.h"
+#include "language/options.h"
 #include "paper.h"
 #include "session/session.h"
 #include "session/spmv.h"

@@ -14,11 +14,11 @@
 #include "matrix/csr.h"
 #include "matrix/gen.h"
 #include "microscope/model.h"
-#include "session/args.h"
+#include "language/args.h"
 #include "session/command.h"
-#include "session/library.h"
+#include "session/lesson_files.h"
 #include "session/matrix.h"
-#include "session/output.h"
+#include "report/output.h"
 #include "session/session.h"
 
 #include <errno.h>

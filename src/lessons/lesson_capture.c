@@ -1,6 +1,7 @@
 /* Captures the output of a lesson's commands. Answers are computed from its rows, and expected lines are compared with
    its text. */
 #include "session/command.h"
+#include "language/run_lines.h"
 #include "base/err.h"
 #include "lesson.h"
 #include "session/session.h"

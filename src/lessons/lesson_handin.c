@@ -7,7 +7,7 @@
 #include "base/newfile.h"
 #include "base/text.h"
 #include "session/front.h"
-#include "session/library.h"
+#include "session/lesson_files.h"
 #include "session/session.h"
 
 #include <ctype.h>

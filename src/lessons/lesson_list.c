@@ -5,7 +5,8 @@
 #include "base/mem.h"
 #include "base/words.h"
 #include "session/command.h"
-#include "session/library.h"
+#include "language/run_lines.h"
+#include "session/lesson_files.h"
 #include "session/session.h"
 
 #include <ctype.h>

@@ -2,7 +2,7 @@
 #include "lesson_pages.h"
 #include "base/text.h"
 #include "session/front.h"
-#include "session/options.h"
+#include "language/options.h"
 #include "session/session.h"
 
 #include <string.h>

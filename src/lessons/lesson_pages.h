@@ -6,7 +6,7 @@
 #include <stddef.h>
 
 #include "base/memfile.h"
-#include "session/output.h"
+#include "report/output.h"
 
 struct err;
 struct session;

@@ -2,7 +2,7 @@
    beside it. */
 #include "paper.h"
 #include "base/err.h"
-#include "session/output.h"
+#include "report/output.h"
 #include "paper_value.h"
 #include "session/session.h"
 

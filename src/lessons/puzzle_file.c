@@ -23,9 +23,10 @@
 #include "machine/kernel.h"
 #include "matrix/csr.h"
 #include "matrix/gen.h"
-#include "session/args.h"
+#include "language/args.h"
 #include "session/command.h"
-#include "session/library.h"
+#include "language/run_lines.h"
+#include "session/lesson_files.h"
 
 #include <ctype.h>
 #include <errno.h>

@@ -9,7 +9,7 @@
 #include "base/text.h"
 #include "base/words.h"
 #include "base/xdg.h"
-#include "session/command.h"
+#include "language/run_lines.h"
 
 #include <errno.h>
 #include <limits.h>

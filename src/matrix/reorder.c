@@ -10,7 +10,7 @@
 #include "base/text.h"
 #include "base/threads.h"
 #include "base/watch.h"
-#include "base/worker.h"
+#include "base/library_thread.h"
 
 #include <dlfcn.h>
 #include <limits.h>

@@ -1,6 +1,6 @@
 /* The events that PETSc logs, as -log_view prints them: per phase and event, the largest and the smallest value of all
    ranks. */
-#include "worker.h"
+#include "ranks_program.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 /* The matrix: read in parallel, its partition as PETSc has it, and timed products. */
-#include "worker.h"
+#include "ranks_program.h"
 #include "ranks/protocol.h"
 
 #include <stdlib.h>

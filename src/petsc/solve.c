@@ -1,6 +1,6 @@
 /* Solves A x = b by a KSP of PETSc. Each iteration is an answer. Rank 0 reads its input between iterations, so that the
    user can stop, pause and step the solve. */
-#include "worker.h"
+#include "ranks_program.h"
 #include "ranks/protocol.h"
 
 #include <stdio.h>

@@ -25,7 +25,7 @@ struct command {
     bool (*run)(struct session *s, const struct args *a, struct err *e);
     bool large;             /* the command takes large matrices (matrix/csr.h) */
     bool in_parts;          /* the command takes matrices that were generated in parts (session/in_parts.h) */
-    bool several;           /* the command runs on devices with several members, such as cuda:0+1 (machine/split.h) */
+    bool several;           /* the command runs on devices with several members, such as cuda:0+1 (machine/member_rows.h) */
     bool formula;           /* in the command's line, ' is the transpose operator, not a quote */
     bool runs_script;       /* the command runs a script, whose commands the log lists instead of this command */
     bool unrecorded;        /* the command is not recorded, because it would end, nest or repeat a replay */

@@ -2,7 +2,7 @@
 #include "derived.h"
 #include "base/mem.h"
 #include "matrix.h"
-#include "output.h"
+#include "report/output.h"
 #include "pattern.h"
 #include "session.h"
 

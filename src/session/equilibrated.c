@@ -4,7 +4,7 @@
 #include "base/mem.h"
 #include "base/screen_lock.h"
 #include "in_parts.h"
-#include "large.h"
+#include "large_matrix.h"
 #include "matrix.h"
 #include "matrix/equilibrate.h"
 #include "session.h"

@@ -7,7 +7,7 @@
 #include "machine/kernel.h"
 #include "matrix.h"
 #include "formats/measures.h"
-#include "output.h"
+#include "report/output.h"
 #include "spmv.h"
 #include "base/busy.h"
 #include "base/text.h"

@@ -2,7 +2,7 @@
 #include "pattern.h"
 #include "files/load_info.h"
 #include "matrix.h"
-#include "output.h"
+#include "report/output.h"
 #include "session.h"
 
 bool matrix_is_pattern(const struct matrix *m)

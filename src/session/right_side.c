@@ -9,7 +9,7 @@
 #include "matrix/random.h"
 #include "matrix/reference.h"
 #include "matrix/row_source.h"
-#include "output.h"
+#include "report/output.h"
 #include "solvers/solve.h"
 
 #include <math.h>

@@ -9,8 +9,8 @@
 
 #include "allow.h"
 #include "base/array.h"
-#include "log.h"
-#include "output.h"
+#include "command_log.h"
+#include "report/output.h"
 #include "undo.h"
 #include "base/watch.h"
 

@@ -5,7 +5,7 @@
 #include "machine/device.h"
 #include "machine/symmetrize.h"
 #include "in_parts.h"
-#include "large.h"
+#include "large_matrix.h"
 #include "matrix.h"
 #include "session.h"
 

@@ -7,7 +7,7 @@
 #include "base/loop.h"
 #include "base/mem.h"
 #include "base/threads.h"
-#include "half.h"
+#include "triangle_half.h"
 #include "level_schedule.h"
 #include "precond.h"
 #include "solve.h"

@@ -15,7 +15,7 @@
 #include "machine/mat.h"
 #include "machine/reason.h"
 #include "matrix/csr.h"
-#include "same.h"
+#include "same_system.h"
 #include "matrix/facts.h"
 #include "trust.h"
 

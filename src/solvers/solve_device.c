@@ -12,7 +12,7 @@
 #include "machine/kernel.h"
 #include "machine/mat.h"
 #include "machine/minres_ops.h"
-#include "machine/split.h"
+#include "machine/member_rows.h"
 #include "machine/vec_ops.h"
 #include "precond.h"
 #include "solve.h"

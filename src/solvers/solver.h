@@ -36,7 +36,7 @@ struct solver {
     bool swaps;       /* its own vectors swap roles in every iteration, so the launches repeat after two iterations */
     bool own_precond; /* applies the preconditioner in its own step; M must be symmetric */
     bool no_precond;  /* accepts no preconditioner */
-    bool several;     /* its operations exist on devices with several members (machine/split.h) */
+    bool several;     /* its operations exist on devices with several members (machine/member_rows.h) */
     /* Uses A only in products, so it can solve a complex system as the equivalent real system, whose unknowns are the
        real and imaginary parts of x. */
     bool products_only;

@@ -3,7 +3,7 @@
    reads the counts and the profile. Usage: bench_counts [f32] [kernel=NAME]... FILE...
    Without a name, all kernels are counted. */
 #include "gpu/dev.h"
-#include "session/command.h"
+#include "language/run_lines.h"
 #include "base/err.h"
 #include "machine/kernel.h"
 #include "machine/mat.h"

@@ -28,10 +28,10 @@
 #include "microscope/black_box.h"
 #include "microscope/gpu_profile.h"
 #include "microscope/modeled.h"
-#include "session/advice.h"
-#include "session/predictions.h"
+#include "advice/advice.h"
+#include "advice/predictions.h"
 #include "session/matrix.h"
-#include "session/predicted.h"
+#include "advice/predicted.h"
 #include "session/session.h"
 #include "session/spmv.h"
 

@@ -24,7 +24,7 @@
 #include "machine/device.h"
 #include "machine/kernel.h"
 #include "machine/mat.h"
-#include "machine/split.h"
+#include "machine/member_rows.h"
 #include "machine/vec_ops.h"
 #include "matrix/csr.h"
 #include "matrix/gen.h"

@@ -9,6 +9,7 @@
 #include "machine/device.h"
 #include "solvers/level_schedule.h"
 #include "session/command.h"
+#include "language/run_lines.h"
 #include "session/matrix.h"
 #include "matrix/reorder.h"
 #include "base/mem.h"

@@ -6,7 +6,7 @@
    figures. */
 #include "kits/drive.h"
 #include "base/clock.h"
-#include "session/command.h"
+#include "language/run_lines.h"
 #include "base/err.h"
 #include "session/front.h"
 #include "matrix/gen.h"

@@ -12,6 +12,7 @@
 #include "direct/direct.h"
 #include "machine/device.h"
 #include "session/command.h"
+#include "language/run_lines.h"
 #include "session/matrix.h"
 #include "session/right_side.h"
 #include "session/session.h"

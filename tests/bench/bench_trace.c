@@ -2,10 +2,10 @@
    sizes, the mean and the maximum processor time of a redraw over all steps are printed. Usage: bench_trace
    [KERNEL]... */
 #include "base/clock.h"
-#include "session/command.h"
+#include "language/run_lines.h"
 #include "base/err.h"
 #include "machine/kernel.h"
-#include "session/traced.h"
+#include "advice/traced.h"
 #include "microscope/tracing.h"
 #include "ui/canvas.h"
 #include "ui/screen.h"

@@ -8,7 +8,7 @@
 #include "machine/device.h"
 #include "machine/kernel.h"
 #include "machine/mat.h"
-#include "session/command.h"
+#include "language/run_lines.h"
 #include "session/matrix.h"
 #include "session/product.h"
 #include "session/session.h"

@@ -6,12 +6,12 @@
    control byte, or prints JSON or a CSV heading that cannot be read. Build it with AddressSanitizer: `make fuzz-lines`.
  */
 #include "kits/lines_kit.h"
-#include "session/command.h"
+#include "language/run_lines.h"
 #include "machine/device.h"
 #include "base/err.h"
 #include "base/clock.h"
 #include "matrix/random.h"
-#include "session/output.h"
+#include "report/output.h"
 #include "session/session.h"
 #include "ui/run.h"
 

@@ -4,7 +4,7 @@
 #include "base/array.h"
 #include "machine/device.h"
 #include "machine/kernel.h"
-#include "session/advice.h"
+#include "advice/advice.h"
 
 #include <cjson/cJSON.h>
 #include <math.h>

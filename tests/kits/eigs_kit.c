@@ -2,7 +2,7 @@
 #include "kits/eigs_kit.h"
 #include "base/base.h"
 #include "eigen/eigen.h"
-#include "eigen/small.h"
+#include "eigen/dense_symmetric.h"
 #include "files/load_info.h"
 #include "kits/talk.h"
 #include "matrix/csr.h"

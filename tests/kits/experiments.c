@@ -14,7 +14,7 @@
 #include "machine/device.h"
 #include "machine/kernel.h"
 #include "machine/mat.h"
-#include "machine/split.h"
+#include "machine/member_rows.h"
 #include "microscope/model_watch.h"
 
 #include <math.h>

@@ -1,7 +1,7 @@
 /* Random input: keys, typed commands, mouse clicks and new window sizes, in a session with a simulated clock. */
 #include "keys_kit.h"
 #include "base/clock.h"
-#include "session/command.h"
+#include "language/run_lines.h"
 #include "machine/device.h"
 #include "base/err.h"
 #include "session/front.h"

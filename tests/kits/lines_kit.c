@@ -1,8 +1,8 @@
 /* Command lines made from grammars. */
 #include "lines_kit.h"
 #include "session/command.h"
-#include "session/grammar.h"
-#include "session/kinds.h"
+#include "language/grammar.h"
+#include "language/kinds.h"
 #include "base/base.h"
 #include "matrix/random.h"
 

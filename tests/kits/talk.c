@@ -1,6 +1,6 @@
 /* Sessions whose output is kept in memory. */
 #include "talk.h"
-#include "session/command.h"
+#include "language/run_lines.h"
 #include "session/front.h"
 #include "ui/run.h"
 

@@ -8,7 +8,7 @@
 #include <stddef.h>
 #include <stdio.h>
 
-#include "session/output.h"
+#include "report/output.h"
 #include "session/session.h"
 
 #include <setjmp.h>

@@ -5,7 +5,7 @@
 #include "kits/amg_kit.h"
 #include "kits/test.h"
 #include "session/matrix.h"
-#include "session/command.h"
+#include "language/complete.h"
 #include "machine/device.h"
 #include "base/mem.h"
 #include "solvers/amg.h"

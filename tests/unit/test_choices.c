@@ -8,10 +8,10 @@
 #include "microscope/black_box.h"
 #include "microscope/model.h"
 #include "microscope/modeled.h"
-#include "session/advice.h"
-#include "session/predictions.h"
+#include "advice/advice.h"
+#include "advice/predictions.h"
 #include "session/matrix.h"
-#include "session/predicted.h"
+#include "advice/predicted.h"
 #include "session/spmv.h"
 
 #include <math.h>

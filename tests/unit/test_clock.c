@@ -2,7 +2,7 @@
 #include "base/clock.h"
 #include "base/err.h"
 #include "base/watch.h"
-#include "base/worker.h"
+#include "base/library_thread.h"
 #include "kits/test.h"
 
 #include <stdatomic.h>

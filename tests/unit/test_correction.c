@@ -6,9 +6,9 @@
 #include "machine/device.h"
 #include "machine/kernel.h"
 #include "microscope/modeled.h"
-#include "session/correction.h"
+#include "advice/correction.h"
 #include "session/matrix.h"
-#include "session/predicted.h"
+#include "advice/predicted.h"
 #include "session/spmv.h"
 
 #include <math.h>

@@ -12,7 +12,7 @@
 #include "eigen/eigen.h"
 #include "eigen/eigen_measure.h"
 #include "eigen/eigen_verify.h"
-#include "eigen/small.h"
+#include "eigen/dense_symmetric.h"
 #include "files/file.h"
 #include "files/load_info.h"
 #include "machine/device.h"

@@ -3,7 +3,7 @@
    view in every size, charset and palette. */
 #include "kits/golden_kit.h"
 #include "kits/test.h"
-#include "session/command.h"
+#include "language/run_lines.h"
 #include "machine/device.h"
 #include "session/front.h"
 #include "session/session.h"

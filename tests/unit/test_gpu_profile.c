@@ -8,7 +8,7 @@
 #include "machine/kernel.h"
 #include "microscope/modeled.h"
 #include "session/matrix.h"
-#include "session/predicted.h"
+#include "advice/predicted.h"
 #include "session/session.h"
 
 #include <math.h>

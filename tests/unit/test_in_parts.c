@@ -10,7 +10,7 @@
 #include "machine/device.h"
 #include "machine/kernel.h"
 #include "machine/mat.h"
-#include "machine/split.h"
+#include "machine/member_rows.h"
 #include "matrix/csr.h"
 #include "matrix/gen.h"
 #include "parts/part_made.h"

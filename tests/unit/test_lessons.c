@@ -4,7 +4,7 @@
 #include "kits/talk.h"
 #include "kits/test.h"
 #include "machine/bench.h"
-#include "session/command.h"
+#include "language/complete.h"
 #include "session/front.h"
 #include "machine/kernel.h"
 #include "base/mem.h"

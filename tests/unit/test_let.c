@@ -8,7 +8,7 @@
 #include "matrix/arithmetic.h"
 #include "matrix/csr.h"
 #include "matrix/random.h"
-#include "session/expression.h"
+#include "language/expression.h"
 #include "session/matrix.h"
 
 #include <complex.h>

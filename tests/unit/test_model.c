@@ -12,9 +12,9 @@
 #include "base/mem.h"
 #include "microscope/modeled.h"
 #include "microscope/versus.h"
-#include "session/advice.h"
-#include "session/predictions.h"
-#include "session/predicted.h"
+#include "advice/advice.h"
+#include "advice/predictions.h"
+#include "advice/predicted.h"
 
 #include <math.h>
 #include <unistd.h>

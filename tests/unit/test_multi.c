@@ -14,9 +14,9 @@
 #include "machine/device.h"
 #include "machine/kernel.h"
 #include "machine/mat.h"
-#include "machine/split.h"
+#include "machine/member_rows.h"
 #include "matrix/csr.h"
-#include "session/command.h"
+#include "language/run_lines.h"
 #include "session/session.h"
 
 #include <stdio.h>

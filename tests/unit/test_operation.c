@@ -6,7 +6,7 @@
 #include "machine/bench.h"
 #include "machine/kernel.h"
 #include "matrix/reference.h"
-#include "session/command.h"
+#include "language/complete.h"
 #include "session/matrix.h"
 #include "session/vectors.h"
 

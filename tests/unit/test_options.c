@@ -1,9 +1,9 @@
 /* The command set: the options that it saves in a file, their effects, and damaged files. */
 #include "kits/talk.h"
 #include "kits/test.h"
-#include "session/command.h"
+#include "language/complete.h"
 #include "machine/device.h"
-#include "session/options.h"
+#include "language/options.h"
 #include "base/base.h"
 
 #include <stdio.h>

@@ -2,7 +2,7 @@
 #include "kits/talk.h"
 #include "kits/test.h"
 #include "base/base.h"
-#include "session/options.h"
+#include "language/options.h"
 #include "ui/canvas.h"
 #include "ui/pager.h"
 #include "ui/term.h"

@@ -11,8 +11,8 @@
 #include "microscope/modeled.h"
 #include "formats/format.h"
 #include "session/matrix.h"
-#include "session/predicted.h"
-#include "session/predictions.h"
+#include "advice/predicted.h"
+#include "advice/predictions.h"
 #include "session/session.h"
 
 #include <math.h>

@@ -2,7 +2,7 @@
 #include "kits/dev_fake.h"
 #include "kits/talk.h"
 #include "kits/test.h"
-#include "session/command.h"
+#include "language/complete.h"
 #include "session/matrix.h"
 #include "base/mem.h"
 #include "commands/race.h"

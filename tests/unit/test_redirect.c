@@ -4,7 +4,7 @@
 #include "base/base.h"
 #include "base/words.h"
 #include "session/command.h"
-#include "session/redirect.h"
+#include "language/redirect.h"
 
 #include <cjson/cJSON.h>
 #include <sys/stat.h>

@@ -4,7 +4,7 @@
 #include "base/mem.h"
 #include "machine/kernel.h"
 #include "session/matrix.h"
-#include "session/roofline.h"
+#include "advice/roofline.h"
 #include "session/session.h"
 #include "ui/canvas.h"
 #include "ui/views/view_roofline.h"

@@ -5,8 +5,8 @@
    escape sequences in each palette. The output to a terminal is compared with these escape sequences. */
 #include "kits/golden_kit.h"
 #include "kits/test.h"
-#include "session/args.h"
-#include "session/command.h"
+#include "language/args.h"
+#include "language/run_lines.h"
 #include "machine/device.h"
 #include "session/front.h"
 #include "session/session.h"

@@ -1,7 +1,7 @@
 /* The session: names, stored matrices, devices that are full or lost, and every allocation failing in turn. */
 #include "kits/talk.h"
 #include "kits/test.h"
-#include "session/command.h"
+#include "language/run_lines.h"
 #include "base/busy.h"
 #include "base/registry.h"
 #include "machine/device.h"

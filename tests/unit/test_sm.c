@@ -6,7 +6,7 @@
 #include "microscope/tape.h"
 #include "session/matrix.h"
 #include "session/session.h"
-#include "session/sm_lives.h"
+#include "advice/sm_lives.h"
 
 #include <math.h>
 #include <string.h>

@@ -5,7 +5,7 @@
 #include "kits/solve_kit.h"
 #include "kits/talk.h"
 #include "kits/test.h"
-#include "session/command.h"
+#include "language/run_lines.h"
 #include "session/matrix.h"
 #include "files/matrix_market.h"
 #include "base/mem.h"

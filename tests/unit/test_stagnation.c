@@ -5,7 +5,7 @@
 #include "direct/direct.h"
 #include "machine/device.h"
 #include "session/matrix.h"
-#include "session/stagnation.h"
+#include "advice/stagnation.h"
 #include "solvers/solve.h"
 
 #include <math.h>

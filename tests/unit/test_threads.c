@@ -26,7 +26,7 @@ static int threads_now(void)
 }
 
 /* Do other threads remain? libgomp keeps the threads of a team, whereas a thread that ran a library call
-   (base/worker.h) ends by itself. On a busy machine, that thread can end after the command, so wait for it for up to a
+   (base/library_thread.h) ends by itself. On a busy machine, that thread can end after the command, so wait for it for up to a
    second. */
 static bool team_remains(void)
 {

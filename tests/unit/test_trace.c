@@ -12,7 +12,7 @@
 #include "base/mem.h"
 #include "matrix/csr.h"
 #include "session/product.h"
-#include "session/traced.h"
+#include "advice/traced.h"
 #include "microscope/tracing.h"
 #include "ui/screen.h"
 #include "ui/run.h"

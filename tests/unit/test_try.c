@@ -16,7 +16,7 @@
 #include "matrix/gen.h"
 #include "microscope/tracing.h"
 #include "session/command.h"
-#include "session/sm_lives.h"
+#include "advice/sm_lives.h"
 
 #include <cjson/cJSON.h>
 #include <limits.h>

@@ -7,8 +7,8 @@
 #include "matrix/csr.h"
 #include "matrix/reference.h"
 #include "session/matrix.h"
-#include "session/options.h"
-#include "session/stagnation.h"
+#include "language/options.h"
+#include "advice/stagnation.h"
 #include "solvers/solve.h"
 #include "ui/views/view_solve.h"
 

@@ -1,7 +1,7 @@
 /* The state of each view is separate: keys of one view change no other view, a different matrix resets all views, and a
    state's memory is released. */
 #include "kits/test.h"
-#include "session/command.h"
+#include "language/run_lines.h"
 #include "base/err.h"
 #include "formats/format.h"
 #include "session/matrix.h"

@@ -1,7 +1,7 @@
 /* Every view is drawn for matrices of odd shapes, on screens of odd sizes, and after every key. The view stays inside
    its canvas, and each nonzero of a matrix is under some dot of the picture. */
 #include "kits/test.h"
-#include "session/command.h"
+#include "language/run_lines.h"
 #include "matrix/csr.h"
 #include "matrix/gen.h"
 #include "session/front.h"

@@ -5,7 +5,7 @@
 #include "kits/test.h"
 #include "base/base.h"
 #include "base/mem.h"
-#include "session/command.h"
+#include "language/run_lines.h"
 
 #include <dirent.h>
 #include <limits.h>

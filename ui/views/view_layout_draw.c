@@ -3,7 +3,7 @@
 #include "view_layout.h"
 #include "view_state.h"
 #include "base/text.h"
-#include "session/traced.h"
+#include "advice/traced.h"
 
 #include <string.h>
 

@@ -11,7 +11,7 @@
 #include "session/matrix.h"
 #include "base/mem.h"
 #include "session/session.h"
-#include "session/traced.h"
+#include "advice/traced.h"
 #include "base/text.h"
 
 #include <math.h>

@@ -4,7 +4,7 @@
 
 #include <stdbool.h>
 
-#include "session/roofline.h"
+#include "advice/roofline.h"
 
 struct canvas;
 

@@ -9,7 +9,7 @@
 #include "machine/kernel.h"
 #include "session/matrix.h"
 #include "session/session.h"
-#include "session/sm_lives.h"
+#include "advice/sm_lives.h"
 
 #include <math.h>
 #include <string.h>

@@ -9,7 +9,7 @@
 #include "view_state.h"
 #include "base/err.h"
 #include "base/text.h"
-#include "session/traced.h"
+#include "advice/traced.h"
 
 #include <math.h>
 #include <string.h>

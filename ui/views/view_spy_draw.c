@@ -4,11 +4,11 @@
 #include "view_spy.h"
 #include "view_state.h"
 #include "base/text.h"
-#include "session/listing.h"
+#include "report/listing.h"
 #include "session/matrix.h"
 #include "session/parting.h"
 #include "session/session.h"
-#include "session/traced.h"
+#include "advice/traced.h"
 
 #include <math.h>
 #include <string.h>

@@ -9,8 +9,8 @@
 #include "formats/format.h"
 #include "machine/device.h"
 #include "machine/kernel.h"
-#include "machine/split.h"
-#include "session/output_timeline.h"
+#include "machine/member_rows.h"
+#include "report/output_timeline.h"
 #include "session/session.h"
 
 #include <math.h>

@@ -7,7 +7,7 @@
 #include "base/err.h"
 #include "machine/kernel.h"
 #include "base/text.h"
-#include "session/traced.h"
+#include "advice/traced.h"
 #include "microscope/tracing.h"
 
 #include <string.h>

@@ -11,7 +11,7 @@
 #include "machine/kernel.h"
 #include "session/product.h"
 #include "base/text.h"
-#include "session/traced.h"
+#include "advice/traced.h"
 #include "microscope/tracing.h"
 
 #include <stdlib.h>

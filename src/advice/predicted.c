@@ -1,0 +1,169 @@
+/* Predictions for the matrices of the session: get the matrix, product and GPU from the session, then call the
+   model. */
+#include "predicted.h"
+#include "base/screen_lock.h"
+#include "machine/bench.h"
+#include "machine/kernel.h"
+#include "session/matrix.h"
+#include "base/mem.h"
+#include "base/precision.h"
+#include "base/text.h"
+#include "microscope/modeled.h"
+#include "session/kept_predictions.h"
+#include "session/product.h"
+#include "session/session.h"
+
+#include <math.h>
+#include <string.h>
+
+bool modeled_machine(struct session *s, struct machine *g, struct err *e)
+{
+    if (s->gpu) return *g = *s->gpu, true;
+    struct device *d = session_device(s, NULL, e);
+    if (!d) return false;
+    if (d->kind == DEV_CUDA && !d->ceilings.measured && !device_ceilings(d, &s->watch, e)) return false;
+    *g = machine_of(d);
+    return true;
+}
+
+bool modeled_matrix(const struct matrix *m, struct err *e)
+{
+    if (m->csr.nnz == 0) return fail(e, E_UNSUPPORTED, "%s has no entries: there is nothing to predict", m->name);
+    return true;
+}
+
+bool modeled_kernel(struct session *s, struct matrix *m, const struct kernel *k, const int64_t *param, enum type real,
+                    const struct machine *g, struct modeled *out, struct err *e)
+{
+    int64_t own[PARAMS_MAX];
+    const struct modeled *kept = param ? NULL : prediction_kept(m, k, real, g);
+    if (kept && !kept->first_look_only) return *out = *kept, true;
+    bool usual = !param;
+    if (!modeled_can(k, &m->csr, e) || !kernel_takes(k, real, e)) return false;
+    struct device *emu = device_open("emu", e);
+    param = modeled_params(k, param, &m->csr, real, g, own);
+    struct product *p = emu ? session_product(s, m, k->format, param, real, false, e) : NULL;
+    struct mat *M = p ? session_mat(s, p, emu, e) : NULL;
+    if (!p) refusal_without_force(e, k->format->name, real, true);
+    if (!M) return false;
+    bool gave = screen_lock_give();
+    bool ok = modeled_mat(&m->csr, M, k, p->prep_us, g, &s->watch, out, e);
+    screen_lock_back(gave);
+    if (ok && usual) prediction_keep(m, out, real, g);
+    return ok;
+}
+
+const char *reason_without_name(const char *name, const char *why)
+{
+    size_t n = strlen(name);
+    return !strncmp(why, name, n) && !strncmp(why + n, ": ", 2) ? why + n + 2 : why;
+}
+
+void refusal_without_force(struct err *e, const char *format, enum type real, bool first)
+{
+    bool plain = type_of_parts(real) == T_F64 && !type_is_narrow(real);
+    if (e && e->advice)
+        err_advise(e, "`convert %s %s%sforce` %s", format,
+                   plain                  ? ""
+                   : type_is_narrow(real) ? type_name(real)
+                                          : "f32",
+                   plain ? "" : " ", first ? "first" : "stores it anyway");
+}
+
+const struct run *modeled_run(const struct session *s, const struct matrix *m, const struct kernel *k, enum type real)
+{
+    for (int i = 0; i < s->nruns && s->runs_of == m && !s->gpu; i++)
+        if (s->runs[i].kernel == k && s->runs[i].real == real && s->runs[i].dev->kind == DEV_CUDA &&
+            s->runs[i].beta == 0)
+            return &s->runs[i];
+    return NULL;
+}
+
+static void explain_model(const struct session *s, const struct machine *g)
+{
+    const char *basis =
+        g->here     ? "Predicted for %s, from its measured ceilings."
+        : !s->gpu   ? "Predicted for an %s, because no measured GPU is available."
+        : g->scaled ? "Predicted for an %s, from its specifications and the times of an NVIDIA H200 (`set gpu`)."
+                    : "Predicted for %s, from the ceilings in its profile (`set gpu`).";
+    out_text(s->out, basis, g->name);
+    if (g->scaled) out_text(s->out, "The error of predictions for this GPU was not measured.");
+    out_text(s->out,
+             "Model error on H200s and H100s: median 4%%, mean 6%%; near the best kernel 3%%, 5%% (not fitted).");
+}
+
+void modeled_remarks(struct session *s, const struct machine *g, bool sampled)
+{
+    struct explained *before = &s->explained, none = {0};
+    if (out_stands_alone(s->out)) before = &none;
+    bool known = !strncmp(before->machine, g->name, sizeof before->machine - 1);
+    bool mark = sampled && before->sampling;
+    if (!known) explain_model(s, g);
+    if (known) out_text(s->out, "[model: %s%s]", g->name, mark ? ", sampled" : "");
+    if (sampled && !mark)
+        out_text(s->out,
+                 "Only a sample of the blocks (of the rows, where blocks take rows dynamically) was watched: about %d "
+                 "lane accesses or more of each kernel, with the longest row.",
+                 +MODELED_FIRST);
+    snprintf(before->machine, sizeof before->machine, "%s", g->name);
+    before->sampling |= sampled;
+}
+
+/* The blocks of the busiest launch that a multiprocessor can hold, and what limits their number. */
+static void out_occupancy(struct out *o, const struct modeled *k)
+{
+    const struct work *w = workload_busiest(&k->work);
+    struct residency r = model_residency(&k->on, w);
+    char text[160], registers[48] = "";
+    if (r.by == LIMITED_BY_REGISTERS)
+        snprintf(registers, sizeof registers, ", %lld per thread", (long long)w->registers);
+    if (!w->registers) snprintf(registers, sizeof registers, "; registers not known");
+    snprintf(text, sizeof text, "at most %.0f%%: %s of %lld threads%s%s%s", 100 * r.share,
+             how_many((int64_t)r.blocks, "block").text, (long long)w->threads, r.share < 1 ? ", limited by " : "",
+             r.share < 1 ? residency_limit_names[r.by] : "", registers);
+    if (out_mode(o) == OUT_TEXT) out_str(o, NULL, "occupancy", text);
+    out_num(o, "occupancy_percent", NULL, 100 * r.share, "%.1f");
+    out_str(o, "limited_by", NULL, residency_limit_names[r.by]);
+    out_int(o, "blocks_per_sm", NULL, (int64_t)r.blocks);
+    out_int(o, "threads_per_block", NULL, w->threads);
+    out_int_if(o, "registers", NULL, w->registers > 0, w->registers);
+}
+
+void say_registers(struct out *o, const struct modeled *k)
+{
+    const struct work *w = workload_busiest(&k->work);
+    struct residency r = model_residency(&k->on, w);
+    if (!w->registers)
+        out_text(o, "The registers of a thread are not known, so that the occupancy may be lower: `sm %s` asks nvcc.",
+                 k->kernel->name);
+    if (r.by == LIMITED_BY_REGISTERS)
+        out_text(
+            o,
+            "Registers limit the occupancy: %lld per thread, so a multiprocessor holds %s of %lld threads, %.0f%% of "
+            "its warps.",
+            (long long)w->registers, how_many((int64_t)r.blocks, "block").text, (long long)w->threads, 100 * r.share);
+}
+
+void out_modeled(struct session *s, const struct matrix *m, const struct modeled *k)
+{
+    const struct run *r = modeled_run(s, m, k->kernel, k->real);
+    struct out *o = s->out;
+    out_str(o, "kernel", "kernel", k->kernel->name);
+    out_str(o, "matrix", "matrix", m->name);
+    out_str(o, "format", NULL, k->kernel->format->name);
+    out_str(o, "precision", "precision", precision_of(&m->csr, k->real));
+    out_str(o, "machine", NULL, k->on.name);
+    out_bool(o, "machine_here", NULL, k->on.here);
+    out_bool(o, "machine_scaled", NULL, k->on.scaled);
+    out_time(o, "predicted_us", "predicted", k->time.us);
+    out_time(o, "launch_us", "launch overhead", k->time.launch_us);
+    out_str(o, "bound", "bound by", bound_names[k->time.bound]);
+    out_occupancy(o, k);
+    out_bytes(o, "bytes", "bytes that must move", k->bytes);
+    out_bytes(o, "l2_bytes", "bytes from L2", (int64_t)k->time.l2_bytes);
+    out_bytes(o, "dram_bytes", "bytes from memory", (int64_t)k->time.dram_bytes);
+    out_num(o, "padding_percent", "padding %",
+            k->plan.slots ? 100 * (double)k->plan.padding / (double)k->plan.slots : 0, "%.1f");
+    out_bool(o, "sampled", NULL, k->work.sampled);
+    out_num(o, "measured_us", r ? "measured, us" : NULL, r ? r->us : NAN, "%.2f");
+}

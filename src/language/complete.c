@@ -1,0 +1,134 @@
+/* Completion: the words that the grammar allows at the end of a line, and file names. */
+#include "session/command.h"
+#include "run_lines.h"
+#include "complete.h"
+#include "grammar.h"
+#include "kinds.h"
+#include "base/text.h"
+
+#include <dirent.h>
+#include <string.h>
+#include <sys/stat.h>
+
+struct completion {
+    struct session *session;
+    const struct args *args;
+    const char *prefix;
+    bool quoted; /* inside quotes, nothing needs escaping */
+    give_fn *give;
+    void *user;
+};
+
+/* Offer the word if it begins with the typed prefix. */
+static void give_matching(void *user, const char *word)
+{
+    struct completion *c = user;
+    if (!strncmp(word, c->prefix, strlen(c->prefix))) c->give(c->user, word);
+}
+
+/* Offer a path as it is typed: characters with a special meaning get a backslash. */
+static void give_path(struct completion *c, const char *dir, size_t ndir, const char *name, bool is_dir)
+{
+    char path[4096], typed[2 * sizeof path + 2];
+    size_t n = 0;
+    snprintf(path, sizeof path, "%.*s%s", (int)ndir, dir, name);
+    for (const char *p = path; *p; p++) {
+        if (!c->quoted && strchr(" \t\"'\\;#>|", *p)) typed[n++] = '\\';
+        typed[n++] = *p;
+    }
+    if (is_dir) typed[n++] = '/';
+    typed[n] = 0;
+    c->give(c->user, typed);
+}
+
+static bool is_directory(const char *dir, size_t ndir, const char *name)
+{
+    char path[4096];
+    struct stat st;
+    snprintf(path, sizeof path, "%.*s%s", (int)ndir, dir, name);
+    return !stat(path, &st) && S_ISDIR(st.st_mode);
+}
+
+/* Names with control bytes are not offered: they cannot be shown. */
+static bool can_be_shown(const char *name)
+{
+    char safe[1100];
+    size_t n = strlen(name);
+    return !strcmp(print_safe(name, n, n, safe, sizeof safe), name);
+}
+
+static void give_files(struct completion *c)
+{
+    char dir[4096];
+    const char *slash = strrchr(c->prefix, '/'), *name = slash ? slash + 1 : c->prefix;
+    size_t ndir = (size_t)(name - c->prefix);
+    if (ndir >= sizeof dir) return;
+    snprintf(dir, sizeof dir, "%.*s", (int)ndir, c->prefix);
+    DIR *d = opendir(ndir ? dir : ".");
+    for (struct dirent *f; d && (f = readdir(d));) {
+        bool hidden = f->d_name[0] == '.' && *name != '.';
+        if (hidden || strncmp(f->d_name, name, strlen(name)) || !can_be_shown(f->d_name)) continue;
+        if (!strcmp(f->d_name, ".") || !strcmp(f->d_name, "..")) continue;
+        give_path(c, c->prefix, ndir, f->d_name, is_directory(c->prefix, ndir, f->d_name));
+    }
+    if (d) closedir(d);
+}
+
+static void count_value(void *user, const char *word)
+{
+    (void)word;
+    ++*(int *)user;
+}
+
+/* Before a letter is typed, long lists of values whose keyword may be left out would hide the other words, unless the
+   value is what the command is mainly about: the first in its grammar. The keyword is offered. */
+static bool is_hidden(const struct completion *c, const struct item *it, enum next next)
+{
+    enum { MANY = 12 };
+    int n = 0;
+    if (next != NEXT_BARE_VALUE || *c->prefix || it == c->args->grammar.item || !item_has_list(it)) return false;
+    item_list(it, c->session, c->args, count_value, &n);
+    return n > MANY;
+}
+
+static void give_item(void *user, const struct item *it, enum next next)
+{
+    struct completion *c = user;
+    bool value = next != NEXT_KEYWORD, listed = value && item_has_list(it);
+    if (is_hidden(c, it, next)) return;
+    if (!value) give_matching(c, it->word);
+    if (listed) item_list(it, c->session, c->args, give_matching, c);
+    /* for a kind that has names, offer files only if the user has typed a folder */
+    bool files = value && it->value->role == KIND_FILE && (!listed || strchr(c->prefix, '/'));
+    if (files) give_files(c);
+}
+
+/* The words of the command being typed, after the last `;`. Returns false for a shell command. */
+static bool last_command(struct words *w, const char *line)
+{
+    do {
+        line += strspn(line, " \t");
+        if (*line == '!') return false;
+        command_split(w, &line, NULL);
+    } while (w->more);
+    return true;
+}
+
+void complete(struct session *s, const char *line, size_t pos, give_fn *give, void *user)
+{
+    char head[LINE_LIMIT + 1];
+    struct words w;
+    struct args a;
+    if (pos > LINE_LIMIT) return;
+    snprintf(head, sizeof head, "%.*s", (int)pos, line);
+    if (!last_command(&w, head)) return;
+    bool begun = w.n && (!w.ended || w.open) && !w.w[w.n - 1].arrow; /* the last word is to be completed */
+    int before = w.n - begun;
+    if (w.pipe || w.comment) return;
+    struct completion c = {s, &a, begun ? w.w[before].text : "", w.open != 0, give, user};
+    const struct command *command = before ? command_typed(w.w[0].text) : NULL;
+    if (!before) registry_list(&command_registry, give_matching, &c);
+    bool file = before > 1 && w.w[before - 1].arrow; /* a file to write */
+    if (file) give_files(&c);
+    if (command && (!file || command->compares)) args_expected(&a, s, command, &w, before, give_item, &c);
+}
