@@ -1,23 +1,23 @@
 /* Checking and timing of kernels. A kernel is timed only after its result has agreed with the reference. */
 #include <stdio.h>
 
-#include "machine/bench.h"
 #include "base/clock.h"
-#include "matrix/csr.h"
-#include "machine/device.h"
 #include "base/err.h"
-#include "formats/format.h"
-#include "machine/kernel.h"
-#include "machine/mat.h"
-#include "machine/member_rows.h"
-#include "multi/multi.h"
-#include "machine/remote.h"
 #include "base/loop.h"
 #include "base/mem.h"
 #include "base/precision.h"
 #include "base/threads.h"
-#include "matrix/random.h"
 #include "base/watch.h"
+#include "formats/format.h"
+#include "machine/bench.h"
+#include "machine/device.h"
+#include "machine/kernel.h"
+#include "machine/mat.h"
+#include "machine/member_rows.h"
+#include "machine/remote.h"
+#include "matrix/csr.h"
+#include "matrix/random.h"
+#include "multi/multi.h"
 
 #include <math.h>
 #include <string.h>

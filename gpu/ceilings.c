@@ -1,10 +1,10 @@
 /* Measures the ceilings of a device: the best rates that the device reaches. Kernels are then compared with these
    rates. */
-#include "dev.h"
 #include "base/clock.h"
 #include "base/err.h"
 #include "base/loop.h"
 #include "base/watch.h"
+#include "dev.h"
 
 /* FAR: the size of a vector, as a multiple of the size of the cache. HOST_FAR: the multiple for the host; it is smaller
  * than FAR because other programs share the host's memory. */

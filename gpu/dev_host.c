@@ -1,10 +1,10 @@
 /* The device `cpu`: host memory and cores. Launches are plain calls that are complete when they return. */
-#include "dev.h"
 #include "base/clock.h"
 #include "base/loop.h"
 #include "base/mem.h"
 #include "base/screen_lock.h"
 #include "base/text.h"
+#include "dev.h"
 
 #include <omp.h>
 #include <string.h>

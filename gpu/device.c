@@ -1,10 +1,10 @@
 /* The registry of devices: it lists the kinds, opens a device by name, chooses the default device and closes all
    devices. */
-#include "dev.h"
 #include "base/err.h"
 #include "base/mem.h"
-#include "machine/member_rows.h"
 #include "base/text.h"
+#include "dev.h"
+#include "machine/member_rows.h"
 
 #include <ctype.h>
 #include <math.h>

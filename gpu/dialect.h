@@ -52,10 +52,10 @@
 #ifndef DIALECT_H
 #define DIALECT_H
 
+#include "gpu/dev.h"
 #include "machine/device.h"
 #include "machine/kernel.h"
 #include "machine/mat.h"
-#include "gpu/dev.h"
 
 #define WARP 32
 #define FULL_MASK 0xffffffffu

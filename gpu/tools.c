@@ -1,6 +1,6 @@
 /* tools_of: the functions that sort and compute prefix sums on a kind of device. */
-#include "machine/device.h"
 #include "machine/tools.h"
+#include "machine/device.h"
 
 #include <stddef.h>
 

@@ -1,6 +1,6 @@
 /* transfer_ops_of: streams and asynchronous copies of devices with separate memory. */
-#include "machine/device.h"
 #include "machine/transfer.h"
+#include "machine/device.h"
 
 #ifdef HAVE_CUDA
 extern const struct transfer_ops cuda_transfer; /* transfer.cu */

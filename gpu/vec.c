@@ -1,16 +1,16 @@
 /* The tables of operations for solvers, selected by the kind of device and the precision. */
-#include "machine/device.h"
+#include "halo.h"
 #include "machine/amg_ops.h"
 #include "machine/amg_setup_ops.h"
-#include "machine/lu_ops.h"
 #include "machine/bicg_ops.h"
 #include "machine/cg_ops.h"
 #include "machine/cluster_ops.h"
+#include "machine/device.h"
 #include "machine/gmres_ops.h"
+#include "machine/level_ops.h"
+#include "machine/lu_ops.h"
 #include "machine/minres_ops.h"
 #include "machine/vec_ops.h"
-#include "machine/level_ops.h"
-#include "halo.h"
 
 #ifdef HAVE_CUDA
 #define ON_CUDA(ops, id)                   \

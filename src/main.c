@@ -1,15 +1,15 @@
 /* The main program: reads the options and files, and runs the commands from -c, scripts, a pipe, or the prompt. */
-#include "language/run_lines.h"
-#include "machine/device.h"
 #include "base/err.h"
-#include "session/front.h"
-#include "language/kinds.h"
+#include "base/text.h"
 #include "lab/lab.h"
+#include "language/kinds.h"
 #include "language/manual.h"
 #include "language/options.h"
 #include "language/protocol.h"
+#include "language/run_lines.h"
+#include "machine/device.h"
+#include "session/front.h"
 #include "session/session.h"
-#include "base/text.h"
 #include "ui/run.h"
 
 #include <errno.h>

@@ -1,6 +1,6 @@
 /* Axes of pictures in files: round numbers, ticks and thin lines. */
-#include "figure.h"
 #include "base/text.h"
+#include "figure.h"
 
 #include <math.h>
 #include <stdio.h>

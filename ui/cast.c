@@ -2,16 +2,16 @@
    process passes on to the real terminal and writes to the file; if this process is killed, the second process still
    passes on what was written. The modes of the keyboard are those of descriptor 0, which stays the real terminal. */
 #include "cast.h"
-#include "canvas.h"
-#include "stage.h"
-#include "term.h"
 #include "base/err.h"
 #include "base/mem.h"
 #include "base/memfile.h"
 #include "base/text.h"
+#include "canvas.h"
 #include "session/front.h"
 #include "session/record.h"
 #include "session/session.h"
+#include "stage.h"
+#include "term.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,7 +1,7 @@
 /* clear: clears the terminal. */
+#include "report/output.h"
 #include "session/command.h"
 #include "session/front.h"
-#include "report/output.h"
 #include "session/session.h"
 
 #include <stdio.h>

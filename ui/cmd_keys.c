@@ -1,17 +1,17 @@
 /* keys: runs the explorer without a terminal; the words of the command are the keys to press. */
+#include "base/err.h"
+#include "base/text.h"
 #include "cast.h"
 #include "explorer.h"
 #include "export.h"
+#include "language/args.h"
 #include "screen.h"
+#include "session/command.h"
+#include "session/front.h"
+#include "session/session.h"
 #include "stage.h"
 #include "term.h"
 #include "view.h"
-#include "language/args.h"
-#include "session/command.h"
-#include "base/err.h"
-#include "session/front.h"
-#include "session/session.h"
-#include "base/text.h"
 
 #include <string.h>
 

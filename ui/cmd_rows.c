@@ -1,12 +1,12 @@
 /* rows: the lengths of the rows, as a picture or as numbers. */
-#include "cmd_view.h"
-#include "view.h"
-#include "language/args.h"
-#include "session/command.h"
 #include "base/err.h"
-#include "session/matrix.h"
+#include "cmd_view.h"
+#include "language/args.h"
 #include "matrix/rows.h"
+#include "session/command.h"
+#include "session/matrix.h"
 #include "session/session.h"
+#include "view.h"
 
 #include <math.h>
 

@@ -1,16 +1,16 @@
 /* screendump: writes the screen to a file. last: draws the last view again, at another size. */
-#include "export.h"
-#include "screen.h"
-#include "paint.h"
-#include "pixels.h"
-#include "language/args.h"
-#include "session/command.h"
-#include "language/grammar.h"
 #include "base/err.h"
 #include "base/memfile.h"
 #include "base/newfile.h"
-#include "session/session.h"
 #include "base/text.h"
+#include "export.h"
+#include "language/args.h"
+#include "language/grammar.h"
+#include "paint.h"
+#include "pixels.h"
+#include "screen.h"
+#include "session/command.h"
+#include "session/session.h"
 
 #include <string.h>
 

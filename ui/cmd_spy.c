@@ -1,16 +1,16 @@
 /* spy: the positions of the nonzeros, as a picture or as counts. */
+#include "base/err.h"
+#include "base/mem.h"
+#include "base/text.h"
 #include "cmd_view.h"
+#include "language/args.h"
 #include "screen.h"
-#include "view.h"
+#include "session/command.h"
+#include "session/matrix.h"
+#include "session/session.h"
 #include "ui/views/view_spy.h"
 #include "ui/views/view_state.h"
-#include "language/args.h"
-#include "session/command.h"
-#include "base/err.h"
-#include "session/matrix.h"
-#include "base/mem.h"
-#include "session/session.h"
-#include "base/text.h"
+#include "view.h"
 
 /* The smallest picture has room for the longest row number. In JSON and CSV, the number of cells is not limited. */
 enum { WIDTH_LEAST = 25, HEIGHT_LEAST = 7, SIDE_MOST = 4096 };

@@ -1,14 +1,14 @@
 /* view: shows a view full screen. This file also has show_view_of, which all commands that draw use. */
 #include "cmd_view.h"
-#include "explorer.h"
-#include "screen.h"
-#include "view.h"
-#include "language/args.h"
-#include "session/command.h"
 #include "base/err.h"
+#include "explorer.h"
+#include "language/args.h"
+#include "screen.h"
+#include "session/command.h"
 #include "session/front.h"
 #include "session/matrix.h"
 #include "session/session.h"
+#include "view.h"
 
 #include <string.h>
 

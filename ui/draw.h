@@ -5,8 +5,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "canvas.h"
 #include "base/base.h"
+#include "canvas.h"
 
 struct matrix;
 

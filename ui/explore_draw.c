@@ -1,17 +1,17 @@
 /* The explorer on the canvas: the list of panes, the pane, the output of a command, and the command line. */
-#include "screen_thread.h"
+#include "base/err.h"
+#include "base/registry.h"
+#include "base/text.h"
 #include "draw.h"
 #include "explore.h"
 #include "explorer.h"
-#include "screen.h"
-#include "term.h"
 #include "prompt.h"
-#include "ui/views/view_state.h"
-#include "base/err.h"
+#include "screen.h"
+#include "screen_thread.h"
 #include "session/front.h"
 #include "session/session.h"
-#include "base/registry.h"
-#include "base/text.h"
+#include "term.h"
+#include "ui/views/view_state.h"
 
 #include <string.h>
 

@@ -1,15 +1,15 @@
 /* The keys and commands that arrange panes: several views at once, dividing, closing and resizing. */
-#include "screen_thread.h"
-#include "explore.h"
-#include "explorer.h"
-#include "screen.h"
-#include "ui/views/view_state.h"
 #include "base/err.h"
 #include "base/mem.h"
 #include "base/registry.h"
 #include "base/text.h"
+#include "explore.h"
+#include "explorer.h"
+#include "screen.h"
+#include "screen_thread.h"
 #include "session/front.h"
 #include "session/session.h"
+#include "ui/views/view_state.h"
 
 #include <string.h>
 

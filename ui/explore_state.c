@@ -1,13 +1,13 @@
 /* The state of the explorer: which views the screen shows, which of them have changed, and their background work. */
-#include "explore.h"
-#include "explorer.h"
-#include "screen.h"
-#include "ui/views/view_state.h"
 #include "base/mem.h"
 #include "base/registry.h"
+#include "explore.h"
+#include "explorer.h"
 #include "microscope/tracing.h"
+#include "screen.h"
 #include "session/front.h"
 #include "session/session.h"
+#include "ui/views/view_state.h"
 
 bool explorer_say(struct explorer *x, bool bad, const char *text)
 {

@@ -1,13 +1,13 @@
 /* Export of several views as one page: the panes of a split, each drawn as the export of its view. */
+#include "base/err.h"
 #include "explorer.h"
 #include "export.h"
 #include "figure.h"
 #include "paint.h"
-#include "ui/views/view_state.h"
-#include "base/err.h"
 #include "session/front.h"
 #include "session/matrix.h"
 #include "session/session.h"
+#include "ui/views/view_state.h"
 
 #include <string.h>
 

@@ -1,8 +1,8 @@
 /* Shapes finer than cells, kept in the order in which they were drawn. */
 #include "figure.h"
-#include "paint.h"
 #include "base/mem.h"
 #include "base/text.h"
+#include "paint.h"
 
 #include <math.h>
 #include <string.h>

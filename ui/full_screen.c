@@ -1,10 +1,10 @@
 /* The full screen: opening, closing, keys and the mouse, with terminfo and ncurses. full_screen_draw.c draws frames. */
 #include "full_screen.h"
+#include "base/clock.h"
+#include "base/err.h"
 #include "full_screen_draw.h"
 #include "stage.h"
 #include "term.h"
-#include "base/clock.h"
-#include "base/err.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -2,9 +2,9 @@
 #ifndef FULL_SCREEN_H
 #define FULL_SCREEN_H
 
-#include <termios.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <termios.h>
 
 #include "canvas.h"
 #include "pixels.h"

@@ -1,9 +1,9 @@
 /* Draws frames on the terminal: each frame is compared with what the terminal shows, and the cells that changed are
    sent with one call of write, because each write wakes the terminal. Capabilities come from terminfo. */
 #include "full_screen_draw.h"
+#include "base/mem.h"
 #include "full_screen.h"
 #include "pixels.h"
-#include "base/mem.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /* The guardian: a small process that restores the terminal if the program is killed and cannot restore it itself. */
-#include "term.h"
 #include "base/detached.h"
+#include "term.h"
 
 #include <fcntl.h>
 #include <signal.h>

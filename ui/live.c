@@ -1,13 +1,13 @@
 /* Shows running work. A solve is shown as a line of progress or in its view; other work is shown in its view. */
+#include "base/clock.h"
+#include "base/screen_lock.h"
 #include "paged.h"
 #include "screen.h"
 #include "screen_private.h"
-#include "term.h"
-#include "ui/views/view_solve.h"
-#include "base/clock.h"
-#include "base/screen_lock.h"
 #include "solvers/solve.h"
 #include "solvers/solver.h"
+#include "term.h"
+#include "ui/views/view_solve.h"
 
 #include <math.h>
 

@@ -1,9 +1,9 @@
 /* --help, the manual page and the completions for shells, made from the tables that the program uses. */
-#include "view.h"
-#include "session/command.h"
 #include "language/manual.h"
-#include "language/options.h"
 #include "base/suggest.h"
+#include "language/options.h"
+#include "session/command.h"
+#include "view.h"
 
 #include <string.h>
 

@@ -1,17 +1,17 @@
 /* Output page by page: a stream that passes on the first page and holds back the rest. */
 #include "paged.h"
-#include "screen_thread.h"
-#include "canvas.h"
-#include "pager.h"
-#include "screen_private.h"
-#include "stage.h"
-#include "term.h"
 #include "base/clock.h"
 #include "base/err.h"
 #include "base/mem.h"
 #include "base/text.h"
+#include "canvas.h"
 #include "language/options.h"
+#include "pager.h"
+#include "screen_private.h"
+#include "screen_thread.h"
 #include "session/shell.h"
+#include "stage.h"
+#include "term.h"
 
 #include <poll.h>
 #include <stdio.h>

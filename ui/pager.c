@@ -1,11 +1,11 @@
 /* The pager: rows of a text, keys that move in it, and a search that ignores case. */
 #include "pager.h"
-#include "canvas.h"
-#include "draw.h"
-#include "term.h"
 #include "base/err.h"
 #include "base/mem.h"
 #include "base/text.h"
+#include "canvas.h"
+#include "draw.h"
+#include "term.h"
 
 #include <string.h>
 

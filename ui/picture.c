@@ -1,6 +1,6 @@
 /* Draws the cells of a canvas with a painter, as rectangles and text. */
-#include "paint.h"
 #include "base/text.h"
+#include "paint.h"
 
 #include <string.h>
 

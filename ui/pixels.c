@@ -1,9 +1,9 @@
 /* Pictures of pixels: a figure is painted with cairo and encoded for the terminal. */
 #include "pixels.h"
-#include "figure.h"
-#include "paint.h"
 #include "base/err.h"
 #include "base/mem.h"
+#include "figure.h"
+#include "paint.h"
 
 #include <math.h>
 #include <string.h>

@@ -1,9 +1,9 @@
 /* A painter that writes PNG with cairo, which also provides the fonts. The library is opened at its first use, so that
    the program starts without it. */
-#include "paint.h"
 #include "base/err.h"
 #include "base/shared.h"
 #include "base/text.h"
+#include "paint.h"
 
 #include <dlfcn.h>
 #include <string.h>

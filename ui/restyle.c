@@ -1,11 +1,11 @@
 /* Apply the options of `set` that concern the screen. */
 #include "explorer.h"
 #include "full_screen.h"
-#include "screen.h"
-#include "term.h"
-#include "session/front.h"
 #include "language/options.h"
+#include "screen.h"
+#include "session/front.h"
 #include "session/session.h"
+#include "term.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -5,13 +5,13 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "screen_thread.h"
 #include "canvas.h"
 #include "explorer.h"
-#include "view.h"
-#include "ui/views/view_state.h"
+#include "screen_thread.h"
 #include "session/front.h"
 #include "session/session.h"
+#include "ui/views/view_state.h"
+#include "view.h"
 
 /* s->front points to the first member of this struct. */
 struct screen {

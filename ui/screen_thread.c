@@ -1,10 +1,10 @@
 /* The screen thread: it handles keys and draws while the main thread runs a command. */
 #include "screen_thread.h"
-#include "stage.h"
-#include "session/session.h"
 #include "base/detached.h"
 #include "base/mem.h"
 #include "base/screen_lock.h"
+#include "session/session.h"
+#include "stage.h"
 
 #include <errno.h>
 #include <poll.h>

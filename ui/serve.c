@@ -1,12 +1,12 @@
 /* What the screen thread does while a command runs: it handles keys and draws, on the full screen or at the prompt. */
 #include "serve.h"
-#include "screen_thread.h"
+#include "base/clock.h"
 #include "explorer.h"
 #include "prompt.h"
 #include "screen.h"
 #include "screen_private.h"
+#include "screen_thread.h"
 #include "term.h"
-#include "base/clock.h"
 
 static const double FRAME_US = 0.1e6; /* minimum time between two frames if no key is pressed */
 

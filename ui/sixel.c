@@ -1,9 +1,9 @@
 /* Sixel: pixels as text with control sequences, encoded by libsixel, which is opened at its first use. */
-#include "pixels.h"
 #include "base/base.h"
 #include "base/err.h"
 #include "base/mem.h"
 #include "base/shared.h"
+#include "pixels.h"
 
 #include <string.h>
 

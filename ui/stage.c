@@ -1,11 +1,11 @@
 /* A simulated terminal: its keys come from a list and its canvas can be read. */
 #include "stage.h"
-#include "cast.h"
-#include "term.h"
 #include "base/mem.h"
-#include "session/session.h"
 #include "base/suggest.h"
 #include "base/text.h"
+#include "cast.h"
+#include "session/session.h"
+#include "term.h"
 
 #include <ctype.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /* A painter that writes SVG. All rectangles of a colour are one path. Text is written as text, so that it can be
    searched. */
-#include "paint.h"
 #include "base/text.h"
+#include "paint.h"
 
 #include <math.h>
 #include <string.h>

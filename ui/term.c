@@ -1,10 +1,10 @@
 /* The terminal: signals, waiting for input, and the full screen, which is closed on every way out of the program. */
 #include "term.h"
+#include "base/err.h"
 #include "cast.h"
 #include "full_screen.h"
-#include "stage.h"
-#include "base/err.h"
 #include "session/session.h"
+#include "stage.h"
 
 #include <errno.h>
 #include <poll.h>

@@ -2,8 +2,8 @@
 #ifndef UI_TERM_H
 #define UI_TERM_H
 
-#include <termios.h>
 #include <stdbool.h>
+#include <termios.h>
 
 #include "canvas.h"
 #include "pixels.h"

@@ -1,16 +1,16 @@
 /* The table of views, the state of a view, and the pieces that views draw with: titles, key bars, bars, numbers. */
 #include "view.h"
+#include "base/err.h"
+#include "base/mem.h"
+#include "base/registry.h"
+#include "base/text.h"
 #include "draw.h"
 #include "figure.h"
-#include "ui/views/view_state.h"
-#include "base/err.h"
 #include "session/in_parts.h"
 #include "session/large_matrix.h"
 #include "session/matrix.h"
 #include "session/session.h"
-#include "base/mem.h"
-#include "base/registry.h"
-#include "base/text.h"
+#include "ui/views/view_state.h"
 
 #include <math.h>
 #include <stdarg.h>

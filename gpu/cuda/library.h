@@ -4,8 +4,8 @@
 
 #include <stddef.h>
 
-#include "gpu/dev.h"
 #include "base/base.h"
+#include "gpu/dev.h"
 
 #include <dlfcn.h>
 #include <stdio.h>

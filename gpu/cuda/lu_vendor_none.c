@@ -1,6 +1,6 @@
 /* Dense LU in a build without CUDA: no libraries, and a single stream that runs everything in order. */
-#include "machine/device.h"
 #include "base/err.h"
+#include "machine/device.h"
 #include "machine/lu_ops.h"
 
 #ifndef HAVE_CUDA

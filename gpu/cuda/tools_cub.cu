@@ -1,8 +1,8 @@
 /* struct tools for CUDA, by CUB: the radix sort of key-value pairs, and prefix sums. */
 #include "machine/tools.h"
 
-#include "machine/device.h"
 #include "base/err.h"
+#include "machine/device.h"
 
 #include <cub/device/device_radix_sort.cuh>
 #include <cub/device/device_scan.cuh>

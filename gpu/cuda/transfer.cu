@@ -1,8 +1,8 @@
 /* struct transfer_ops for CUDA: page-locked memory, streams and asynchronous copies. */
 #include "machine/transfer.h"
 
-#include "machine/device.h"
 #include "base/err.h"
+#include "machine/device.h"
 
 #include <cuda_runtime.h>
 

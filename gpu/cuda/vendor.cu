@@ -1,18 +1,18 @@
 /* cuSPARSE's SpMV and SpMM as entries of the tables of kernels. The library is opened at its first use, because loading
    it would delay the prompt. */
-#include "library.h"
-#include "gpu/dialect.h"
+#include "base/array.h"
+#include "base/err.h"
+#include "base/mem.h"
 #include "formats/fmt_bsr.h"
 #include "formats/fmt_coo.h"
 #include "formats/fmt_csr.h"
 #include "formats/fmt_sell.h"
-#include "base/array.h"
-#include "base/err.h"
+#include "formats/stored.h"
+#include "gpu/dialect.h"
+#include "library.h"
 #include "machine/kernel.h"
 #include "machine/mat.h"
 #include "machine/spmm.h"
-#include "base/mem.h"
-#include "formats/stored.h"
 
 #include <cusparse.h>
 #include <string.h>

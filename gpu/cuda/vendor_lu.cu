@@ -2,9 +2,9 @@
    comparison. This file also holds the second stream, on which the next panel is factored. */
 #include "library.h"
 
-#include "machine/lu_ops.h"
 #include "base/array.h"
 #include "base/err.h"
+#include "machine/lu_ops.h"
 
 #include <cublas_v2.h>
 #include <cuda_runtime.h>

@@ -2,9 +2,9 @@
    its first use. */
 #include "library.h"
 
-#include "machine/symmetrize.h"
 #include "base/err.h"
 #include "base/mem.h"
+#include "machine/symmetrize.h"
 
 #include <cusparse.h>
 #include <string.h>

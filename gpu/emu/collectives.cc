@@ -1,6 +1,6 @@
 /* Shared memory, barriers and warp collectives of the emulator. */
-#include "simt_runner.h"
 #include "races.h"
+#include "simt_runner.h"
 
 namespace simt
 {

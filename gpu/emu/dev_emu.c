@@ -2,8 +2,8 @@
    found. */
 #include <stdio.h>
 
-#include "gpu/dev.h"
 #include "emu.h"
+#include "gpu/dev.h"
 
 #include <stdlib.h>
 

@@ -1,6 +1,6 @@
 /* The emulator's fibers: one stack per thread of a block, and the switches between them. */
-#include "simt_runner.h"
 #include "machine/remote.h"
+#include "simt_runner.h"
 
 #include <sys/mman.h>
 #include <unistd.h>

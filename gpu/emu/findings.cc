@@ -1,6 +1,6 @@
 /* The emulator's findings. The first finding ends the launch and stays in the runner until the sync of the device. */
-#include "simt_runner.h"
 #include "machine/remote.h"
+#include "simt_runner.h"
 
 #include <cstdio>
 

@@ -1,8 +1,8 @@
 /* The notes that the lanes of a watched block make of their accesses, and the decision on when to merge the notes into
    requests. */
-#include "simt_runner.h"
 #include "races.h"
 #include "shared_places.h"
+#include "simt_runner.h"
 
 namespace simt
 {

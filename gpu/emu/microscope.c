@@ -1,16 +1,16 @@
 /* Runs launches on the emulator and watches them: traces one warp, or counts the accesses of all launches. */
-#include "scope_run.h"
-#include "pick.h"
-#include "shared_places.h"
-#include "emu.h"
 #include "base/clock.h"
 #include "base/err.h"
-#include "machine/device.h"
+#include "base/mem.h"
+#include "emu.h"
 #include "formats/format.h"
+#include "machine/device.h"
 #include "machine/kernel.h"
 #include "machine/mat.h"
 #include "machine/remote.h"
-#include "base/mem.h"
+#include "pick.h"
+#include "scope_run.h"
+#include "shared_places.h"
 
 #include <string.h>
 

@@ -1,6 +1,6 @@
 /* Reports one race per block among the accesses that races.c finds to be unordered. */
-#include "simt_runner.h"
 #include "races.h"
+#include "simt_runner.h"
 
 namespace simt
 {

@@ -1,6 +1,6 @@
 /* The runners, one per host thread, and the launch settings that they share. */
-#include "simt_runner.h"
 #include "base/loop.h"
+#include "simt_runner.h"
 
 namespace simt
 {

@@ -2,16 +2,16 @@
    kept. */
 #include <stdio.h>
 
-#include "scope.h"
-#include "scope_run.h"
-#include "pick.h"
-#include "shared_places.h"
+#include "base/mem.h"
+#include "base/watch.h"
 #include "formats/format.h"
 #include "machine/kernel.h"
 #include "machine/mat.h"
-#include "base/mem.h"
 #include "matrix/random.h"
-#include "base/watch.h"
+#include "pick.h"
+#include "scope.h"
+#include "scope_run.h"
+#include "shared_places.h"
 
 #include <math.h>
 #include <string.h>

@@ -6,8 +6,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "machine/microscope.h"
 #include "base/role.h"
+#include "machine/microscope.h"
 
 #ifdef __cplusplus
 extern "C" {

@@ -2,13 +2,13 @@
    elements of shared memory. What it stores is compared with these: x of a traced product is such that a product of an
    entry is hardly ever equal to another one, or to a sum. */
 #include "shared_places.h"
-#include "scope_run.h"
 #include "base/array.h"
 #include "base/err.h"
 #include "base/mem.h"
 #include "formats/format.h"
 #include "machine/mat.h"
 #include "machine/shared_places.h"
+#include "scope_run.h"
 
 #include <math.h>
 #include <string.h>

@@ -1,8 +1,8 @@
 /* The emulator's launches: blocks on the threads of the host, and the scheduler of a block. */
-#include "simt_runner.h"
 #include "machine/remote.h"
 #include "matrix/random.h"
 #include "races.h"
+#include "simt_runner.h"
 
 #include <cstdio>
 #include <sched.h>

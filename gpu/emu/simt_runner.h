@@ -2,14 +2,14 @@
 #ifndef SIMT_RUNNER_H
 #define SIMT_RUNNER_H
 
+#include "base/err.h"
+#include "base/mem.h"
+#include "emu.h"
 #include "gpu/dialect.h"
 #include "gpu/results.h"
-#include "emu.h"
+#include "machine/wrong.h"
 #include "races.h"
 #include "scope.h"
-#include "base/err.h"
-#include "machine/wrong.h"
-#include "base/mem.h"
 
 #include <cstdarg>
 

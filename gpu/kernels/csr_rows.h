@@ -4,8 +4,8 @@
 
 #include "texture.h"
 
-#include "matrix/csr.h"
 #include "formats/fmt_csr.h"
+#include "matrix/csr.h"
 
 namespace KERNEL_SPACE
 {

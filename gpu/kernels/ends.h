@@ -17,9 +17,9 @@
 #ifndef ENDS_H
 #define ENDS_H
 
-#include "gpu/dialect.h"
 #include "base/precision.h"
 #include "formats/fmt_csr.h"
+#include "gpu/dialect.h"
 #include "tiles.h"
 
 namespace KERNEL_SPACE

@@ -1,8 +1,8 @@
 /* SpMV kernel (matrix-vector product) for sliced blocks: one row per thread, and the steps of a slice shared by the
    groups of a thread block. */
-#include "gpu/dialect.h"
 #include "base/err.h"
 #include "formats/fmt_bsell.h"
+#include "gpu/dialect.h"
 
 namespace KERNEL_SPACE
 {

@@ -1,7 +1,7 @@
 /* SpMV kernels (matrix-vector products) for BSR: one block row per warp, processed by blocks or by columns. */
-#include "gpu/dialect.h"
-#include "formats/fmt_bsr.h"
 #include "base/err.h"
+#include "formats/fmt_bsr.h"
+#include "gpu/dialect.h"
 
 namespace KERNEL_SPACE
 {

@@ -1,8 +1,8 @@
 /* Measures the limits of a device: bandwidth of reading, copying and gathering, and the time of an empty launch. A GPU
    runs kernels; the host runs loops. */
-#include "gpu/dialect.h"
-#include "gpu/dev.h"
 #include "base/loop.h"
+#include "gpu/dev.h"
+#include "gpu/dialect.h"
 
 namespace KERNEL_SPACE
 {

@@ -1,7 +1,7 @@
 /* SpMV kernels (matrix-vector products) for COO: each thread takes one nonzero and adds it to y atomically, or each
    warp takes a stretch of nonzeros and first sums them by row. */
-#include "parts.h"
 #include "formats/fmt_coo.h"
+#include "parts.h"
 
 namespace KERNEL_SPACE
 {

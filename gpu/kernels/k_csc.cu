@@ -2,8 +2,8 @@
    to a scattered y. The CSR arrays of A are the CSC arrays of A^T, so these kernels also compute A^T x without storing
    A^T. */
 #include "csr_rows.h"
-#include "parts.h"
 #include "formats/fmt_csc.h"
+#include "parts.h"
 
 namespace KERNEL_SPACE
 {

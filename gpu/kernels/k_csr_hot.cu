@@ -1,7 +1,7 @@
 /* SpMV kernel (matrix-vector product) for CSR: like csr-ends, but the elements of x of the columns with most entries
    lie in shared memory. */
-#include "ends.h"
 #include "base/base.h"
+#include "ends.h"
 
 namespace KERNEL_SPACE
 {

@@ -5,8 +5,8 @@
    before the tile. If the border falls into a short row, it is moved back to the start of that row. A longer row is
    split; the tile's partial sum of that row becomes a carry. Carries are added afterwards by row, in the order of the
    tiles, so that the result is the same in every run. */
-#include "parts.h"
 #include "formats/fmt_csr.h"
+#include "parts.h"
 
 namespace KERNEL_SPACE
 {

@@ -1,8 +1,8 @@
 /* CSR-Stream, a matrix-vector product for CSR (Greathouse and Daga 2014): a block computes the products with coalesced
    reads and stores them in shared memory; then each thread sums one row. */
-#include "stream.h"
 #include "formats/fmt_csr.h"
 #include "matrix/csr.h"
+#include "stream.h"
 
 namespace KERNEL_SPACE
 {

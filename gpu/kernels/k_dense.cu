@@ -1,6 +1,6 @@
 /* Matrix-vector product with a dense matrix, stored column by column: the baseline that a sparse format must beat. */
-#include "parts.h"
 #include "formats/fmt_dense.h"
+#include "parts.h"
 
 namespace KERNEL_SPACE
 {

@@ -1,8 +1,8 @@
 /* SpMV kernels (matrix-vector products) for DIA: one row per thread, or per group of threads if there are few rows; no
    column index is read. */
 #include "diagonal_rows.h"
-#include "vec.h"
 #include "formats/fmt_dia.h"
+#include "vec.h"
 
 namespace KERNEL_SPACE
 {

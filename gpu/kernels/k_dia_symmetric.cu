@@ -1,9 +1,9 @@
 /* Matrix-vector product with a symmetric matrix in DIA. Only the main diagonal and the diagonals above it are read from
    memory, because the diagonals below it have the same values. */
-#include "diagonal_rows.h"
-#include "vec.h"
-#include "formats/fmt_dia.h"
 #include "base/err.h"
+#include "diagonal_rows.h"
+#include "formats/fmt_dia.h"
+#include "vec.h"
 
 namespace KERNEL_SPACE
 {

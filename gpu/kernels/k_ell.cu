@@ -1,6 +1,6 @@
 /* SpMV kernels (matrix-vector products) for ELL: one row per thread, to its first padding slot or through all slots. */
-#include "parts.h"
 #include "formats/fmt_ell.h"
+#include "parts.h"
 
 namespace KERNEL_SPACE
 {

@@ -1,7 +1,7 @@
 /* SpMV kernels (matrix-vector products) for HYB. hyb: a first launch multiplies the ELL part and writes every y; a
    second launch multiplies the COO part and adds to y. hyb-atomic: one kernel multiplies both parts and adds to y. */
-#include "parts.h"
 #include "formats/fmt_hyb.h"
+#include "parts.h"
 
 namespace KERNEL_SPACE
 {

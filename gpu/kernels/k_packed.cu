@@ -1,7 +1,7 @@
 /* SpMV kernels (matrix-vector products) for packed: one slice per warp, 16-bit columns, and codes for the values if
    there are few of them. */
-#include "gpu/dialect.h"
 #include "formats/fmt_packed.h"
+#include "gpu/dialect.h"
 
 namespace KERNEL_SPACE
 {

@@ -1,8 +1,8 @@
 /* SpMV kernels (matrix-vector products) for SC-CSR: a warp takes an SC-row, which holds c interleaved rows; one launch
    per segment. */
-#include "gpu/dialect.h"
-#include "formats/fmt_sccsr.h"
 #include "base/mem.h"
+#include "formats/fmt_sccsr.h"
+#include "gpu/dialect.h"
 
 namespace KERNEL_SPACE
 {

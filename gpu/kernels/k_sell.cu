@@ -1,7 +1,7 @@
 /* SpMV kernels (matrix-vector products) for SELL-C-sigma: one stored row per thread. With slices of C = 32 rows, the
    reads of a warp are coalesced. */
-#include "gpu/dialect.h"
 #include "formats/fmt_sell.h"
+#include "gpu/dialect.h"
 
 namespace KERNEL_SPACE
 {

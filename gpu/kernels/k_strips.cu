@@ -1,8 +1,8 @@
 /* SpMV kernel (matrix-vector product) for column strips. The first launch multiplies: x is gathered from shared memory,
    and each row of a strip gives partial sums. The second launch adds the partial sums of each row. */
-#include "gpu/dialect.h"
-#include "formats/fmt_strips.h"
 #include "base/search.h"
+#include "formats/fmt_strips.h"
+#include "gpu/dialect.h"
 
 namespace KERNEL_SPACE
 {

@@ -1,6 +1,6 @@
 /* The sweeps of Gauss-Seidel and SOR over rows sorted by level, and the record of the residual after each sweep. */
-#include "machine/level_ops.h"
 #include "csr_rows.h"
+#include "machine/level_ops.h"
 #include "vec.h"
 
 #include <cstring>

@@ -1,7 +1,7 @@
 /* Parts of preconditioners: triangular solves over rows by level, and the inverted diagonal blocks.
  */
-#include "machine/level_ops.h"
 #include "csr_rows.h"
+#include "machine/level_ops.h"
 #include "vec.h"
 
 namespace KERNEL_SPACE

@@ -1,7 +1,7 @@
 /* Triangular solves of preconditioners without a launch per level: a sync-free solve, in which blocks wait for single
    results of other blocks, and sweeps of Jacobi's method, which approximate a solve. */
-#include "machine/level_ops.h"
 #include "gpu/results.h"
+#include "machine/level_ops.h"
 #include "vec.h"
 
 namespace KERNEL_SPACE

@@ -1,7 +1,7 @@
 /* SpMV kernels (matrix-vector products) for VAB. In the first launch, each thread computes four
    products. In the second launch, each thread adds the sums of the pieces of one row. */
-#include "texture.h"
 #include "formats/fmt_vab.h"
+#include "texture.h"
 
 namespace KERNEL_SPACE
 {

@@ -1,20 +1,20 @@
 /* The kernel registry, built from kernels.def, and the launching of kernels. Each kernel has an entry for the emulator
    or the host, and in builds with CUDA a second entry that nvcc compiled from the same source. */
+#include "base/clock.h"
+#include "base/err.h"
+#include "base/mem.h"
+#include "base/precision.h"
+#include "base/registry.h"
+#include "base/screen_lock.h"
+#include "base/suggest.h"
 #include "gpu/dev.h"
 #include "gpu/emu/emu.h"
 #include "gpu/emu/scope.h"
 #include "gpu/multi/multi.h"
-#include "base/clock.h"
 #include "machine/device.h"
-#include "base/err.h"
 #include "machine/kernel.h"
 #include "machine/mat.h"
 #include "machine/remote.h"
-#include "base/mem.h"
-#include "base/precision.h"
-#include "base/screen_lock.h"
-#include "base/registry.h"
-#include "base/suggest.h"
 
 #include <string.h>
 

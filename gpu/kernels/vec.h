@@ -4,8 +4,8 @@
 #define VEC_H
 
 #include "gpu/dialect.h"
-#include "gpu/peers.h"
 #include "gpu/member_place.h"
+#include "gpu/peers.h"
 
 #include "machine/reason.h"
 #include "machine/sum_tree.h"

@@ -1,6 +1,5 @@
 /* Devices with members, such as cuda:0+1 and emu*3: opening them by name, and their memory. Vectors are divided among
    the members; any other allocation is a copy on each member. */
-#include "multi.h"
 #include "base/base.h"
 #include "base/clock.h"
 #include "base/err.h"
@@ -9,6 +8,7 @@
 #include "base/text.h"
 #include "machine/gmres_ops.h"
 #include "machine/sum_tree.h"
+#include "multi.h"
 
 #include <ctype.h>
 #include <math.h>

@@ -1,9 +1,9 @@
 /* The ways in which the members of a device send to each other where launches cannot store into the memory of other
    members: copies between devices, or through the host. */
-#include "multi.h"
 #include "base/base.h"
 #include "base/err.h"
 #include "base/mem.h"
+#include "multi.h"
 
 /* A way that is wanted but not possible becomes the next one that is. */
 enum transport transport_of(const struct device *d)

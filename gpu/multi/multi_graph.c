@@ -1,7 +1,7 @@
 /* Graphs of a device with members: one graph for each member. A replayed graph needs no numbers from the host, because
    launches that store into each other's memory count their exchanges themselves. */
-#include "multi.h"
 #include "base/mem.h"
+#include "multi.h"
 
 struct graphs {
     void *of[MEMBERS_MOST];

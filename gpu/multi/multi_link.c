@@ -1,9 +1,9 @@
 /* Measures the links between the members of a device: copies of several sizes, and a flag there and back. */
-#include "multi.h"
 #include "base/base.h"
 #include "base/err.h"
 #include "base/loop.h"
 #include "base/watch.h"
+#include "multi.h"
 
 #include <math.h>
 #include <string.h>

@@ -1,6 +1,5 @@
 /* A matrix without arrays on a device with members: the rows of each member are made a few at a time and copied to it,
    so that neither the host nor one member ever has the whole matrix. */
-#include "multi.h"
 #include "base/base.h"
 #include "base/err.h"
 #include "base/loop.h"
@@ -10,6 +9,7 @@
 #include "base/threads.h"
 #include "formats/format.h"
 #include "matrix/csr.h"
+#include "multi.h"
 #include "parts/part_made.h"
 
 #include <stdio.h>

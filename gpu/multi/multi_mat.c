@@ -1,6 +1,5 @@
 /* A matrix on a device with members: its rows are divided, and each member gets its rows, packed in the format of the
    matrix as far as their columns are its own. The other entries are kept by rows, with the columns of the halo. */
-#include "multi.h"
 #include "base/base.h"
 #include "base/err.h"
 #include "base/loop.h"
@@ -12,6 +11,7 @@
 #include "formats/format.h"
 #include "matrix/csr.h"
 #include "matrix/row_source.h"
+#include "multi.h"
 #include "parts/part.h"
 
 #include <string.h>

@@ -1,10 +1,10 @@
 /* Copies between the members of a device by NCCL, which also connects GPUs that cannot reach each other's memory. The
    library is opened at its first use. The sums of the members are copied and then added in the order of the members,
    because NCCL's own reductions would add in an order of their own. */
-#include "multi.h"
 #include "base/base.h"
 #include "base/err.h"
 #include "base/shared.h"
+#include "multi.h"
 
 #include <stddef.h>
 

@@ -1,12 +1,12 @@
 /* The tables of operations of devices with members: each operation calls that of each member, stage by stage, with the
    member's part of the vectors and its copy of the scalars. */
-#include "multi.h"
 #include "base/err.h"
 #include "machine/bicg_ops.h"
 #include "machine/cg_ops.h"
 #include "machine/gmres_ops.h"
 #include "machine/minres_ops.h"
 #include "machine/vec_ops.h"
+#include "multi.h"
 
 #include <cstring>
 #include <type_traits>

@@ -1,6 +1,5 @@
 /* The product y = alpha A x + beta y on a device with members: every member sends what others need, multiplies its own
    columns meanwhile, waits for the items of others, and adds their share. */
-#include "phases.h"
 #include "base/base.h"
 #include "base/err.h"
 #include "base/precision.h"
@@ -8,6 +7,7 @@
 #include "gpu/emu/emu.h"
 #include "gpu/emu/scope.h"
 #include "machine/cg_ops.h"
+#include "phases.h"
 
 #include <math.h>
 #include <string.h>

@@ -1,7 +1,5 @@
 /* What each member of a device does in a product and in the inner product that follows it: times by events on GPUs,
    counted sectors on the emulator. */
-#include "multi.h"
-#include "phases.h"
 #include "base/base.h"
 #include "base/clock.h"
 #include "base/err.h"
@@ -11,6 +9,8 @@
 #include "gpu/emu/scope.h"
 #include "machine/microscope.h"
 #include "machine/vec_ops.h"
+#include "multi.h"
+#include "phases.h"
 
 #include <math.h>
 #include <string.h>

@@ -1,8 +1,8 @@
 /* CSR to BRCSD-I on a device: the device lists the rows where cuts are possible, the host chooses the cuts, and a sort
    finds the diagonals of the pieces, because pieces have different heights. */
-#include "pack.h"
-#include "formats/fmt_brcsd1.h"
 #include "base/mem.h"
+#include "formats/fmt_brcsd1.h"
+#include "pack.h"
 
 namespace KERNEL_SPACE
 {

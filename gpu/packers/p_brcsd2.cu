@@ -1,7 +1,7 @@
 /* CSR to BRCSD-II on a device: openers give the diagonals of each block; a block with the same offsets as the previous
    block shares the record of that block. */
-#include "openers.h"
 #include "formats/fmt_brcsd2.h"
+#include "openers.h"
 
 namespace KERNEL_SPACE
 {

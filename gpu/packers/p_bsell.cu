@@ -1,7 +1,7 @@
 /* CSR to sliced blocks on a device: openers give the blocks of each block row, block rows are sorted by window and
    length, then one thread per row of a block writes its values. */
-#include "openers.h"
 #include "formats/fmt_bsell.h"
+#include "openers.h"
 
 namespace KERNEL_SPACE
 {

@@ -1,6 +1,6 @@
 /* CSR to BSR on a device: openers give the blocks, then every entry is written to its slot. */
-#include "openers.h"
 #include "formats/fmt_bsr.h"
+#include "openers.h"
 
 namespace KERNEL_SPACE
 {

@@ -1,6 +1,6 @@
 /* CSR to COO on a device: tiles of equal work determine the row of each entry. */
-#include "pack.h"
 #include "formats/fmt_coo.h"
+#include "pack.h"
 
 namespace KERNEL_SPACE
 {

@@ -1,6 +1,6 @@
 /* CSR to CSC on a device: a stable sort of the entries by column, so that the rows of a column stay in order. */
-#include "pack.h"
 #include "formats/fmt_csc.h"
+#include "pack.h"
 
 namespace KERNEL_SPACE
 {

@@ -1,6 +1,6 @@
 /* CSR to CSR with 64-bit row pointers on a device: the row pointers are widened, the other arrays copied. */
-#include "pack.h"
 #include "formats/fmt_csr64.h"
+#include "pack.h"
 
 namespace KERNEL_SPACE
 {

@@ -1,6 +1,6 @@
 /* CSR to dense on a device: write zeros, then write every entry to its slot. */
-#include "pack.h"
 #include "formats/fmt_dense.h"
+#include "pack.h"
 
 namespace KERNEL_SPACE
 {

@@ -1,7 +1,7 @@
 /* CSR to DIA on a device: diagonals with entries are marked and numbered, then one thread per row writes its entries.
  */
-#include "pack.h"
 #include "formats/fmt_dia.h"
+#include "pack.h"
 
 namespace KERNEL_SPACE
 {

@@ -1,7 +1,7 @@
 /* CSR to DIA-Adaptive on a device: plans DIA, and if DIA has too much padding, BRCSD-II and BRCSD-I; packs the format
    that is chosen. */
-#include "pack.h"
 #include "formats/fmt_dia_adaptive.h"
+#include "pack.h"
 
 extern "C" const struct packer PACKER_SYMBOL(dia), PACKER_SYMBOL(brcsd1), PACKER_SYMBOL(brcsd2);
 

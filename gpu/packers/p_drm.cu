@@ -1,9 +1,9 @@
 /* CSR to DRM on a device: openers give the diagonals of each segment. The host reads the number of diagonals of each
    segment, and rearranges and merges the segments one after another; the device writes the values in the resulting
    order. */
-#include "openers.h"
-#include "formats/fmt_drm.h"
 #include "base/mem.h"
+#include "formats/fmt_drm.h"
+#include "openers.h"
 
 namespace KERNEL_SPACE
 {

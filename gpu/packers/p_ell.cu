@@ -1,6 +1,6 @@
 /* CSR to ELL on a device; also the ELL part of HYB. */
-#include "pack.h"
 #include "formats/fmt_ell.h"
+#include "pack.h"
 
 namespace KERNEL_SPACE
 {

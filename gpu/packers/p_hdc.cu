@@ -1,7 +1,7 @@
 /* CSR to HDC on a device: counts the entries per diagonal, numbers the diagonals that are full enough, and writes all
    other entries in their original order. */
-#include "pack.h"
 #include "formats/fmt_hdc.h"
+#include "pack.h"
 
 namespace KERNEL_SPACE
 {

@@ -1,6 +1,6 @@
 /* CSR to HDIA on a device: openers give the diagonals of each hack, then every entry is written to its slot. */
-#include "openers.h"
 #include "formats/fmt_hdia.h"
+#include "openers.h"
 
 namespace KERNEL_SPACE
 {

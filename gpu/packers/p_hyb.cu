@@ -1,7 +1,7 @@
 /* CSR to HYB on a device: a histogram of row lengths gives the width; one thread per row writes the ELL part, and tiles
    of entries write the overflow. */
-#include "pack.h"
 #include "formats/fmt_hyb.h"
+#include "pack.h"
 
 namespace KERNEL_SPACE
 {

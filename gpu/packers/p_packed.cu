@@ -1,10 +1,10 @@
 /* CSR to packed on a device: rows are sorted by window and length if that saves padding, one warp per slice measures
    the slice, and one thread per slot fills it. The host collects the distinct values from a sample; the device then
    searches all entries for values that the sample missed. */
-#include "pack.h"
-#include "formats/fmt_packed.h"
 #include "base/mem.h"
 #include "base/precision.h"
+#include "formats/fmt_packed.h"
+#include "pack.h"
 
 namespace KERNEL_SPACE
 {

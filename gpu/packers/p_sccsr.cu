@@ -1,7 +1,7 @@
 /* CSR to SC-CSR on a device: rows are sorted by length, the host computes the segments from three counts, then the
    slots are written, one thread per slot. */
-#include "pack.h"
 #include "formats/fmt_sccsr.h"
+#include "pack.h"
 
 namespace KERNEL_SPACE
 {

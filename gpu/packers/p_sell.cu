@@ -1,7 +1,7 @@
 /* CSR to SELL-C-sigma on a device: rows are sorted by window and length, one warp per slice finds its width, then
    the slots are written, one thread per slot. */
-#include "pack.h"
 #include "formats/fmt_sell.h"
+#include "pack.h"
 
 namespace KERNEL_SPACE
 {

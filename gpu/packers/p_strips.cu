@@ -1,7 +1,7 @@
 /* CSR to column strips on a device: a stable sort of the entries by strip; one warp per chunk finds where partial sums
    end; a second sort, by group of rows, orders the runs. */
-#include "pack.h"
 #include "formats/fmt_strips.h"
+#include "pack.h"
 
 namespace KERNEL_SPACE
 {

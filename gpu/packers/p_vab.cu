@@ -1,6 +1,6 @@
 /* CSR to VAB on a device: pieces are counted per row, then the pieces are written, one thread per piece. */
-#include "pack.h"
 #include "formats/fmt_vab.h"
+#include "pack.h"
 
 namespace KERNEL_SPACE
 {

@@ -5,8 +5,8 @@
 
 #include "gpu/kernels/tiles.h"
 
-#include "machine/packer.h"
 #include "formats/fmt_csr.h"
+#include "machine/packer.h"
 
 #ifdef __CUDACC__
 #define PACKER_SYMBOL(id) cuda_packer_##id

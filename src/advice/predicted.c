@@ -1,15 +1,15 @@
 /* Predictions for the matrices of the session: get the matrix, product and GPU from the session, then call the
    model. */
 #include "predicted.h"
-#include "base/screen_lock.h"
-#include "machine/bench.h"
-#include "machine/kernel.h"
-#include "session/matrix.h"
 #include "base/mem.h"
 #include "base/precision.h"
+#include "base/screen_lock.h"
 #include "base/text.h"
+#include "machine/bench.h"
+#include "machine/kernel.h"
 #include "microscope/modeled.h"
 #include "session/kept_predictions.h"
+#include "session/matrix.h"
 #include "session/product.h"
 #include "session/session.h"
 

@@ -10,9 +10,9 @@
 #include "formats/format.h"
 #include "machine/bench.h"
 #include "machine/kernel.h"
-#include "session/matrix.h"
 #include "microscope/modeled.h"
 #include "predicted.h"
+#include "session/matrix.h"
 #include "session/session.h"
 
 #include <math.h>

@@ -1,16 +1,16 @@
 /* Computes the roofline of a matrix from the model's predictions and the measurements of the session. */
 #include "roofline.h"
-#include "predictions.h"
 #include "base/err.h"
 #include "base/mem.h"
 #include "base/precision.h"
-#include "session/holding.h"
 #include "machine/bench.h"
 #include "machine/kernel.h"
-#include "session/matrix.h"
 #include "microscope/modeled.h"
-#include "session/output_run.h"
 #include "predicted.h"
+#include "predictions.h"
+#include "session/holding.h"
+#include "session/matrix.h"
+#include "session/output_run.h"
 #include "session/session.h"
 
 #include <math.h>

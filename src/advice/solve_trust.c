@@ -8,8 +8,8 @@
 #include "base/text.h"
 #include "base/watch.h"
 #include "direct/direct.h"
-#include "session/matrix.h"
 #include "matrix/csr.h"
+#include "session/matrix.h"
 #include "session/session.h"
 #include "solvers/solve.h"
 

@@ -1,14 +1,14 @@
 /* Makes the trace that the session keeps: gets the stored matrix or the column of an LU method, traces a warp, and
    finds the elements and slots that views highlight. */
 #include "traced.h"
-#include "base/screen_lock.h"
 #include "base/err.h"
 #include "base/precision.h"
+#include "base/screen_lock.h"
 #include "formats/format.h"
 #include "lu/lu.h"
 #include "machine/kernel.h"
-#include "session/product.h"
 #include "microscope/tracing.h"
+#include "session/product.h"
 
 #include <string.h>
 

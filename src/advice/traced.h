@@ -6,11 +6,11 @@
 #include <stdint.h>
 
 #include "base/array.h"
-#include "session/matrix.h"
+#include "formats/stored.h"
 #include "machine/microscope.h"
 #include "microscope/tracing.h"
+#include "session/matrix.h"
 #include "session/session.h"
-#include "formats/stored.h"
 
 struct out;
 struct session;

@@ -6,8 +6,8 @@
 #include <cmath>
 #include <cstdio>
 #include <cstring>
-#include <limits>
 #include <fast_float/fast_float.h>
+#include <limits>
 
 enum { DIGITS = 19 }; /* every integer of 19 digits fits in 64 bits */
 /* DECIDING: more digits than any midpoint of two doubles has. FAR: above any exponent */

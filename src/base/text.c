@@ -2,9 +2,9 @@
 #include "text.h"
 #include "base.h"
 
-#include <stdbool.h>
 #include <limits.h>
 #include <math.h>
+#include <stdbool.h>
 #include <string.h>
 #include <wchar.h>
 

@@ -1,18 +1,18 @@
 /* The report card of a matrix: the table of its lines, the loop that runs the lines, and the helpers that the lines
    share. */
 #include "card.h"
-#include "base/clock.h"
-#include "matrix/csr.h"
 #include "base/array.h"
+#include "base/clock.h"
 #include "base/err.h"
 #include "base/loop.h"
 #include "base/mem.h"
 #include "base/registry.h"
-#include "matrix/stats.h"
 #include "base/text.h"
 #include "base/threads.h"
 #include "base/watch.h"
 #include "files/load_info.h"
+#include "matrix/csr.h"
+#include "matrix/stats.h"
 
 #include <math.h>
 #include <omp.h>

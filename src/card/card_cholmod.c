@@ -1,11 +1,11 @@
 /* Report card: Cholesky factorisation by CHOLMOD. The library is loaded when it is first used, because loading it
    together with its BLAS and LAPACK would slow down every start of the program. */
+#include "base/err.h"
+#include "base/library_thread.h"
+#include "base/mem.h"
+#include "base/shared.h"
 #include "card.h"
 #include "card_graph.h"
-#include "base/err.h"
-#include "base/shared.h"
-#include "base/mem.h"
-#include "base/library_thread.h"
 #include "matrix/csr.h"
 
 #include <float.h>

@@ -1,16 +1,16 @@
 /* Report card: estimates of the condition number, none of which exceeds the true number by more than rounding. The
    condition number of the equilibrated matrix bounds the number of digits that a solve loses. */
-#include "card.h"
+#include "base/err.h"
+#include "base/library_thread.h"
 #include "base/loop.h"
+#include "base/mem.h"
+#include "base/text.h"
+#include "card.h"
 #include "card_graph.h"
 #include "card_lanczos.h"
 #include "matrix/csr.h"
 #include "matrix/equilibrate.h"
-#include "base/err.h"
-#include "base/mem.h"
 #include "matrix/random.h"
-#include "base/text.h"
-#include "base/library_thread.h"
 
 #include <math.h>
 #include <string.h>

@@ -1,11 +1,11 @@
 /* Report card: is a symmetric matrix positive definite, and what proves it? */
+#include "base/loop.h"
+#include "base/mem.h"
+#include "base/text.h"
 #include "card.h"
 #include "card_lanczos.h"
 #include "matrix/csr.h"
 #include "matrix/dominance.h"
-#include "base/loop.h"
-#include "base/mem.h"
-#include "base/text.h"
 
 #include <float.h>
 #include <math.h>

@@ -1,8 +1,8 @@
 /* Report card: the diagonal compared with the rest of each row and column, and the signs of the entries. */
-#include "card.h"
 #include "base/loop.h"
-#include "matrix/csr.h"
 #include "base/text.h"
+#include "card.h"
+#include "matrix/csr.h"
 
 #include <math.h>
 

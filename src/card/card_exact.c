@@ -3,8 +3,8 @@
    numbers modulo p, and its determinant modulo p is that of the matrix itself. */
 #include "card_exact.h"
 #include "base/err.h"
-#include "base/mem.h"
 #include "base/library_thread.h"
+#include "base/mem.h"
 #include "card.h"
 #include "card_graph.h"
 #include "matrix/csr.h"

@@ -1,9 +1,9 @@
 /* Report card: the lines of a Matrix Market file that hold NaN, inf, stored zeros and duplicates. */
+#include "base/watch.h"
 #include "card.h"
-#include "matrix/csr.h"
 #include "files/load_info.h"
 #include "files/mtx_find.h"
-#include "base/watch.h"
+#include "matrix/csr.h"
 
 #include <math.h>
 #include <string.h>

@@ -1,11 +1,11 @@
 /* Report card: the number of entries that the Cholesky factor of A + A' would have in AMD's order. */
+#include "base/err.h"
+#include "base/library_thread.h"
+#include "base/mem.h"
+#include "base/text.h"
 #include "card.h"
 #include "card_graph.h"
 #include "matrix/csr.h"
-#include "base/err.h"
-#include "base/mem.h"
-#include "base/text.h"
-#include "base/library_thread.h"
 
 #include <suitesparse/amd.h>
 

@@ -1,10 +1,10 @@
 /* Report card: copies of a matrix's arrays for the SuiteSparse libraries. */
 #include "card_graph.h"
-#include "matrix/csr.h"
 #include "base/err.h"
 #include "base/loop.h"
 #include "base/mem.h"
 #include "base/text.h"
+#include "matrix/csr.h"
 
 /* The largest number of nonzeros: these libraries compute small multiples of nnz in 32-bit integers. */
 enum { GRAPH_NNZ = 400000000 };

@@ -1,13 +1,13 @@
 /* Report card: the outermost eigenvalues of a symmetric matrix, estimated by conjugate gradients (Saad 2003, 6.7.3). */
 #include "card_lanczos.h"
-#include "card.h"
 #include "base/loop.h"
-#include "matrix/csr.h"
 #include "base/mem.h"
-#include "matrix/random.h"
-#include "solvers/ritz.h"
 #include "base/threads.h"
 #include "base/watch.h"
+#include "card.h"
+#include "matrix/csr.h"
+#include "matrix/random.h"
+#include "solvers/ritz.h"
 
 #include <float.h>
 #include <math.h>

@@ -1,6 +1,6 @@
 /* Report card: norms, the range of the values, and Gershgorin discs. */
-#include "card.h"
 #include "base/loop.h"
+#include "card.h"
 #include "matrix/csr.h"
 
 #include <float.h>

@@ -1,13 +1,13 @@
 /* Report card: what the pattern alone determines: structural rank, Dulmage-Mendelsohn decomposition, strongly and
    weakly connected components. */
-#include "card.h"
-#include "card_graph.h"
-#include "matrix/csr.h"
 #include "base/err.h"
+#include "base/library_thread.h"
 #include "base/loop.h"
 #include "base/mem.h"
 #include "base/watch.h"
-#include "base/library_thread.h"
+#include "card.h"
+#include "card_graph.h"
+#include "matrix/csr.h"
 
 #include <string.h>
 #include <suitesparse/btf.h>

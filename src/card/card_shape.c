@@ -1,10 +1,10 @@
 /* Report card: the positions of the entries: bandwidth, profile, row and column lengths, small dense blocks. */
-#include "card.h"
-#include "matrix/csr.h"
 #include "base/loop.h"
 #include "base/mem.h"
 #include "base/text.h"
 #include "base/watch.h"
+#include "card.h"
+#include "matrix/csr.h"
 
 #include <math.h>
 #include <omp.h>

@@ -1,7 +1,7 @@
 /* Report card: is a matrix singular, and what proves it? A factorisation in fp64 proves nothing: its pivots may be 0,
    or not be 0, because of rounding errors. */
-#include "card.h"
 #include "base/mem.h"
+#include "card.h"
 #include "card_exact.h"
 #include "matrix/csr.h"
 

@@ -1,8 +1,8 @@
 /* Report card: is the matrix well formed, and does it contain numbers that no solver can use? */
-#include "card.h"
-#include "matrix/csr.h"
-#include "files/load_info.h"
 #include "base/text.h"
+#include "card.h"
+#include "files/load_info.h"
+#include "matrix/csr.h"
 
 #include <math.h>
 #include <string.h>

@@ -1,8 +1,8 @@
 /* The verdict on a matrix, from the results of the card's lines: kind, solver, format, problems. */
+#include "base/text.h"
 #include "card.h"
 #include "matrix/csr.h"
 #include "solvers/rules.h"
-#include "base/text.h"
 
 #include <math.h>
 #include <stdarg.h>

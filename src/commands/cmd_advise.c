@@ -1,24 +1,24 @@
 /* advise: ranks all kernels by predicted or measured time, and shows what the conversion to their format costs and when
    it pays for itself. */
-#include "cmd_advise_solver.h"
 #include "advice/advice.h"
-#include "advice/predictions.h"
-#include "language/args.h"
-#include "session/command.h"
 #include "advice/correction.h"
+#include "advice/predicted.h"
+#include "advice/predictions.h"
+#include "base/text.h"
+#include "cmd_advise_solver.h"
 #include "formats/format.h"
-#include "session/matrix.h"
+#include "language/args.h"
 #include "microscope/black_box.h"
 #include "microscope/modeled.h"
+#include "session/command.h"
+#include "session/matrix.h"
 #include "session/output_run.h"
-#include "advice/predicted.h"
 #include "session/session.h"
 #include "session/spmv.h"
-#include "base/text.h"
 
 #include <math.h>
-#include <string.h>
 #include <stdio.h>
+#include <string.h>
 
 enum { ADVISE_REPS = 20 }; /* launches that are timed for each measured kernel */
 

@@ -1,8 +1,8 @@
 /* allow: sets what command lines that the user did not type may do in this session. */
-#include "session/allow.h"
-#include "language/args.h"
-#include "session/command.h"
 #include "base/err.h"
+#include "language/args.h"
+#include "session/allow.h"
+#include "session/command.h"
 #include "session/session.h"
 
 static bool run_allow(struct session *s, const struct args *a, struct err *e)

@@ -1,11 +1,11 @@
 /* The commands back and change, for a paused solve. */
-#include "language/args.h"
-#include "cmd_solve.h"
 #include "base/text.h"
-#include "session/command.h"
-#include "solvers/precond.h"
+#include "cmd_solve.h"
+#include "language/args.h"
 #include "race.h"
+#include "session/command.h"
 #include "session/session.h"
+#include "solvers/precond.h"
 #include "solvers/solve.h"
 #include "solvers/solver.h"
 

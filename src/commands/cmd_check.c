@@ -1,14 +1,14 @@
 /* check: the report card of a matrix. */
 #include "advice/advice.h"
-#include "language/args.h"
-#include "base/screen_lock.h"
-#include "card/card.h"
-#include "session/command.h"
 #include "base/err.h"
-#include "session/matrix.h"
 #include "base/mem.h"
-#include "session/session.h"
+#include "base/screen_lock.h"
 #include "base/text.h"
+#include "card/card.h"
+#include "language/args.h"
+#include "session/command.h"
+#include "session/matrix.h"
+#include "session/session.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -1,19 +1,19 @@
 /* count: the memory traffic of whole kernels on the emulator: requests, sectors, active lanes, balance. */
-#include "language/args.h"
-#include "base/screen_lock.h"
-#include "session/command.h"
-#include "formats/format.h"
-#include "machine/kernel.h"
-#include "session/matrix.h"
+#include "advice/predicted.h"
 #include "base/mem.h"
 #include "base/registry.h"
+#include "base/screen_lock.h"
+#include "base/text.h"
+#include "formats/format.h"
+#include "language/args.h"
+#include "machine/kernel.h"
 #include "machine/microscope.h"
 #include "microscope/row_sample.h"
+#include "session/command.h"
+#include "session/matrix.h"
 #include "session/output_run.h"
-#include "advice/predicted.h"
 #include "session/product.h"
 #include "session/session.h"
-#include "base/text.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -1,16 +1,16 @@
 /* scale, extract and prune: make new matrices from scaled or selected entries of another matrix. */
-#include "language/args.h"
-#include "base/screen_lock.h"
 #include "base/clock.h"
+#include "base/err.h"
 #include "base/mem.h"
+#include "base/screen_lock.h"
+#include "base/text.h"
+#include "language/args.h"
+#include "matrix/extract.h"
+#include "matrix/window.h"
 #include "session/command.h"
 #include "session/derived.h"
-#include "base/err.h"
-#include "matrix/extract.h"
 #include "session/matrix.h"
 #include "session/session.h"
-#include "base/text.h"
-#include "matrix/window.h"
 
 #include <math.h>
 #include <string.h>
@@ -86,7 +86,8 @@ static bool run_scale(struct session *s, const struct args *a, struct err *e)
                  ? "is scaled like the rows, so x of the new matrix is x divided by the scales of "
                    "the columns; `solve scaled` finds x itself"
                  : "is scaled like the rows; x stays the same";
-    bool ok = col && scale(&B, s, m, way, row, col, &v, e) && session_add_derived(s, arg(a, "as"), m, "scaled", &B, &c, v.us, e);
+    bool ok = col && scale(&B, s, m, way, row, col, &v, e) &&
+              session_add_derived(s, arg(a, "as"), m, "scaled", &B, &c, v.us, e);
     csr_free(&B);
     mem_free(row);
     mem_free(col);

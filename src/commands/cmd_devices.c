@@ -1,12 +1,12 @@
 /* devices, device and ceilings: list the devices, choose the device to use, and measure its memory bandwidth. */
-#include "language/args.h"
+#include "base/err.h"
 #include "base/screen_lock.h"
-#include "session/command.h"
+#include "language/args.h"
+#include "language/kinds.h"
 #include "machine/device.h"
 #include "machine/member_rows.h"
-#include "base/err.h"
-#include "language/kinds.h"
 #include "microscope/gpu_profile.h"
+#include "session/command.h"
 #include "session/session.h"
 
 #include <math.h>

@@ -1,8 +1,8 @@
 /* diff: compares the entries of two matrices, and makes their difference a new matrix on request. */
-#include "language/args.h"
+#include "base/clock.h"
 #include "base/number.h"
 #include "base/screen_lock.h"
-#include "base/clock.h"
+#include "language/args.h"
 #include "session/command.h"
 #include "session/derived.h"
 #include "session/matrix.h"

@@ -1,17 +1,17 @@
 /* explain: the causes of a kernel's time, the most expensive first, with remedies. */
-#include "session/command.h"
-#include "machine/kernel.h"
-#include "session/matrix.h"
+#include "advice/predicted.h"
 #include "base/mem.h"
 #include "base/registry.h"
+#include "base/text.h"
+#include "language/args.h"
+#include "machine/kernel.h"
 #include "microscope/modeled.h"
 #include "microscope/versus.h"
-#include "language/args.h"
 #include "report/output_candidates.h"
-#include "advice/predicted.h"
+#include "session/command.h"
+#include "session/matrix.h"
 #include "session/requests.h"
 #include "session/session.h"
-#include "base/text.h"
 
 #include <math.h>
 #include <stdlib.h>

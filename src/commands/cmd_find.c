@@ -1,6 +1,5 @@
 /* find: finds the rows whose length, sum, diagonal or largest |a| meets conditions, and the entries whose |a| meets
    conditions. */
-#include "language/args.h"
 #include "base/err.h"
 #include "base/loop.h"
 #include "base/numeral.h"
@@ -8,9 +7,10 @@
 #include "base/search.h"
 #include "base/suggest.h"
 #include "base/text.h"
+#include "language/args.h"
 #include "matrix/find.h"
-#include "session/command.h"
 #include "report/listing.h"
+#include "session/command.h"
 #include "session/matrix.h"
 #include "session/session.h"
 

@@ -1,10 +1,10 @@
 /* formats: the storage formats of a matrix and their cost. */
-#include "language/args.h"
-#include "session/command.h"
 #include "advice/format_fit.h"
-#include "session/matrix.h"
 #include "base/mem.h"
 #include "base/registry.h"
+#include "language/args.h"
+#include "session/command.h"
+#include "session/matrix.h"
 #include "session/output_run.h"
 #include "session/session.h"
 

@@ -1,11 +1,11 @@
 /* kernels: lists the kernels of SpMV or SpMM, and shows whether each kernel fits a matrix. */
-#include "language/args.h"
-#include "session/command.h"
-#include "base/err.h"
 #include "advice/format_fit.h"
+#include "base/err.h"
 #include "base/registry.h"
+#include "language/args.h"
 #include "machine/kernel.h"
 #include "machine/spmm.h"
+#include "session/command.h"
 #include "session/matrix.h"
 #include "session/session.h"
 

@@ -1,9 +1,9 @@
 /* list, use and drop: the matrices of the session. */
-#include "language/args.h"
-#include "session/command.h"
 #include "base/err.h"
 #include "base/precision.h"
 #include "formats/format.h"
+#include "language/args.h"
+#include "session/command.h"
 #include "session/matrix.h"
 #include "session/product.h"
 #include "session/session.h"

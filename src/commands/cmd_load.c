@@ -1,17 +1,17 @@
 /* load and save: read and write matrix files. */
-#include "language/args.h"
-#include "base/screen_lock.h"
 #include "base/clock.h"
-#include "session/command.h"
 #include "base/err.h"
+#include "base/newfile.h"
+#include "base/screen_lock.h"
+#include "base/text.h"
+#include "base/words.h"
 #include "files/file.h"
 #include "files/matrix_market.h"
 #include "files/sides.h"
-#include "base/newfile.h"
+#include "language/args.h"
+#include "session/command.h"
 #include "session/matrix.h"
 #include "session/session.h"
-#include "base/text.h"
-#include "base/words.h"
 
 #include <errno.h>
 #include <string.h>

@@ -1,19 +1,19 @@
 /* lu: factors a matrix as a dense matrix, with one method or with all methods, or shows the factorisation column by
    column. */
 #include "cmd_lu.h"
-#include "language/args.h"
-#include "session/command.h"
-#include "machine/device.h"
 #include "base/err.h"
 #include "base/screen_lock.h"
+#include "base/text.h"
 #include "formats/format.h"
+#include "language/args.h"
+#include "lu/lu.h"
+#include "machine/device.h"
+#include "session/command.h"
 #include "session/front.h"
 #include "session/holding.h"
-#include "lu/lu.h"
 #include "session/matrix.h"
 #include "session/pattern.h"
 #include "session/session.h"
-#include "base/text.h"
 
 #include <math.h>
 #include <string.h>

@@ -1,11 +1,11 @@
 /* predict: predicts a kernel's GPU time with the cost model, for comparison with the time that `spmv` measures. */
-#include "session/command.h"
 #include "advice/correction.h"
-#include "microscope/modeled.h"
 #include "advice/predicted.h"
+#include "base/text.h"
+#include "microscope/modeled.h"
+#include "session/command.h"
 #include "session/requests.h"
 #include "session/session.h"
-#include "base/text.h"
 
 #include <math.h>
 

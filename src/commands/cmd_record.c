@@ -1,7 +1,7 @@
 /* record: writes the commands of a session, or its screen, to a file as they run. */
+#include "base/err.h"
 #include "language/args.h"
 #include "session/command.h"
-#include "base/err.h"
 #include "session/front.h"
 #include "session/record.h"
 #include "session/session.h"

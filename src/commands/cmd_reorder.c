@@ -1,12 +1,12 @@
 /* reorder: makes a new matrix, P A P', from a square matrix by permuting its rows and columns. */
-#include "language/args.h"
-#include "base/screen_lock.h"
 #include "base/clock.h"
+#include "base/mem.h"
+#include "base/screen_lock.h"
+#include "language/args.h"
+#include "matrix/reorder.h"
 #include "session/command.h"
 #include "session/derived.h"
 #include "session/matrix.h"
-#include "base/mem.h"
-#include "matrix/reorder.h"
 #include "session/session.h"
 
 struct moved {

@@ -1,9 +1,9 @@
 /* roofline: all kernels of a matrix below the limits of a GPU. */
+#include "advice/roofline.h"
+#include "base/err.h"
 #include "language/args.h"
 #include "session/command.h"
-#include "base/err.h"
 #include "session/front.h"
-#include "advice/roofline.h"
 #include "session/session.h"
 
 static bool run_roofline(struct session *s, const struct args *a, struct err *e)

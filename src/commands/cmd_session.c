@@ -1,9 +1,9 @@
 /* source, replay, version and quit. */
-#include "language/args.h"
 #include "base/clock.h"
-#include "session/command.h"
-#include "language/run_lines.h"
 #include "base/err.h"
+#include "language/args.h"
+#include "language/run_lines.h"
+#include "session/command.h"
 #include "session/record.h"
 #include "session/session.h"
 

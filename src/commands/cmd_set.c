@@ -1,9 +1,9 @@
 /* set: the options of the program, which are saved between sessions. */
-#include "language/args.h"
-#include "session/command.h"
 #include "base/err.h"
+#include "language/args.h"
 #include "language/kinds.h"
 #include "language/options.h"
+#include "session/command.h"
 #include "session/session.h"
 
 #include <string.h>

@@ -1,12 +1,12 @@
 /* sm: the warps of one multiprocessor over time, at several occupancies. */
-#include "language/args.h"
-#include "session/command.h"
+#include "advice/sm_lives.h"
 #include "base/err.h"
+#include "language/args.h"
 #include "machine/kernel.h"
 #include "microscope/tracing.h"
+#include "session/command.h"
 #include "session/front.h"
 #include "session/session.h"
-#include "advice/sm_lives.h"
 
 /* Without a name: the traced kernel, or csr-scalar. */
 static const struct kernel *kernel_of(const struct session *s, const struct args *a)

@@ -1,16 +1,16 @@
 /* trace: shows what the lanes of one warp do on the emulator, step by step, as a table, as JSON or CSV, or full
    screen. */
-#include "language/args.h"
-#include "session/command.h"
+#include "advice/predicted.h"
+#include "advice/traced.h"
+#include "base/text.h"
 #include "formats/format.h"
-#include "session/front.h"
-#include "session/holding.h"
+#include "language/args.h"
 #include "lu/lu.h"
 #include "machine/kernel.h"
-#include "advice/predicted.h"
-#include "base/text.h"
-#include "advice/traced.h"
 #include "microscope/tracing.h"
+#include "session/command.h"
+#include "session/front.h"
+#include "session/holding.h"
 
 #include <math.h>
 #include <string.h>

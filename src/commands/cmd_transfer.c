@@ -1,15 +1,15 @@
 /* transfer: measures the cost of copying to a device by each method, and how much of that cost is hidden by
    overlapping. */
-#include "language/args.h"
-#include "session/command.h"
-#include "machine/device.h"
 #include "base/err.h"
-#include "matrix/gen.h"
+#include "base/text.h"
+#include "language/args.h"
+#include "machine/device.h"
 #include "machine/kernel.h"
+#include "machine/transfer.h"
+#include "matrix/gen.h"
+#include "session/command.h"
 #include "session/matrix.h"
 #include "session/session.h"
-#include "base/text.h"
-#include "machine/transfer.h"
 
 #include <math.h>
 

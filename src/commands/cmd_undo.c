@@ -1,6 +1,6 @@
 /* undo: undoes the last change. */
-#include "session/command.h"
 #include "language/grammar.h"
+#include "session/command.h"
 #include "session/undo.h"
 
 static bool run_undo(struct session *s, const struct args *a, struct err *e)

@@ -1,17 +1,17 @@
 /* why: explains why `advise` does not recommend a format or a kernel, or why a solve did not converge. */
-#include "cmd_why_stagnates.h"
-#include "language/args.h"
-#include "session/command.h"
-#include "machine/kernel.h"
-#include "session/matrix.h"
-#include "microscope/modeled.h"
 #include "advice/advice.h"
-#include "advice/predictions.h"
 #include "advice/predicted.h"
-#include "session/session.h"
+#include "advice/predictions.h"
 #include "advice/stagnation.h"
 #include "base/mem.h"
 #include "base/text.h"
+#include "cmd_why_stagnates.h"
+#include "language/args.h"
+#include "machine/kernel.h"
+#include "microscope/modeled.h"
+#include "session/command.h"
+#include "session/matrix.h"
+#include "session/session.h"
 
 #include <math.h>
 #include <string.h>

@@ -1,13 +1,13 @@
 /* why stagnates: shows what was found about a solve that did not converge: Ritz values, a near-null vector, independent
    blocks, an inconsistent right-hand side, ... */
 #include "cmd_why_stagnates.h"
+#include "advice/stagnation.h"
 #include "base/err.h"
 #include "direct/direct.h"
+#include "report/output.h"
 #include "session/in_parts.h"
 #include "session/matrix.h"
-#include "report/output.h"
 #include "session/session.h"
-#include "advice/stagnation.h"
 #include "solvers/precond.h"
 #include "solvers/solve.h"
 #include "solvers/solver.h"

@@ -1,10 +1,10 @@
 /* wrong: runs kernels that break a rule on purpose, and shows the emulator's report and the correct kernels. */
-#include "language/args.h"
-#include "session/command.h"
 #include "base/err.h"
+#include "language/args.h"
 #include "machine/microscope.h"
-#include "session/session.h"
 #include "machine/wrong.h"
+#include "session/command.h"
+#include "session/session.h"
 
 static void list_rules(struct out *o)
 {

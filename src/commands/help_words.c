@@ -1,8 +1,8 @@
 /* Finds what the help text of a command says about one of its keywords. */
 #include "help_words.h"
-#include "session/command.h"
 #include "language/option_words.h"
 #include "report/output.h"
+#include "session/command.h"
 
 #include <ctype.h>
 #include <stdio.h>

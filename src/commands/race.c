@@ -1,8 +1,8 @@
 /* Races: the order of turns, the marks of each racer, and the ranking at the end. */
 #include "race.h"
 #include "base/clock.h"
-#include "machine/device.h"
 #include "base/mem.h"
+#include "machine/device.h"
 #include "solvers/solve.h"
 
 #include <math.h>

@@ -7,8 +7,8 @@
 #include <stdint.h>
 
 #include "base/array.h"
-#include "machine/bench.h"
 #include "base/err.h"
+#include "machine/bench.h"
 #include "machine/kernel.h"
 
 enum { RACERS_MOST = 8, RACE_TURN_US = 10000 };

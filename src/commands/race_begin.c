@@ -1,18 +1,18 @@
 /* Sets up a race of solvers or kernels on a matrix of the session; race.c runs the turns. */
 #include "race_begin.h"
 #include "base/clock.h"
+#include "base/mem.h"
+#include "formats/format.h"
 #include "machine/device.h"
 #include "machine/kernel.h"
-#include "formats/format.h"
-#include "session/matrix.h"
-#include "base/mem.h"
-#include "race.h"
 #include "matrix/random.h"
+#include "race.h"
+#include "session/matrix.h"
 #include "session/session.h"
 #include "session/session_solve.h"
+#include "session/spmv.h"
 #include "solvers/solve.h"
 #include "solvers/solver.h"
-#include "session/spmv.h"
 
 #include <math.h>
 

@@ -5,8 +5,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "session/front.h"
 #include "advice/solver_advice.h"
+#include "session/front.h"
 
 struct args;
 struct err;

@@ -1,7 +1,7 @@
 /* The registry of direct methods, and a factorisation whose library calls run on a worker thread. */
-#include "direct_state.h"
 #include "base/base.h"
 #include "base/clock.h"
+#include "base/library_thread.h"
 #include "base/loop.h"
 #include "base/magnitude.h"
 #include "base/mem.h"
@@ -9,7 +9,7 @@
 #include "base/shared.h"
 #include "base/text.h"
 #include "base/watch.h"
-#include "base/library_thread.h"
+#include "direct_state.h"
 #include "matrix/csr.h"
 
 #include <float.h>

@@ -1,10 +1,10 @@
 /* A system solved directly: the method is chosen, x is refined, and its errors are measured. */
-#include "direct_state.h"
 #include "base/base.h"
 #include "base/clock.h"
 #include "base/loop.h"
 #include "base/mem.h"
 #include "base/text.h"
+#include "direct_state.h"
 #include "matrix/csr.h"
 #include "matrix/reference.h"
 #include "solvers/solve.h"

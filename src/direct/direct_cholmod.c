@@ -1,7 +1,7 @@
 /* Cholesky by CHOLMOD: L L' of a positive definite matrix by supernodes, or L D L' without pivoting. A matrix with a
    negative diagonal is factored with the opposite sign. */
-#include "cholmod_calls.h"
 #include "base/err.h"
+#include "cholmod_calls.h"
 
 #include <math.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /* L U by KLU: a permutation to block triangular form, then columns without dense blocks, for circuit matrices. */
-#include "direct_state.h"
 #include "base/err.h"
 #include "base/shared.h"
+#include "direct_state.h"
 
 #include <math.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 /* Q R by SPQR: least squares, least norm, and matrices without full rank. */
-#include "cholmod_calls.h"
 #include "base/err.h"
+#include "cholmod_calls.h"
 
 #include <math.h>
 #include <suitesparse/SuiteSparseQR_C.h>

@@ -1,7 +1,7 @@
 /* L U by UMFPACK, which updates dense blocks (the multifrontal method), for general square matrices. */
-#include "direct_state.h"
 #include "base/err.h"
 #include "base/shared.h"
+#include "direct_state.h"
 
 #include <math.h>
 #include <suitesparse/umfpack.h>

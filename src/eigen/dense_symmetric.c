@@ -2,9 +2,9 @@
    1999, LAPACK Users' Guide). */
 #include "dense_symmetric.h"
 #include "base/err.h"
+#include "base/library_thread.h"
 #include "base/mem.h"
 #include "base/shared.h"
-#include "base/library_thread.h"
 
 #include <stddef.h>
 #include <stdint.h>

@@ -6,6 +6,7 @@
 #include "base/mem.h"
 #include "base/text.h"
 #include "base/watch.h"
+#include "dense_symmetric.h"
 #include "eigen_measure.h"
 #include "eigen_verify.h"
 #include "inverse.h"
@@ -15,7 +16,6 @@
 #include "matrix/csr.h"
 #include "matrix/reference.h"
 #include "matrix/symmetry.h"
-#include "dense_symmetric.h"
 
 #include <float.h>
 #include <math.h>

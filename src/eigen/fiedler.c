@@ -3,12 +3,12 @@
 #include "base/err.h"
 #include "base/loop.h"
 #include "base/mem.h"
+#include "dense_symmetric.h"
 #include "eigen.h"
 #include "eigen_measure.h"
 #include "machine/device.h"
 #include "matrix/csr.h"
 #include "matrix/reorder.h"
-#include "dense_symmetric.h"
 
 #include <stdlib.h>
 #include <string.h>

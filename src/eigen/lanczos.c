@@ -5,11 +5,11 @@
 #include "base/err.h"
 #include "base/loop.h"
 #include "base/mem.h"
+#include "dense_symmetric.h"
 #include "machine/device.h"
 #include "machine/gmres_ops.h"
 #include "machine/vec_ops.h"
 #include "matrix/random.h"
-#include "dense_symmetric.h"
 
 #include <float.h>
 #include <math.h>

@@ -2,13 +2,13 @@
 #include "file.h"
 #include "base/clock.h"
 #include "base/data_folder.h"
-#include "matrix/csr.h"
 #include "base/err.h"
-#include "load_info.h"
 #include "base/loop.h"
-#include "sides.h"
 #include "base/stream.h"
 #include "base/text.h"
+#include "load_info.h"
+#include "matrix/csr.h"
+#include "sides.h"
 
 #include <stdarg.h>
 #include <string.h>

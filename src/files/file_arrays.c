@@ -1,12 +1,12 @@
 /* Make a matrix from the arrays of a file: check ranges, mirror symmetric entries, sort rows, sum duplicates. */
-#include "matrix/csr.h"
 #include "base/err.h"
-#include "file.h"
-#include "load_info.h"
 #include "base/loop.h"
 #include "base/mem.h"
 #include "base/text.h"
 #include "base/watch.h"
+#include "file.h"
+#include "load_info.h"
+#include "matrix/csr.h"
 
 #include <string.h>
 

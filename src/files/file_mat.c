@@ -2,15 +2,15 @@
    only when they are first needed, since opening them earlier would slow down the start of the program. The libraries
    run in a child process, because they crash on some damaged files, print to the terminal, cannot be cancelled, and
    allocate as much memory as a file requests. The child process sends the matrix to the program through a pipe. */
-#include "matrix/csr.h"
 #include "base/err.h"
-#include "base/shared.h"
-#include "file.h"
-#include "load_info.h"
 #include "base/mem.h"
-#include "sides.h"
+#include "base/shared.h"
 #include "base/text.h"
 #include "base/watch.h"
+#include "file.h"
+#include "load_info.h"
+#include "matrix/csr.h"
+#include "sides.h"
 
 #include <dlfcn.h>
 #include <errno.h>

@@ -1,13 +1,13 @@
 /* SciPy's .npz files: make a matrix from the arrays of the formats csr, csc, coo, bsr and dia. npz_read.c reads the
    arrays, npz_save.c writes csr. */
-#include "matrix/csr.h"
 #include "base/err.h"
-#include "file.h"
-#include "load_info.h"
-#include "npz.h"
 #include "base/loop.h"
 #include "base/mem.h"
 #include "base/text.h"
+#include "file.h"
+#include "load_info.h"
+#include "matrix/csr.h"
+#include "npz.h"
 
 #include <string.h>
 

@@ -3,13 +3,13 @@
    RAL-TR-97-031, 1997. */
 #include <stdio.h>
 
-#include "matrix/csr.h"
-#include "file.h"
-#include "load_info.h"
-#include "mtx.h"
 #include "base/number.h"
 #include "base/stream.h"
 #include "base/watch.h"
+#include "file.h"
+#include "load_info.h"
+#include "matrix/csr.h"
+#include "mtx.h"
 
 #include <string.h>
 

@@ -11,16 +11,16 @@
    takes words i, i + 4, ...: h = rotl((h ^ word) * M, 29), M odd. The last group of words is padded with zeros, and the
    length is mixed in at the end. Each step is a bijection of h and of the word, so a single wrong word is always
    detected. The hashes of the pieces, in order, are then hashed by the same function. */
-#include "matrix/csr.h"
 #include "base/err.h"
-#include "file.h"
-#include "load_info.h"
 #include "base/loop.h"
 #include "base/mem.h"
 #include "base/newfile.h"
-#include "sides.h"
 #include "base/text.h"
 #include "base/watch.h"
+#include "file.h"
+#include "load_info.h"
+#include "matrix/csr.h"
+#include "sides.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,14 +1,14 @@
 /* Load the Matrix Market file at a path; the result is a matrix and notes. */
 #include <stdio.h>
 
-#include "mtx.h"
 #include "base/clock.h"
-#include "matrix/csr.h"
-#include "load_info.h"
 #include "base/loop.h"
-#include "matrix_market.h"
 #include "base/stream.h"
 #include "base/threads.h"
+#include "load_info.h"
+#include "matrix/csr.h"
+#include "matrix_market.h"
+#include "mtx.h"
 
 #include <omp.h>
 #include <string.h>

@@ -3,9 +3,9 @@
    block after another into the same arrays, so that these arrays stay in the thread's cache. The thread then copies the
    entries, in the order of the file, to the arrays of the whole file. */
 #include "base/mem.h"
-#include "mtx.h"
 #include "base/stream.h"
 #include "base/watch.h"
+#include "mtx.h"
 
 #include <omp.h>
 #include <sched.h>

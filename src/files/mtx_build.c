@@ -1,12 +1,12 @@
 /* Make rows from entries. If the entries are in row order, their arrays become the arrays of the matrix. Otherwise, the
    entries are placed by a counting sort, one array after another, so that the total memory never exceeds twice that of
    the matrix. If the blocks were delivered by bands, the entries are placed band by band. */
-#include "matrix/csr.h"
 #include "base/loop.h"
 #include "base/mem.h"
-#include "mtx.h"
 #include "base/threads.h"
 #include "base/watch.h"
+#include "matrix/csr.h"
+#include "mtx.h"
 
 #include <string.h>
 

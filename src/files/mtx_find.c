@@ -1,13 +1,13 @@
 /* Find the lines of a Matrix Market file that hold given entries of the loaded matrix. The file is read again: all
    indices, but only the values of the wanted entries. */
 #include "mtx_find.h"
-#include "matrix/csr.h"
-#include "load_info.h"
 #include "base/mem.h"
-#include "mtx.h"
 #include "base/number.h"
 #include "base/stream.h"
 #include "base/watch.h"
+#include "load_info.h"
+#include "matrix/csr.h"
+#include "mtx.h"
 
 #include <errno.h>
 #include <math.h>

@@ -2,11 +2,11 @@
    mmio reads both lines again. */
 #include <stdio.h>
 
-#include "matrix/csr.h"
-#include "mtx.h"
 #include "base/stream.h"
 #include "base/text.h"
 #include "base/watch.h"
+#include "matrix/csr.h"
+#include "mtx.h"
 
 #include <lpsolve/mmio.h>
 #include <string.h>

@@ -1,8 +1,8 @@
 /* Checks that need the whole file: does the number of entries agree with the size line, and does a file with a symmetry
    hold only one triangle? */
 #include "base/mem.h"
-#include "mtx.h"
 #include "base/text.h"
+#include "mtx.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,8 +1,8 @@
 /* Cut a stream into blocks of whole lines; LF, CRLF or a lone CR ends a line. */
 #include "base/loop.h"
 #include "base/mem.h"
-#include "mtx.h"
 #include "base/stream.h"
+#include "mtx.h"
 
 #include <string.h>
 

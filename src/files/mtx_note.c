@@ -1,8 +1,8 @@
 /* The notes of a load: remarks on the file that are counted while it is read and then shown once per kind. */
 #include <stdio.h>
 
-#include "mtx.h"
 #include "load_info.h"
+#include "mtx.h"
 
 void note(struct notes *t, enum note kind, int64_t line)
 {

@@ -1,9 +1,9 @@
 /* Parse the lines of a block of a Matrix Market file into entries: plain lines in a fast loop, all other lines step by
    step. */
 #include "base/mem.h"
-#include "mtx.h"
 #include "base/number.h"
 #include "base/text.h"
+#include "mtx.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -2,15 +2,15 @@
    (mtx_sections.c). The values are the shortest decimal numbers that read back exactly. The entries are divided into
    shares. All threads compose the text of shares and, if the name ends in .gz, compress it. The shares are written in
    order. The file is written completely or not at all. */
-#include "matrix/csr.h"
 #include "base/err.h"
 #include "base/gzip.h"
-#include "matrix_market.h"
 #include "base/mem.h"
 #include "base/newfile.h"
 #include "base/number.h"
 #include "base/text.h"
 #include "base/watch.h"
+#include "matrix/csr.h"
+#include "matrix_market.h"
 #include "sides.h"
 
 #include <lpsolve/mmio.h>

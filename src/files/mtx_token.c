@@ -1,6 +1,6 @@
 /* Words, integers and positions in a Matrix Market file, independent of the locale. */
-#include "mtx.h"
 #include "base/text.h"
+#include "mtx.h"
 
 #include <string.h>
 

@@ -1,11 +1,11 @@
 /* Read a vector from a Matrix Market file or from a file of plain numbers. */
-#include "matrix/csr.h"
 #include "base/mem.h"
-#include "matrix_market.h"
-#include "mtx.h"
 #include "base/number.h"
 #include "base/stream.h"
 #include "base/text.h"
+#include "matrix/csr.h"
+#include "matrix_market.h"
+#include "mtx.h"
 
 #include <string.h>
 

@@ -1,11 +1,11 @@
 /* Read .npz files: libarchive reads the members of the zip archive into the arrays of struct npz. */
-#include "npz.h"
 #include "base/err.h"
-#include "file.h"
 #include "base/mem.h"
 #include "base/stream.h"
 #include "base/text.h"
 #include "base/watch.h"
+#include "file.h"
+#include "npz.h"
 
 #include <archive.h>
 #include <archive_entry.h>

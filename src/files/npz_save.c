@@ -1,9 +1,9 @@
 /* Write .npz files: libarchive stores the arrays of csr in a zip archive without compression. */
-#include "npz.h"
-#include "matrix/csr.h"
 #include "base/err.h"
 #include "base/newfile.h"
 #include "base/watch.h"
+#include "matrix/csr.h"
+#include "npz.h"
 
 #include <archive.h>
 #include <archive_entry.h>

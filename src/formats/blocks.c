@@ -1,8 +1,8 @@
 /* Finds the blocks of a CSR matrix by merging the rows of each block row. */
 #include "blocks.h"
-#include "matrix/csr.h"
 #include "base/loop.h"
 #include "base/threads.h"
+#include "matrix/csr.h"
 
 #include <stddef.h>
 

@@ -1,11 +1,11 @@
 /* Finds, counts and fills the diagonals that have an entry, in the whole matrix or in blocks of its rows. */
 #include "diagonals.h"
-#include "matrix/csr.h"
 #include "base/err.h"
-#include "format.h"
-#include "base/mem.h"
 #include "base/loop.h"
+#include "base/mem.h"
 #include "base/threads.h"
+#include "format.h"
+#include "matrix/csr.h"
 
 #include <omp.h>
 #include <stdlib.h>

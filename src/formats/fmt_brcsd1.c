@@ -14,12 +14,12 @@
    Cuts that would leave a block of fewer than `min` rows are dropped; the default of 64 is the height at which the
    paper cuts blocks again. */
 #include "fmt_brcsd1.h"
-#include "matrix/csr.h"
-#include "diagonals.h"
-#include "format.h"
 #include "base/loop.h"
 #include "base/mem.h"
 #include "base/search.h"
+#include "diagonals.h"
+#include "format.h"
+#include "matrix/csr.h"
 
 struct layout {
     struct blocks pieces;

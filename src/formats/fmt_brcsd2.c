@@ -12,10 +12,10 @@
    Slot (brcsd2_dnum[b] + d)*nrows + t is row t of block b on its diagonal d. The last block is stored at full
    height. */
 #include "fmt_brcsd2.h"
-#include "diagonals.h"
-#include "format.h"
 #include "base/mem.h"
 #include "base/search.h"
+#include "diagonals.h"
+#include "format.h"
 
 struct layout {
     struct blocks blocks;

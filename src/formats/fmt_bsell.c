@@ -14,15 +14,15 @@
 
    The default C fills b warps. The default sigma is 32 slices, as for sell. */
 #include "fmt_bsell.h"
-#include "matrix/csr.h"
-#include "blocks.h"
-#include "format.h"
-#include "slices.h"
 #include "base/loop.h"
 #include "base/mem.h"
 #include "base/precision.h"
 #include "base/search.h"
 #include "base/threads.h"
+#include "blocks.h"
+#include "format.h"
+#include "matrix/csr.h"
+#include "slices.h"
 
 int64_t bsell_choice(const int64_t blocks[BSELL_CHOICES], enum type real)
 {

@@ -4,13 +4,13 @@
    The default b = 4 suits the small dense blocks of finite elements (2 to 6 unknowns per node), and two 4 x 4 blocks
    fill a warp. For a GPU, the program chooses the b from SUIT_LEAST to SUIT_MOST whose blocks take the fewest bytes. */
 #include "fmt_bsr.h"
-#include "matrix/csr.h"
-#include "blocks.h"
-#include "format.h"
+#include "base/loop.h"
 #include "base/precision.h"
 #include "base/search.h"
-#include "base/loop.h"
 #include "base/threads.h"
+#include "blocks.h"
+#include "format.h"
+#include "matrix/csr.h"
 
 enum { SUIT_LEAST = 2, SUIT_MOST = 6 };
 

@@ -1,9 +1,9 @@
 /* COO: row, column and value of each entry, sorted by row. */
 #include "fmt_coo.h"
-#include "matrix/csr.h"
-#include "format.h"
 #include "base/loop.h"
 #include "base/threads.h"
+#include "format.h"
+#include "matrix/csr.h"
 
 static bool plan(const struct csr *A, struct stored *S, struct err *e)
 {

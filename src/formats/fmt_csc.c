@@ -1,9 +1,9 @@
 /* CSC: column j holds entries ptr[j] .. ptr[j+1]-1 of row and val. CSC is the CSR form of the transpose. */
 #include "fmt_csc.h"
-#include "fmt_csr.h"
-#include "matrix/csr.h"
-#include "format.h"
 #include "base/search.h"
+#include "fmt_csr.h"
+#include "format.h"
+#include "matrix/csr.h"
 
 static bool plan(const struct csr *A, struct stored *S, struct err *e)
 {

@@ -1,8 +1,8 @@
 /* CSR: row i holds entries ptr[i] .. ptr[i+1]-1 of col and val. All conversions start from CSR. */
 #include "fmt_csr.h"
-#include "matrix/csr.h"
-#include "format.h"
 #include "base/search.h"
+#include "format.h"
+#include "matrix/csr.h"
 
 static bool plan(const struct csr *A, struct stored *S, struct err *e)
 {

@@ -1,10 +1,10 @@
 /* CSR with row pointers of 64 bits: row i holds entries ptr[i] .. ptr[i+1]-1 of col and val. The columns keep their 32
    bits, so an entry takes as many bytes as in csr. Stores small matrices and large ones. */
 #include "fmt_csr64.h"
-#include "format.h"
 #include "base/loop.h"
 #include "base/search.h"
 #include "base/threads.h"
+#include "format.h"
 #include "matrix/csr.h"
 
 static bool plan(const struct csr *A, struct stored *S, struct err *e)

@@ -1,9 +1,9 @@
 /* Dense: every element of the matrix, column by column: slot j*rows + i is row i, column j. */
 #include "fmt_dense.h"
-#include "matrix/csr.h"
-#include "format.h"
 #include "base/loop.h"
 #include "base/threads.h"
+#include "format.h"
+#include "matrix/csr.h"
 
 static bool plan(const struct csr *A, struct stored *S, struct err *e)
 {

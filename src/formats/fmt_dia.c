@@ -1,9 +1,9 @@
 /* DIA: the diagonals that have an entry, in ascending order, each stored in full: slot d*rows + i is row i, column i +
    offsets[d]. Elements outside the matrix and absent entries are 0. */
 #include "fmt_dia.h"
+#include "base/mem.h"
 #include "diagonals.h"
 #include "format.h"
-#include "base/mem.h"
 
 void dia_sizes(struct stored *S, int64_t diagonals)
 {

@@ -10,11 +10,11 @@
      to 203 %; long runs of entries come to about 100 %. With the default of 190 %, add32 (184 %) and rw5151 (185 %)
      take BRCSD-I, as in the paper. */
 #include "fmt_dia_adaptive.h"
-#include "matrix/csr.h"
 #include "fmt_brcsd1.h"
 #include "fmt_brcsd2.h"
 #include "fmt_dia.h"
 #include "format.h"
+#include "matrix/csr.h"
 
 static const struct format *const choice[] = {NULL, &format_dia, &format_brcsd1, &format_brcsd2};
 

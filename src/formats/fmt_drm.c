@@ -9,10 +9,10 @@
    segment had more than twice the operands of each of them. 8 is more than 2*2, but not more than 2*4, so they are not
    merged. The largest segment is paired with the smallest: {0, 3} and {1, 2} have 10 operands each. */
 #include "fmt_drm.h"
-#include "diagonals.h"
-#include "format.h"
 #include "base/mem.h"
 #include "base/search.h"
+#include "diagonals.h"
+#include "format.h"
 
 /* The sub-blocks during the merge. A sub-block is a linked list of segments and is identified by its first segment. */
 struct merge {

@@ -1,12 +1,12 @@
 /* ELL: every row is padded to the same width, and the rows are stored column by column, so that adjacent threads read
    adjacent slots: element k of row i is slot k*rows + i. Padding has column -1 and value 0. */
 #include "fmt_ell.h"
-#include "matrix/csr.h"
 #include "base/err.h"
-#include "format.h"
-#include "base/text.h"
 #include "base/loop.h"
+#include "base/text.h"
 #include "base/threads.h"
+#include "format.h"
+#include "matrix/csr.h"
 
 void ell_put(const struct csr *A, int64_t width, struct array *col, struct array *val)
 {

@@ -3,14 +3,14 @@
    minimum fill limits the padding: with `fill` = 50%, no diagonal of the DIA part has more padding than entries, not
    even a short diagonal. */
 #include "fmt_hdc.h"
-#include "matrix/csr.h"
+#include "base/loop.h"
+#include "base/mem.h"
+#include "base/search.h"
+#include "base/threads.h"
 #include "diagonals.h"
 #include "fmt_dia.h"
 #include "format.h"
-#include "base/mem.h"
-#include "base/search.h"
-#include "base/loop.h"
-#include "base/threads.h"
+#include "matrix/csr.h"
 
 int64_t hdc_least(const struct stored *S)
 {

@@ -2,10 +2,10 @@
    Hack h has the diagonals hackOffsets[h] .. hackOffsets[h+1]-1, which are the diagonals with an entry in its rows;
    slot d*hack + t is row t of the hack on diagonal d. The last hack is stored at full height. */
 #include "fmt_hdia.h"
-#include "diagonals.h"
-#include "format.h"
 #include "base/mem.h"
 #include "base/search.h"
+#include "diagonals.h"
+#include "format.h"
 
 void hdia_sizes(struct stored *S, int64_t diagonals)
 {

@@ -1,11 +1,11 @@
 /* HYB: an ELL part for the first `width` entries of each row, and a COO part, sorted by row, for the other entries. */
 #include "fmt_hyb.h"
-#include "matrix/csr.h"
+#include "base/loop.h"
+#include "base/mem.h"
+#include "base/threads.h"
 #include "fmt_ell.h"
 #include "format.h"
-#include "base/mem.h"
-#include "base/loop.h"
-#include "base/threads.h"
+#include "matrix/csr.h"
 
 /* The largest width such that at least a third of the rows have `width` or more entries. */
 static bool choose_width(const struct csr *A, int64_t *width, struct err *e)

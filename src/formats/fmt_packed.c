@@ -26,14 +26,14 @@
    Rows. With sigma > 1, the rows of each window of sigma rows are sorted by length: position p of the order holds row
    p/sigma*sigma + perm[p]. With sigma 1, perm is empty. */
 #include "fmt_packed.h"
-#include "matrix/csr.h"
 #include "base/err.h"
-#include "format.h"
+#include "base/loop.h"
 #include "base/mem.h"
 #include "base/precision.h"
-#include "slices.h"
-#include "base/loop.h"
 #include "base/threads.h"
+#include "format.h"
+#include "matrix/csr.h"
+#include "slices.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -15,13 +15,13 @@
    paper's GTX 295. The default is 2560 = 0.5 * 80 * 8 * 8, for a V100 with 80 multiprocessors, each with 8 active
    blocks of 8 warps. */
 #include "fmt_sccsr.h"
-#include "matrix/csr.h"
 #include "base/err.h"
-#include "format.h"
+#include "base/loop.h"
 #include "base/mem.h"
 #include "base/search.h"
-#include "base/loop.h"
 #include "base/threads.h"
+#include "format.h"
+#include "matrix/csr.h"
 
 enum { NW_MULTIPROCESSOR = 8 * 8 / 2, NW_DEFAULT = 80 * NW_MULTIPROCESSOR };
 

@@ -5,14 +5,14 @@
    but keeps neighbouring rows close together, so that reads of x still hit the cache. The last slice is padded with
    filler rows, which have perm -1. */
 #include "fmt_sell.h"
-#include "matrix/csr.h"
 #include "base/err.h"
-#include "format.h"
+#include "base/loop.h"
 #include "base/mem.h"
 #include "base/search.h"
-#include "slices.h"
-#include "base/loop.h"
 #include "base/threads.h"
+#include "format.h"
+#include "matrix/csr.h"
+#include "slices.h"
 
 bool sell_sizes(struct stored *S, int64_t slots, struct err *e)
 {

@@ -21,12 +21,12 @@
    bit for each row of the group that has a partial sum, then the index of the first of these partial sums, which are
    neighbours. Group g has the runs group[g] .. group[g + 1] - 1, in the order of their partial sums. */
 #include "fmt_strips.h"
-#include "matrix/csr.h"
 #include "base/err.h"
 #include "base/loop.h"
 #include "base/mem.h"
 #include "base/search.h"
 #include "format.h"
+#include "matrix/csr.h"
 
 #include <string.h>
 

@@ -9,12 +9,12 @@
    are 0. Since columns ascend within a row, a repeated column is padding. The last block is padded with pieces that
    belong to no row; these pieces have column 0 and value 0. */
 #include "fmt_vab.h"
-#include "matrix/csr.h"
 #include "base/err.h"
-#include "format.h"
-#include "base/search.h"
 #include "base/loop.h"
+#include "base/search.h"
 #include "base/threads.h"
+#include "format.h"
+#include "matrix/csr.h"
 
 /* The number of threads per block is a multiple of 64; the paper uses at least two warps. */
 enum { BLOCK_STEP = 64, BLOCK_MAX = 1024 };

@@ -1,15 +1,15 @@
 /* The registry of storage formats, and the functions shared by all of them: plan, allow, pack, unpack. */
 #include "format.h"
-#include "matrix/csr.h"
 #include "base/err.h"
 #include "base/half.h"
+#include "base/loop.h"
 #include "base/mem.h"
 #include "base/precision.h"
 #include "base/registry.h"
 #include "base/suggest.h"
 #include "base/text.h"
-#include "base/loop.h"
 #include "base/threads.h"
+#include "matrix/csr.h"
 
 #include <float.h>
 #include <math.h>

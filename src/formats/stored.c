@@ -1,7 +1,7 @@
 /* Stored matrices: compute their sizes, print their parameters, free them. */
 #include "stored.h"
-#include "format.h"
 #include "base/mem.h"
+#include "format.h"
 
 #include <stdio.h>
 

@@ -1,5 +1,6 @@
 /* try: compiles a user's kernel, checks it, counts what it does, and compares it with the built-in kernels. */
-#include "lab.h"
+#include "advice/predicted.h"
+#include "advice/traced.h"
 #include "base/base.h"
 #include "base/err.h"
 #include "base/mem.h"
@@ -7,20 +8,19 @@
 #include "base/screen_lock.h"
 #include "base/text.h"
 #include "formats/format.h"
+#include "lab.h"
+#include "language/args.h"
 #include "machine/device.h"
 #include "machine/kernel.h"
 #include "machine/mat.h"
 #include "microscope/modeled.h"
 #include "microscope/tracing.h"
-#include "language/args.h"
+#include "report/output.h"
 #include "session/command.h"
 #include "session/front.h"
 #include "session/matrix.h"
-#include "report/output.h"
-#include "advice/predicted.h"
 #include "session/product.h"
 #include "session/session.h"
-#include "advice/traced.h"
 
 #include <limits.h>
 #include <math.h>

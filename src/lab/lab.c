@@ -1,5 +1,4 @@
 /* The kernels of the lab: from a file to an entry of the registry, and the report on it. */
-#include "lab_private.h"
 #include "base/base.h"
 #include "base/err.h"
 #include "base/loop.h"
@@ -7,6 +6,7 @@
 #include "base/registry.h"
 #include "base/text.h"
 #include "formats/format.h"
+#include "lab_private.h"
 #include "machine/bench.h"
 #include "machine/mat.h"
 #include "machine/microscope.h"

@@ -1,7 +1,5 @@
 /* Binds the parameters of a user's kernel by their names, and writes the launch and the entry that the file leaves
    out. */
-#include "lab_source.h"
-#include "lab_scan.h"
 #include "base/base.h"
 #include "base/err.h"
 #include "base/mem.h"
@@ -9,6 +7,8 @@
 #include "base/suggest.h"
 #include "base/text.h"
 #include "formats/format.h"
+#include "lab_scan.h"
+#include "lab_source.h"
 #include "matrix/csr.h"
 
 #include <stdio.h>

@@ -1,10 +1,10 @@
 /* Compiles a user's file by the system's compiler, and says what is wrong with it in terms of the user's lines. */
-#include "lab_private.h"
-#include "lab_scan.h"
 #include "base/data_folder.h"
 #include "base/err.h"
 #include "base/mem.h"
 #include "base/text.h"
+#include "lab_private.h"
+#include "lab_scan.h"
 
 #include <ctype.h>
 #include <errno.h>

@@ -1,11 +1,11 @@
 /* Writes the source of a built-in kernel as a file of its own, to start from: its functions and what they use, and
    either a line TRY with its grid and block, or its launch and its entry. */
-#include "lab_private.h"
-#include "lab_scan.h"
 #include "base/err.h"
 #include "base/mem.h"
 #include "base/memfile.h"
 #include "formats/format.h"
+#include "lab_private.h"
+#include "lab_scan.h"
 
 #include <ctype.h>
 #include <stdio.h>

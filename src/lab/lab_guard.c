@@ -1,7 +1,7 @@
 /* Limits of the process that runs users' kernels, and the report of its faults. The process may compute, read files and
    print; every other system call ends it. */
-#include "lab_job.h"
 #include "base/base.h"
+#include "lab_job.h"
 
 #include <errno.h>
 #include <link.h>

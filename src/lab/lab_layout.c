@@ -1,8 +1,8 @@
 /* The memory of a job, which the session and the process with the kernel share: the stored matrix, x, y and numbers. */
-#include "lab_private.h"
 #include "base/err.h"
 #include "base/loop.h"
 #include "formats/format.h"
+#include "lab_private.h"
 #include "machine/mat.h"
 #include "matrix/csr.h"
 #include "microscope/tape.h"

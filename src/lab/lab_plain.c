@@ -1,11 +1,11 @@
 /* Turns plain CUDA C into the dialect, for the emulator: pointers to global memory become GPTR and arrays in shared
    memory SHARED, so that each access is checked and counted. Lines stay where they are. */
-#include "lab_source.h"
-#include "lab_scan.h"
 #include "base/base.h"
 #include "base/err.h"
 #include "base/mem.h"
 #include "base/memfile.h"
+#include "lab_scan.h"
+#include "lab_source.h"
 
 #include <ctype.h>
 #include <stdio.h>

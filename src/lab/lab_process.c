@@ -1,10 +1,10 @@
 /* Child processes with limits: the compiler, and the process that runs users' kernels. */
-#include "lab_private.h"
 #include "base/clock.h"
 #include "base/err.h"
 #include "base/mem.h"
 #include "base/screen_lock.h"
 #include "base/watch.h"
+#include "lab_private.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,9 +1,9 @@
 /* The functions by which the registry's entry of a user's kernel runs in another process (machine/remote.h). */
-#include "lab_private.h"
 #include "base/err.h"
 #include "base/loop.h"
 #include "base/mem.h"
 #include "formats/format.h"
+#include "lab_private.h"
 #include "machine/bench.h"
 #include "machine/device.h"
 #include "machine/mat.h"

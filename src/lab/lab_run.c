@@ -1,11 +1,11 @@
 /* Runs jobs in processes of their own: starts them, reads the replies, and says what went wrong. */
-#include "lab_private.h"
 #include "base/clock.h"
 #include "base/err.h"
 #include "base/mem.h"
 #include "base/screen_lock.h"
 #include "base/text.h"
 #include "base/watch.h"
+#include "lab_private.h"
 #include "machine/mat.h"
 
 #include <errno.h>

@@ -1,9 +1,9 @@
 /* Finds the kernels that a user's file declares, without a compiler. */
 #include "lab_source.h"
-#include "lab_scan.h"
 #include "base/base.h"
 #include "base/err.h"
 #include "base/mem.h"
+#include "lab_scan.h"
 
 #include <ctype.h>
 #include <stdarg.h>

@@ -1,7 +1,7 @@
 /* The tape of a multiprocessor (microscope/tape.h) as bytes: the head, then for each block its head, and for each warp
    the number of its moments and the moments. */
-#include "lab_job.h"
 #include "base/mem.h"
+#include "lab_job.h"
 #include "microscope/tape.h"
 
 #include <string.h>

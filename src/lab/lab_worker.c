@@ -1,14 +1,14 @@
 /* The process that runs users' kernels: one job, or several launches with the same matrix, then it ends. It begins as
    `warpspy` with LAB_ARGUMENT, so that it has neither the threads nor the memory of the session. */
-#include "lab.h"
-#include "lab_job.h"
-#include "lab_private.h"
 #include "base/base.h"
 #include "base/clock.h"
 #include "base/loop.h"
 #include "base/mem.h"
 #include "base/watch.h"
 #include "formats/format.h"
+#include "lab.h"
+#include "lab_job.h"
+#include "lab_private.h"
 #include "machine/bench.h"
 #include "machine/device.h"
 #include "machine/kernel.h"

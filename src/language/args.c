@@ -1,11 +1,11 @@
 /* Arguments: commands read the matched words of their line through these functions. */
 #include "args.h"
-#include "formats/format.h"
-#include "grammar.h"
 #include "base/numeral.h"
 #include "base/precision.h"
-#include "session/session.h"
 #include "base/suggest.h"
+#include "formats/format.h"
+#include "grammar.h"
+#include "session/session.h"
 
 #include <string.h>
 

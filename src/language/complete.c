@@ -1,10 +1,10 @@
 /* Completion: the words that the grammar allows at the end of a line, and file names. */
-#include "session/command.h"
-#include "run_lines.h"
 #include "complete.h"
+#include "base/text.h"
 #include "grammar.h"
 #include "kinds.h"
-#include "base/text.h"
+#include "run_lines.h"
+#include "session/command.h"
 
 #include <dirent.h>
 #include <string.h>

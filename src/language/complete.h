@@ -9,5 +9,4 @@ struct session;
 /* Call `give` with each completion of the word that ends at `line[pos]`. */
 void complete(struct session *s, const char *line, size_t pos, void (*give)(void *user, const char *word), void *user);
 
-
 #endif

@@ -11,9 +11,9 @@
 #include "base/number.h"
 #include "base/suggest.h"
 #include "base/text.h"
-#include "session/matrix.h"
 #include "matrix/arithmetic.h"
 #include "matrix/csr.h"
+#include "session/matrix.h"
 #include "session/matrix_name.h"
 #include "session/session.h"
 

@@ -1,8 +1,8 @@
 /* Grammars: parse the grammar string of a command into items, which match.c compares with the words of a line. */
 #include <stdio.h>
 
-#include "grammar.h"
 #include "base/base.h"
+#include "grammar.h"
 #include "kinds.h"
 
 #include <ctype.h>

@@ -1,14 +1,14 @@
 /* Matches the words of a command with its grammar, and reports words that do not match. */
 #include "args.h"
-#include "session/command.h"
-#include "grammar.h"
-#include "kinds.h"
-#include "direct/direct.h"
 #include "base/numeral.h"
-#include "formats/format.h"
 #include "base/param.h"
 #include "base/registry.h"
 #include "base/suggest.h"
+#include "direct/direct.h"
+#include "formats/format.h"
+#include "grammar.h"
+#include "kinds.h"
+#include "session/command.h"
 
 #include <string.h>
 

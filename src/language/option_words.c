@@ -1,7 +1,7 @@
 /* The keywords of commands are the items of their grammars that are not values alone. */
 #include "option_words.h"
-#include "session/command.h"
 #include "grammar.h"
+#include "session/command.h"
 
 #include <string.h>
 

@@ -1,18 +1,18 @@
 /* The options that `set` saves in a file of lines such as "colours 256", which can also be edited by hand. */
 #include "options.h"
-#include "machine/device.h"
-#include "machine/member_rows.h"
-#include "session/front.h"
-#include "kinds.h"
 #include "base/folder_lock.h"
 #include "base/mem.h"
 #include "base/newfile.h"
-#include "microscope/gpu_profile.h"
-#include "session/session.h"
 #include "base/suggest.h"
 #include "base/text.h"
-#include "machine/transfer.h"
 #include "base/xdg.h"
+#include "kinds.h"
+#include "machine/device.h"
+#include "machine/member_rows.h"
+#include "machine/transfer.h"
+#include "microscope/gpu_profile.h"
+#include "session/front.h"
+#include "session/session.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -2,8 +2,8 @@
    them one after another and writes all replies. */
 #include "protocol.h"
 #include "base/base.h"
-#include "base/err.h"
 #include "base/clock.h"
+#include "base/err.h"
 #include "base/mem.h"
 #include "base/registry.h"
 #include "base/text.h"

@@ -1,11 +1,11 @@
 /* Redirection: find a redirection at the end of a line, open its target, and send the command's output to the
    target. */
 #include "redirect.h"
-#include "session/allow.h"
 #include "base/err.h"
 #include "base/numeral.h"
 #include "base/text.h"
 #include "base/words.h"
+#include "session/allow.h"
 #include "session/session.h"
 #include "session/shell.h"
 

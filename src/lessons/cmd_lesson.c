@@ -30,27 +30,27 @@
    was answered, so that a lesson continues where its reader left off. Without a terminal, questions are printed with
    their answers, and the text does not wait. The lesson fails if a line with @ matches nothing or a written answer is
    wrong. */
-#include "language/args.h"
-#include "session/command.h"
-#include "language/run_lines.h"
 #include "base/err.h"
-#include "session/front.h"
+#include "base/mem.h"
+#include "base/suggest.h"
+#include "base/text.h"
+#include "base/words.h"
+#include "language/args.h"
+#include "language/options.h"
+#include "language/run_lines.h"
 #include "lesson.h"
 #include "lesson_handin.h"
 #include "lesson_list.h"
 #include "lesson_pages.h"
 #include "lesson_sheet.h"
 #include "machine/device.h"
+#include "paper.h"
+#include "session/command.h"
+#include "session/front.h"
 #include "session/lesson_files.h"
 #include "session/matrix.h"
-#include "base/mem.h"
-#include "language/options.h"
-#include "paper.h"
 #include "session/session.h"
 #include "session/spmv.h"
-#include "base/suggest.h"
-#include "base/text.h"
-#include "base/words.h"
 
 #include <ctype.h>
 #include <errno.h>

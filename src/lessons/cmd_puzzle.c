@@ -1,6 +1,4 @@
 /* puzzle: a kernel with a gap, which the user fills in, and goals that the emulator checks. */
-#include "puzzle.h"
-#include "lesson_sheet.h"
 #include "base/base.h"
 #include "base/err.h"
 #include "base/mem.h"
@@ -9,16 +7,18 @@
 #include "base/suggest.h"
 #include "base/text.h"
 #include "formats/format.h"
+#include "language/args.h"
+#include "lesson_sheet.h"
 #include "machine/kernel.h"
 #include "machine/microscope.h"
 #include "matrix/csr.h"
 #include "matrix/gen.h"
 #include "microscope/model.h"
-#include "language/args.h"
+#include "puzzle.h"
+#include "report/output.h"
 #include "session/command.h"
 #include "session/lesson_files.h"
 #include "session/matrix.h"
-#include "report/output.h"
 #include "session/session.h"
 
 #include <errno.h>

@@ -16,11 +16,11 @@
 
    KEY is the value in the first row that has the key; KEY[k=v] is the value in the first row where k is v; [n] is
    element n of a list. */
-#include "session/command.h"
 #include "base/err.h"
-#include "lesson.h"
 #include "base/numeral.h"
 #include "base/text.h"
+#include "lesson.h"
+#include "session/command.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -1,9 +1,9 @@
 /* Captures the output of a lesson's commands. Answers are computed from its rows, and expected lines are compared with
    its text. */
-#include "session/command.h"
-#include "language/run_lines.h"
 #include "base/err.h"
+#include "language/run_lines.h"
 #include "lesson.h"
+#include "session/command.h"
 #include "session/session.h"
 
 #include <string.h>

@@ -1,11 +1,11 @@
 /* Hand-in files: written at the end of a lesson, and checked by `lesson --check`. */
 #include "lesson_handin.h"
-#include "lesson_list.h"
-#include "lesson_sheet.h"
 #include "base/err.h"
 #include "base/mem.h"
 #include "base/newfile.h"
 #include "base/text.h"
+#include "lesson_list.h"
+#include "lesson_sheet.h"
 #include "session/front.h"
 #include "session/lesson_files.h"
 #include "session/session.h"

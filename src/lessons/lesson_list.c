@@ -1,11 +1,11 @@
 /* The list of lessons, which `lesson` prints if no lesson is named. */
 #include "lesson_list.h"
-#include "lesson_sheet.h"
 #include "base/err.h"
 #include "base/mem.h"
 #include "base/words.h"
-#include "session/command.h"
 #include "language/run_lines.h"
+#include "lesson_sheet.h"
+#include "session/command.h"
 #include "session/lesson_files.h"
 #include "session/session.h"
 

@@ -1,8 +1,8 @@
 /* Pages: the text of a lesson waits at the end of each page of the terminal. */
 #include "lesson_pages.h"
 #include "base/text.h"
-#include "session/front.h"
 #include "language/options.h"
+#include "session/front.h"
 #include "session/session.h"
 
 #include <string.h>

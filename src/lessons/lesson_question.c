@@ -1,11 +1,11 @@
 /* A question of a lesson: asks it at a terminal, finds its answer, judges what the reader typed, and keeps the
    score. */
 #include "base/err.h"
-#include "session/front.h"
-#include "lesson.h"
 #include "base/mem.h"
-#include "session/session.h"
 #include "base/text.h"
+#include "lesson.h"
+#include "session/front.h"
+#include "session/session.h"
 
 #include <ctype.h>
 #include <math.h>

@@ -2,8 +2,8 @@
    beside it. */
 #include "paper.h"
 #include "base/err.h"
-#include "report/output.h"
 #include "paper_value.h"
+#include "report/output.h"
 #include "session/session.h"
 
 #include <math.h>

@@ -10,8 +10,6 @@
    follow one another are one hint, an empty line separates hints
 
    All other lines are prose. */
-#include "puzzle.h"
-#include "lesson_sheet.h"
 #include "base/base.h"
 #include "base/err.h"
 #include "base/mem.h"
@@ -20,12 +18,14 @@
 #include "base/text.h"
 #include "base/words.h"
 #include "formats/format.h"
+#include "language/args.h"
+#include "language/run_lines.h"
+#include "lesson_sheet.h"
 #include "machine/kernel.h"
 #include "matrix/csr.h"
 #include "matrix/gen.h"
-#include "language/args.h"
+#include "puzzle.h"
 #include "session/command.h"
-#include "language/run_lines.h"
 #include "session/lesson_files.h"
 
 #include <ctype.h>

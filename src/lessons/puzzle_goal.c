@@ -1,10 +1,10 @@
 /* The quantities that goals limit: what the emulator counts, and which access is to blame if there is too much of it.
    To add one, add a line to quantities[]. */
-#include "puzzle.h"
 #include "base/base.h"
 #include "base/text.h"
 #include "machine/kernel.h"
 #include "machine/microscope.h"
+#include "puzzle.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -1,5 +1,4 @@
 /* Judges a user's kernel against the goals of a puzzle, and finds what the user should correct first. */
-#include "puzzle.h"
 #include "base/base.h"
 #include "base/err.h"
 #include "base/mem.h"
@@ -11,6 +10,7 @@
 #include "machine/mat.h"
 #include "machine/microscope.h"
 #include "matrix/csr.h"
+#include "puzzle.h"
 #include "session/session.h"
 
 #include <math.h>

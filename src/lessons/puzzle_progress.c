@@ -1,6 +1,5 @@
 /* The user's progress in the puzzles, as a text file in the user's state folder: the puzzle that was shown last, and a
    line per puzzle. */
-#include "puzzle.h"
 #include "base/err.h"
 #include "base/folder_lock.h"
 #include "base/mem.h"
@@ -10,6 +9,7 @@
 #include "base/words.h"
 #include "base/xdg.h"
 #include "language/run_lines.h"
+#include "puzzle.h"
 
 #include <errno.h>
 #include <limits.h>

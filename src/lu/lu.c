@@ -2,15 +2,15 @@
    determinant. */
 #include "lu.h"
 #include "base/clock.h"
-#include "formats/format.h"
-#include "matrix/csr.h"
-#include "machine/device.h"
 #include "base/err.h"
 #include "base/loop.h"
 #include "base/mem.h"
-#include "matrix/reference.h"
 #include "base/registry.h"
 #include "base/text.h"
+#include "formats/format.h"
+#include "machine/device.h"
+#include "matrix/csr.h"
+#include "matrix/reference.h"
 
 #include <float.h>
 #include <math.h>

@@ -2,9 +2,9 @@
    Each step takes as many columns as one thread block or one cluster can hold in its registers. The trailing update is
    a matrix product. The trailing update runs concurrently with the factorisation of the next panel. The device never
    waits for the host. */
-#include "machine/device.h"
-#include "lu.h"
 #include "base/watch.h"
+#include "lu.h"
+#include "machine/device.h"
 
 /* look ahead only if at least this many columns are left; with fewer columns, looking ahead saves no time */
 enum { AHEAD_FROM = 256 };

@@ -1,7 +1,7 @@
 /* lu-paper: the method of the paper, with three launches per column and one thread per element of the trailing
    update. */
-#include "lu.h"
 #include "base/watch.h"
+#include "lu.h"
 
 static void step(struct lu *v, int64_t k)
 {

@@ -1,8 +1,8 @@
 /* The textbook elimination, one column per step, in double on the host, for display. A step back restarts the
    elimination from A. */
-#include "matrix/csr.h"
-#include "lu.h"
 #include "base/mem.h"
+#include "lu.h"
+#include "matrix/csr.h"
 
 #include <math.h>
 #include <string.h>

@@ -144,7 +144,7 @@ struct device {
     /* the devices that share the rows of each matrix on this device; none: an ordinary device (see split.h) */
     struct device **member;
     int members;
-    struct seat *seat; /* while it takes part in an operation of a device of which it is a member (gpu/member_place.h) */
+    struct seat *seat; /* its place in an operation of the device of which it is a member (gpu/member_place.h) */
 };
 
 /* The device called `name` ("cpu", "emu", "cuda:N", "cuda" = cuda:0), opened at first use. Returns NULL if there is no

@@ -2,13 +2,13 @@
    conversion. */
 #include "packer.h"
 #include "base/clock.h"
-#include "device.h"
 #include "base/err.h"
-#include "formats/format.h"
-#include "mat.h"
 #include "base/loop.h"
 #include "base/mem.h"
 #include "base/precision.h"
+#include "device.h"
+#include "formats/format.h"
+#include "mat.h"
 #include "tools.h"
 
 #include <math.h>

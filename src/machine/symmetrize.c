@@ -1,13 +1,13 @@
 /* Symmetrization: checks of the input, the layout of the arrays on a device, and the steps of each method. */
 #include "symmetrize.h"
 #include "base/clock.h"
-#include "device.h"
 #include "base/err.h"
 #include "base/loop.h"
 #include "base/mem.h"
 #include "base/text.h"
-#include "tools.h"
 #include "base/watch.h"
+#include "device.h"
+#include "tools.h"
 
 #include <stdlib.h>
 

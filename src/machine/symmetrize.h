@@ -8,8 +8,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "matrix/csr.h"
 #include "base/registry.h"
+#include "matrix/csr.h"
 
 struct device;
 struct err;

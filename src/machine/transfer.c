@@ -6,18 +6,18 @@
        | ptr, from 0 | col | val |     each array begins at a multiple of 256 bytes */
 #include "transfer.h"
 #include "base/clock.h"
-#include "matrix/csr.h"
-#include "device.h"
 #include "base/err.h"
+#include "base/loop.h"
+#include "base/mem.h"
+#include "base/watch.h"
+#include "device.h"
 #include "formats/fmt_csr.h"
 #include "formats/format.h"
 #include "kernel.h"
 #include "mat.h"
-#include "base/loop.h"
-#include "base/mem.h"
+#include "matrix/csr.h"
 #include "matrix/random.h"
 #include "matrix/reference.h"
-#include "base/watch.h"
 
 #include <math.h>
 #include <string.h>

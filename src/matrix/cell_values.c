@@ -1,10 +1,10 @@
 /* The largest absolute value and the signs of the entries in each cell of a grid over a window of a matrix. */
 #include "cell_values.h"
-#include "csr.h"
-#include "scale.h"
 #include "base/mem.h"
 #include "base/search.h"
 #include "base/watch.h"
+#include "csr.h"
+#include "scale.h"
 
 #include <string.h>
 

@@ -1,8 +1,8 @@
 /* Greedy colouring of the rows of a matrix, in ascending order. */
 #include "colour.h"
-#include "csr.h"
 #include "base/loop.h"
 #include "base/mem.h"
+#include "csr.h"
 
 /* The pattern of A': row i lists the rows of A that read x[i], in ascending order. */
 struct readers {

@@ -1,9 +1,9 @@
 /* The columns of a matrix in CSR form: every row is searched for the column, on all threads. */
 #include "column.h"
+#include "base/err.h"
 #include "base/loop.h"
 #include "base/mem.h"
 #include "base/threads.h"
-#include "base/err.h"
 #include "csr.h"
 
 /* The rows are divided into PARTS parts. The entries of a part are counted first, then copied after the entries of the

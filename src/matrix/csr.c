@@ -1,10 +1,10 @@
 /* The interchange form CSR: limits, invariants, copies, transposition and look-up. */
 #include "csr.h"
 #include "base/err.h"
+#include "base/loop.h"
 #include "base/mem.h"
 #include "base/search.h"
 #include "base/text.h"
-#include "base/loop.h"
 #include "base/threads.h"
 #include "row_source.h"
 

@@ -2,12 +2,12 @@
    cache. Then each bucket is sorted by row, each row is sorted by column, and duplicates are summed. A row is sorted by
    64-bit keys, which hold the column in the upper half and the position within the bucket in the lower half. Duplicates
    are summed in input order, so the result does not depend on the number of threads. */
-#include "csr.h"
 #include "base/err.h"
 #include "base/loop.h"
 #include "base/mem.h"
 #include "base/threads.h"
 #include "base/watch.h"
+#include "csr.h"
 
 #include <omp.h>
 #include <string.h>

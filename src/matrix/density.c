@@ -1,12 +1,12 @@
 /* Count the entries in each cell of a grid over a window of a matrix: exactly, from a sample of rows, or from a table
    of sums. */
 #include "density.h"
-#include "csr.h"
-#include "scale.h"
 #include "base/err.h"
 #include "base/mem.h"
 #include "base/threads.h"
 #include "base/watch.h"
+#include "csr.h"
+#include "scale.h"
 
 #include <string.h>
 

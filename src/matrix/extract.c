@@ -1,11 +1,11 @@
 /* Submatrices, pruned matrices and scaled matrices. */
 #include "extract.h"
-#include "csr.h"
-#include "base/loop.h"
 #include "base/err.h"
+#include "base/loop.h"
 #include "base/mem.h"
-#include "random.h"
 #include "base/watch.h"
+#include "csr.h"
+#include "random.h"
 
 #include <math.h>
 #include <string.h>

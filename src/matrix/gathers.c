@@ -1,8 +1,8 @@
 /* Count the sectors of x that groups of rows read, with one bit per sector and thread. */
 #include "gathers.h"
-#include "csr.h"
 #include "base/loop.h"
 #include "base/mem.h"
+#include "csr.h"
 
 #include <omp.h>
 

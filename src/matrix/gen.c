@@ -3,10 +3,10 @@
 #include "gen.h"
 #include "base/err.h"
 #include "base/loop.h"
-#include "random.h"
 #include "base/registry.h"
 #include "base/threads.h"
 #include "base/watch.h"
+#include "random.h"
 
 #include <string.h>
 

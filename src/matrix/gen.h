@@ -5,9 +5,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/param.h"
 #include "csr.h"
 #include "row_source.h"
-#include "base/param.h"
 
 struct csr;
 struct watch;

@@ -1,7 +1,7 @@
 /* Matrices with entries near the diagonal: a band with a chosen fill, and diagonals broken into pieces. */
-#include "gen.h"
 #include "base/loop.h"
 #include "base/mem.h"
+#include "gen.h"
 #include "random.h"
 
 /* ---- band ---- */

@@ -1,8 +1,8 @@
 /* The generator `dense`: a random value at every position, for dense LU and the dense format. */
-#include "gen.h"
-#include "random.h"
 #include "base/threads.h"
 #include "base/watch.h"
+#include "gen.h"
+#include "random.h"
 
 static void dense_row(struct csr *A, int64_t r, uint64_t seed)
 {

@@ -1,10 +1,10 @@
 /* Random matrices: uniform rows, the power-law graphs of R-MAT, and circuits with a few dense nodes. */
-#include "gen.h"
 #include "base/loop.h"
 #include "base/mem.h"
-#include "random.h"
 #include "base/threads.h"
 #include "base/watch.h"
+#include "gen.h"
+#include "random.h"
 
 #include <math.h>
 

@@ -1,6 +1,6 @@
 /* Stencils on regular grids with random values: what a discretization of variable coefficients gives. */
-#include "gen.h"
 #include "base/err.h"
+#include "gen.h"
 #include "random.h"
 
 #include <stddef.h>

@@ -3,9 +3,9 @@
 #include "base/err.h"
 #include "base/loop.h"
 #include "base/precision.h"
+#include "base/threads.h"
 #include "csr.h"
 #include "row_source.h"
-#include "base/threads.h"
 
 #include <float.h>
 #include <math.h>

@@ -1,16 +1,16 @@
 /* Orderings of a matrix's graph: this file implements rcm and degree, and libraries implement amd and metis; fiedler is
    in src/eigen. The file also computes P A P'. */
 #include "reorder.h"
-#include "csr.h"
 #include "base/err.h"
+#include "base/library_thread.h"
 #include "base/loop.h"
-#include "base/shared.h"
 #include "base/mem.h"
 #include "base/registry.h"
+#include "base/shared.h"
 #include "base/text.h"
 #include "base/threads.h"
 #include "base/watch.h"
-#include "base/library_thread.h"
+#include "csr.h"
 
 #include <dlfcn.h>
 #include <limits.h>

@@ -1,10 +1,10 @@
 /* The distribution of row lengths, and the imbalance of warps in which each thread takes a row. */
 #include "rows.h"
 #include "base/base.h"
-#include "csr.h"
 #include "base/loop.h"
 #include "base/mem.h"
 #include "base/search.h"
+#include "csr.h"
 
 #include <string.h>
 

@@ -1,13 +1,13 @@
 /* Statistics of a matrix: row lengths, bandwidth, diagonals, dominance; and the histogram of row lengths. */
 #include "stats.h"
 #include "base/base.h"
-#include "csr.h"
 #include "base/loop.h"
 #include "base/mem.h"
-#include "rows.h"
 #include "base/search.h"
 #include "base/threads.h"
 #include "base/watch.h"
+#include "csr.h"
+#include "rows.h"
 
 #include <math.h>
 #include <string.h>

@@ -7,11 +7,11 @@
    all entries match and there are as many entries to the left of the diagonal as to the right. */
 #include "symmetry.h"
 #include "base/err.h"
-#include "csr.h"
 #include "base/loop.h"
 #include "base/mem.h"
 #include "base/threads.h"
 #include "base/watch.h"
+#include "csr.h"
 #include "stats.h"
 
 #include <math.h>

@@ -1,14 +1,14 @@
 /* The constants of the fits, by least squares of the relative errors. tests/unit/test_black_box.c holds the measured
    times, repeats the fits and verifies the stated errors. */
 #include "black_box.h"
+#include "base/err.h"
+#include "base/text.h"
 #include "formats/fmt_coo.h"
 #include "formats/fmt_csr.h"
 #include "formats/fmt_sell.h"
 #include "formats/format.h"
 #include "matrix/csr.h"
 #include "matrix/gathers.h"
-#include "base/err.h"
-#include "base/text.h"
 
 static const int64_t unsorted[PARAMS_MAX] = {32, 1}; /* cuSPARSE's SELL does not permute rows */
 

@@ -1,12 +1,12 @@
 /* The causes of a kernel's time. The cost of a cause is the predicted time minus the time predicted without the
    cause. */
-#include "matrix/csr.h"
 #include "base/err.h"
-#include "machine/kernel.h"
 #include "base/mem.h"
 #include "base/precision.h"
-#include "modeled.h"
 #include "base/text.h"
+#include "machine/kernel.h"
+#include "matrix/csr.h"
+#include "modeled.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -1,13 +1,13 @@
 /* Profiles of GPUs: files with public specifications and, where somebody measured them, ceilings. */
 #include <stdio.h>
 
-#include "gpu_profile.h"
 #include "base/base.h"
 #include "base/data_folder.h"
 #include "base/err.h"
 #include "base/newfile.h"
 #include "base/numeral.h"
 #include "base/text.h"
+#include "gpu_profile.h"
 
 #include <dirent.h>
 #include <errno.h>

@@ -1,7 +1,7 @@
 /* The table of links between GPUs. */
 #include "link.h"
-#include "gpu_profile.h"
 #include "base/registry.h"
+#include "gpu_profile.h"
 #include "machine/device.h"
 
 #include <math.h>

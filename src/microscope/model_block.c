@@ -1,6 +1,6 @@
 /* Blocks in the cost model: blocks that share a multiprocessor share its L1 cache. */
-#include "machine/kernel.h"
 #include "base/mem.h"
+#include "machine/kernel.h"
 #include "model_watch.h"
 
 #include <math.h>

@@ -1,11 +1,11 @@
 /* Finds and traces the warp of the longest row, which a sample of blocks may have missed. */
-#include "matrix/csr.h"
-#include "formats/format.h"
-#include "machine/mat.h"
-#include "machine/kernel.h"
 #include "base/mem.h"
-#include "model_watch.h"
+#include "formats/format.h"
 #include "formats/stored.h"
+#include "machine/kernel.h"
+#include "machine/mat.h"
+#include "matrix/csr.h"
+#include "model_watch.h"
 
 #include <math.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /* One request of a warp, for the cost model: where its sectors come from and what the warp waits for. */
+#include "base/mem.h"
 #include "machine/kernel.h"
 #include "machine/mat.h"
-#include "base/mem.h"
 #include "model_watch.h"
 
 #include <math.h>

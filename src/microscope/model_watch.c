@@ -6,17 +6,17 @@
    sample of blocks is watched, the model treats the sample as the blocks of one multiprocessor. */
 #include <stdio.h>
 
-#include "model_watch.h"
 #include "base/base.h"
-#include "base/precision.h"
 #include "base/clock.h"
-#include "matrix/csr.h"
+#include "base/mem.h"
+#include "base/precision.h"
 #include "formats/format.h"
 #include "machine/compiled.h"
 #include "machine/kernel.h"
 #include "machine/mat.h"
 #include "machine/remote.h"
-#include "base/mem.h"
+#include "matrix/csr.h"
+#include "model_watch.h"
 
 #include <math.h>
 #include <string.h>

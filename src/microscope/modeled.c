@@ -1,14 +1,14 @@
 /* Watches kernels on the emulator and predicts their times. */
 #include <stdio.h>
 
-#include "modeled.h"
-#include "machine/bench.h"
 #include "base/clock.h"
-#include "matrix/csr.h"
 #include "base/err.h"
 #include "base/precision.h"
-#include "row_sample.h"
+#include "machine/bench.h"
 #include "machine/kernel.h"
+#include "matrix/csr.h"
+#include "modeled.h"
+#include "row_sample.h"
 
 #include <math.h>
 #include <string.h>

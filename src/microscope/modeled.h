@@ -8,11 +8,11 @@
 
 #include "base/array.h"
 #include "formats/format.h"
+#include "formats/stored.h"
 #include "machine/mat.h"
 #include "machine/microscope.h"
 #include "model.h"
 #include "reuse.h"
-#include "formats/stored.h"
 
 struct csr;
 struct watch;

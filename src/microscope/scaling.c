@@ -1,13 +1,13 @@
 /* Predict how the time of a product falls with the number of GPUs: local products by the cost model, the exchange and
    the all-reduces by the constants of a link. */
 #include "scaling.h"
-#include "link.h"
-#include "modeled.h"
 #include "base/err.h"
 #include "base/loop.h"
 #include "base/mem.h"
+#include "link.h"
 #include "machine/microscope.h"
 #include "matrix/csr.h"
+#include "modeled.h"
 #include "parts/exchange.h"
 #include "parts/part.h"
 #include "parts/partition.h"

@@ -1,10 +1,10 @@
 /* Traces a warp once and keeps totals per step, so that any step can be shown immediately. */
 #include "tracing.h"
-#include "matrix/csr.h"
 #include "base/mem.h"
 #include "base/watch.h"
-#include "machine/shared_places.h"
 #include "formats/stored.h"
+#include "machine/shared_places.h"
+#include "matrix/csr.h"
 
 #include <string.h>
 

@@ -1,10 +1,10 @@
 /* Count what the parts exchange. The parts are visited one by one; a column is counted once per part that needs it. */
 #include "exchange.h"
-#include "partition.h"
 #include "base/err.h"
 #include "base/loop.h"
 #include "base/mem.h"
 #include "matrix/csr.h"
+#include "partition.h"
 
 #include <stdlib.h>
 

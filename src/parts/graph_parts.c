@@ -1,12 +1,12 @@
 /* Divide the graph of a matrix by a library, in a child process: METIS and Scotch cannot be cancelled, and print. */
 #include "graph_parts.h"
-#include "partition.h"
 #include "base/child.h"
 #include "base/err.h"
 #include "base/loop.h"
 #include "base/mem.h"
 #include "base/text.h"
 #include "matrix/csr.h"
+#include "partition.h"
 
 #include <stdio.h>
 

@@ -1,9 +1,9 @@
 /* Extract the parts of a matrix: local and non-local columns, halos, and the lists of what each part sends. */
 #include "part.h"
-#include "partition.h"
 #include "base/err.h"
 #include "base/loop.h"
 #include "base/mem.h"
+#include "partition.h"
 
 #include <limits.h>
 #include <string.h>

@@ -1,11 +1,11 @@
 /* The parts of a matrix whose rows are made when they are needed. */
 #include "part_made.h"
-#include "partition.h"
 #include "base/err.h"
 #include "base/loop.h"
 #include "base/mem.h"
 #include "base/threads.h"
 #include "matrix/row_source.h"
+#include "partition.h"
 
 #include <string.h>
 

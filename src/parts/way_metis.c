@@ -1,7 +1,7 @@
 /* Parts of a graph with few edges between them, by METIS. */
+#include "base/shared.h"
 #include "graph_parts.h"
 #include "partition.h"
-#include "base/shared.h"
 
 #include <stddef.h>
 #include <stdint.h>

@@ -1,7 +1,7 @@
 /* Parts of a graph with few edges between them, by Scotch. */
+#include "base/shared.h"
 #include "graph_parts.h"
 #include "partition.h"
-#include "base/shared.h"
 
 #include <stddef.h>
 

@@ -1,6 +1,6 @@
 /* The matrix: read in parallel, its partition as PETSc has it, and timed products. */
-#include "ranks_program.h"
 #include "ranks/protocol.h"
+#include "ranks_program.h"
 
 #include <stdlib.h>
 #include <string.h>

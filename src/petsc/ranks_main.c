@@ -1,7 +1,7 @@
 /* warpspy-ranks: started by warpspy on several processes through mpiexec, it holds a matrix in PETSc, multiplies and
    solves with it, and answers in JSON. src/ranks/protocol.h describes the commands. */
-#include "ranks_program.h"
 #include "ranks/protocol.h"
+#include "ranks_program.h"
 
 #include <signal.h>
 #include <stdio.h>

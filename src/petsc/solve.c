@@ -1,7 +1,7 @@
 /* Solves A x = b by a KSP of PETSc. Each iteration is an answer. Rank 0 reads its input between iterations, so that the
    user can stop, pause and step the solve. */
-#include "ranks_program.h"
 #include "ranks/protocol.h"
+#include "ranks_program.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,10 +1,10 @@
 /* Commands to the ranks, and their answers: JSON objects, one a line. Lines of other kinds are what PETSc or the
    launcher prints; they are kept for the user. */
-#include "ranks_private.h"
 #include "base/err.h"
 #include "base/screen_lock.h"
 #include "base/text.h"
 #include "base/watch.h"
+#include "ranks_private.h"
 
 #include <cjson/cJSON.h>
 #include <math.h>

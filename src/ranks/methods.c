@@ -1,6 +1,6 @@
 /* The preconditioners and direct solvers that PETSc has and warpspy has not. */
-#include "ranks.h"
 #include "base/registry.h"
+#include "ranks.h"
 
 #define RANK_METHOD(id, its_options, its_source, its_about) {#id, its_about, its_source, its_options},
 static const struct rank_method preconds[] = {

@@ -1,14 +1,14 @@
 /* Files in PETSc's binary format: big-endian integers of the size of a PetscInt, and doubles. A matrix is the number
    1211216, rows, columns, nonzeros, the row lengths, the columns and the values; a vector is 1211214, its length and
    its values. Source: the PETSc manual, "PetscViewerBinaryOpen" and MatLoad. */
-#include "ranks_private.h"
-#include "protocol.h"
 #include "base/err.h"
 #include "base/mem.h"
 #include "base/newfile.h"
 #include "base/text.h"
 #include "base/watch.h"
 #include "matrix/csr.h"
+#include "protocol.h"
+#include "ranks_private.h"
 
 #include <endian.h>
 #include <errno.h>

@@ -1,6 +1,4 @@
 /* Start and end the ranks; the matrix, products and the log. */
-#include "ranks_private.h"
-#include "protocol.h"
 #include "base/clock.h"
 #include "base/detached.h"
 #include "base/err.h"
@@ -10,6 +8,8 @@
 #include "base/words.h"
 #include "base/xdg.h"
 #include "matrix/csr.h"
+#include "protocol.h"
+#include "ranks_private.h"
 
 #include <cjson/cJSON.h>
 #include <errno.h>

@@ -1,7 +1,5 @@
 /* The engine of a solve on the ranks: PETSc iterates and sends each residual; the host computes the true residual. */
 #include "ranks_solve.h"
-#include "ranks_private.h"
-#include "protocol.h"
 #include "base/clock.h"
 #include "base/err.h"
 #include "base/mem.h"
@@ -11,6 +9,8 @@
 #include "machine/device.h"
 #include "matrix/csr.h"
 #include "matrix/reference.h"
+#include "protocol.h"
+#include "ranks_private.h"
 #include "solvers/precond.h"
 #include "solvers/solve.h"
 #include "solvers/solver.h"

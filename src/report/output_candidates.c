@@ -1,7 +1,7 @@
 /* Print the formats among which a format chose, with the padding that each of them would have. */
 #include "output_candidates.h"
-#include "output.h"
 #include "base/text.h"
+#include "output.h"
 
 #include <string.h>
 

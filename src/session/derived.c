@@ -2,8 +2,8 @@
 #include "derived.h"
 #include "base/mem.h"
 #include "matrix.h"
-#include "report/output.h"
 #include "pattern.h"
+#include "report/output.h"
 #include "session.h"
 
 /* Element i of the new vector is element from(i) of the old one, divided by the divisor or multiplied by it. */

@@ -1,9 +1,9 @@
 /* Large matrices: which commands take them, and the refusal of the others. */
 #include "large_matrix.h"
-#include "command.h"
-#include "matrix.h"
 #include "base/suggest.h"
 #include "base/text.h"
+#include "command.h"
+#include "matrix.h"
 
 #include <string.h>
 

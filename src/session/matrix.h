@@ -6,11 +6,11 @@
 #include <stdint.h>
 
 #include "base/array.h"
-#include "matrix/csr.h"
 #include "files/load_info.h"
 #include "files/sides.h"
-#include "matrix/gathers.h"
+#include "matrix/csr.h"
 #include "matrix/facts.h"
+#include "matrix/gathers.h"
 #include "matrix/stats.h"
 
 struct device;

@@ -1,16 +1,16 @@
 /* Prints runs of kernels: their times, the load balance of diagonal formats, and the total time of kernels that prepare
    data on the device before the first SpMV. */
 #include "output_run.h"
-#include "machine/bench.h"
-#include "machine/device.h"
-#include "formats/format.h"
-#include "machine/kernel.h"
-#include "matrix.h"
-#include "formats/measures.h"
-#include "report/output.h"
-#include "spmv.h"
 #include "base/busy.h"
 #include "base/text.h"
+#include "formats/format.h"
+#include "formats/measures.h"
+#include "machine/bench.h"
+#include "machine/device.h"
+#include "machine/kernel.h"
+#include "matrix.h"
+#include "report/output.h"
+#include "spmv.h"
 
 #include <math.h>
 #include <unistd.h>

@@ -5,8 +5,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "machine/mat.h"
 #include "formats/stored.h"
+#include "machine/mat.h"
 
 struct err;
 

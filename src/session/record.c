@@ -1,12 +1,12 @@
 /* A recording: the commands of a session are written to a file as they run, with time, duration and result. */
 #include "record.h"
-#include "command.h"
 #include "base/err.h"
 #include "base/mem.h"
 #include "base/target.h"
-#include "session.h"
 #include "base/text.h"
 #include "base/words.h"
+#include "command.h"
+#include "session.h"
 
 #include <errno.h>
 #include <string.h>

@@ -1,11 +1,11 @@
 /* Right-hand sides and starting guesses by name. */
 #include "right_side.h"
-#include "matrix/csr.h"
 #include "base/err.h"
-#include "files/matrix_market.h"
 #include "base/loop.h"
 #include "base/mem.h"
+#include "files/matrix_market.h"
 #include "matrix.h"
+#include "matrix/csr.h"
 #include "matrix/random.h"
 #include "matrix/reference.h"
 #include "matrix/row_source.h"

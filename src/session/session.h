@@ -9,10 +9,10 @@
 
 #include "allow.h"
 #include "base/array.h"
+#include "base/watch.h"
 #include "command_log.h"
 #include "report/output.h"
 #include "undo.h"
-#include "base/watch.h"
 
 struct command;
 struct csr;

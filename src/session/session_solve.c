@@ -5,16 +5,16 @@
 #include "base/screen_lock.h"
 #include "base/text.h"
 #include "direct/direct.h"
-#include "machine/bench.h"
-#include "machine/device.h"
 #include "formats/fmt_vab.h"
 #include "formats/format.h"
+#include "machine/bench.h"
+#include "machine/device.h"
 #include "machine/kernel.h"
 #include "matrix.h"
 #include "right_side.h"
 #include "session.h"
-#include "spmv.h"
 #include "solvers/solve.h"
+#include "spmv.h"
 
 #include <math.h>
 #include <stdio.h>

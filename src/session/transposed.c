@@ -2,10 +2,10 @@
 #include "base/err.h"
 #include "base/mem.h"
 #include "base/screen_lock.h"
-#include "machine/device.h"
-#include "machine/symmetrize.h"
 #include "in_parts.h"
 #include "large_matrix.h"
+#include "machine/device.h"
+#include "machine/symmetrize.h"
 #include "matrix.h"
 #include "session.h"
 

@@ -1,11 +1,11 @@
 /* Undo: restores what recent commands changed. Dropped matrices are kept until their memory is needed. */
 #include "undo.h"
-#include "machine/device.h"
 #include "base/err.h"
-#include "matrix.h"
 #include "base/mem.h"
-#include "session.h"
 #include "base/text.h"
+#include "machine/device.h"
+#include "matrix.h"
+#include "session.h"
 
 #include <string.h>
 

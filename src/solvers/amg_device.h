@@ -6,8 +6,8 @@
 #include <stdint.h>
 
 #include "amg.h"
-#include "machine/amg_setup_ops.h"
 #include "base/array.h"
+#include "machine/amg_setup_ops.h"
 
 struct device;
 struct err;

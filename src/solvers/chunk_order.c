@@ -1,9 +1,9 @@
 /* Order rows in chunks for a sync-free triangular solve, and predict the time of the solve. */
 #include "chunk_order.h"
-#include "patience.h"
 #include "base/loop.h"
 #include "base/mem.h"
 #include "base/threads.h"
+#include "patience.h"
 
 #include <math.h>
 #include <omp.h>

@@ -1,13 +1,13 @@
 /* Sort rows into levels, copy the rows to a device in the order of the levels, and plan the launches. */
 #include "level_schedule.h"
-#include "patience.h"
-#include "machine/device.h"
+#include "base/base.h"
 #include "base/loop.h"
 #include "base/mem.h"
 #include "base/threads.h"
 #include "formats/format.h"
+#include "machine/device.h"
 #include "matrix/csr.h"
-#include "base/base.h"
+#include "patience.h"
 
 #include <omp.h>
 #include <string.h>

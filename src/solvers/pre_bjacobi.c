@@ -1,13 +1,13 @@
 /* Block Jacobi: the dense diagonal blocks are inverted once. Applying the preconditioner then takes many small dense
    products. */
-#include "matrix/csr.h"
-#include "machine/device.h"
-#include "level_schedule.h"
 #include "base/loop.h"
 #include "base/mem.h"
+#include "base/text.h"
+#include "level_schedule.h"
+#include "machine/device.h"
+#include "matrix/csr.h"
 #include "precond.h"
 #include "solve.h"
-#include "base/text.h"
 
 #include <float.h>
 #include <math.h>

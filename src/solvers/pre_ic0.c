@@ -1,16 +1,16 @@
 /* Incomplete Cholesky factorisation without fill: L L' = A wherever A has an entry, or L L' = -A if the diagonal of A
    is negative: solvers for symmetric matrices need a positive definite M. If a pivot is not positive, the diagonal of A
    is increased (Manteuffel 1980). */
-#include "matrix/arithmetic.h"
-#include "matrix/csr.h"
-#include "matrix/symmetry.h"
 #include "base/loop.h"
 #include "base/mem.h"
 #include "base/threads.h"
-#include "triangle_half.h"
 #include "level_schedule.h"
+#include "matrix/arithmetic.h"
+#include "matrix/csr.h"
+#include "matrix/symmetry.h"
 #include "precond.h"
 #include "solve.h"
+#include "triangle_half.h"
 #include "triangles.h"
 
 #include <complex.h>

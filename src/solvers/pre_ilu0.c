@@ -1,9 +1,9 @@
 /* Incomplete LU without fill: L U = A wherever A has an entry. Rows of a level are eliminated at
    the same time; the result is that of their order in A. */
+#include "base/mem.h"
 #include "level_schedule.h"
 #include "matrix/csr.h"
 #include "matrix/reorder.h"
-#include "base/mem.h"
 #include "precond.h"
 #include "solve.h"
 #include "triangles.h"

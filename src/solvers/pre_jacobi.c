@@ -1,15 +1,15 @@
 /* Jacobi's preconditioner, the diagonal of A: z_i = r_i / a_ii. A solver for symmetric matrices needs a positive
    definite M, so z_i = r_i / |a_ii| for such a solver. */
-#include "machine/device.h"
 #include "base/mem.h"
 #include "base/text.h"
 #include "base/threads.h"
+#include "machine/device.h"
+#include "machine/vec_ops.h"
 #include "matrix/csr.h"
 #include "precond.h"
 #include "solve.h"
 #include "solve_state.h"
 #include "solver.h"
-#include "machine/vec_ops.h"
 
 #include <math.h>
 #include <stdio.h>

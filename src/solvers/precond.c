@@ -1,12 +1,12 @@
 /* The registry of preconditioners, and the diagonal by which several methods divide. */
 #include "precond.h"
-#include "base/loop.h"
-#include "matrix/csr.h"
-#include "matrix/row_source.h"
 #include "base/err.h"
+#include "base/loop.h"
 #include "base/registry.h"
 #include "base/text.h"
 #include "base/threads.h"
+#include "matrix/csr.h"
+#include "matrix/row_source.h"
 #include "solve.h"
 #include "solver.h"
 

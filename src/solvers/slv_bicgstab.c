@@ -3,11 +3,11 @@
 
 #include "base/base.h"
 #include "machine/bicg_ops.h"
+#include "machine/vec_ops.h"
 #include "matrix/csr.h"
 #include "solve.h"
 #include "solve_state.h"
 #include "solver.h"
-#include "machine/vec_ops.h"
 
 enum { BICG_R = VEC_OWN, BICG_SHADOW, BICG_P, BICG_V, BICG_T };
 

@@ -5,14 +5,14 @@
 
 #include "base/base.h"
 #include "machine/cg_ops.h"
+#include "machine/kernel.h"
+#include "machine/vec_ops.h"
 #include "matrix/csr.h"
 #include "matrix/symmetry.h"
-#include "machine/kernel.h"
 #include "precond.h"
 #include "solve.h"
 #include "solve_state.h"
 #include "solver.h"
-#include "machine/vec_ops.h"
 
 enum { CG_R = VEC_OWN, CG_P, CG_Q };
 

@@ -4,13 +4,13 @@
 
 #include "base/base.h"
 #include "base/magnitude.h"
-#include "matrix/csr.h"
 #include "machine/device.h"
 #include "machine/gmres_ops.h"
+#include "machine/vec_ops.h"
+#include "matrix/csr.h"
 #include "solve.h"
 #include "solve_state.h"
 #include "solver.h"
-#include "machine/vec_ops.h"
 
 #include <math.h>
 

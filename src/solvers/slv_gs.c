@@ -1,11 +1,11 @@
 /* Gauss-Seidel solves every row for its own unknown and uses the new values of earlier rows. Successive over-relaxation
    applies omega times the change. On cpu, the rows are processed in order. On a GPU, they are processed colour by
    colour, since the rows of one colour are independent and run in parallel. */
+#include "base/mem.h"
+#include "level_schedule.h"
+#include "machine/device.h"
 #include "matrix/colour.h"
 #include "matrix/csr.h"
-#include "machine/device.h"
-#include "level_schedule.h"
-#include "base/mem.h"
 #include "precond.h"
 #include "solve.h"
 #include "solve_state.h"

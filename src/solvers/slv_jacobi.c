@@ -1,18 +1,18 @@
 /* Jacobi's method, x' = x + D^-1 (b - A x), and weighted Jacobi, x' = x + omega D^-1 (b - A x). Two vectors alternate
    as source and target (THESIS 3.2). In the matrix form, B = I - omega D^-1 A and f = omega D^-1 b are computed once,
    and an iteration is x' = B x + f. */
-#include "matrix/csr.h"
 #include "base/base.h"
 #include "base/loop.h"
 #include "base/mem.h"
 #include "formats/format.h"
 #include "machine/kernel.h"
 #include "machine/mat.h"
+#include "machine/vec_ops.h"
+#include "matrix/csr.h"
 #include "precond.h"
 #include "solve.h"
 #include "solve_state.h"
 #include "solver.h"
-#include "machine/vec_ops.h"
 
 #include <complex.h>
 #include <string.h>

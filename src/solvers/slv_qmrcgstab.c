@@ -3,11 +3,11 @@
    holds the norm of this residual, and not just a bound on the norm. */
 #include "base/base.h"
 #include "machine/bicg_ops.h"
+#include "machine/vec_ops.h"
 #include "matrix/csr.h"
 #include "solve.h"
 #include "solve_state.h"
 #include "solver.h"
-#include "machine/vec_ops.h"
 
 /* QMR_R to QMR_T are as in bicgstab; QMR_RESIDUAL is the smoothed residual, which is the residual of VEC_X. */
 enum { QMR_R = VEC_OWN, QMR_SHADOW, QMR_P, QMR_V, QMR_T, QMR_DIRECTION, QMR_A_DIRECTION, QMR_RESIDUAL };

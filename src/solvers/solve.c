@@ -3,17 +3,17 @@
 #include "base/clock.h"
 #include "base/loop.h"
 #include "base/magnitude.h"
-#include "matrix/csr.h"
-#include "machine/kernel.h"
-#include "machine/device.h"
-#include "machine/mat.h"
 #include "base/mem.h"
 #include "base/precision.h"
 #include "base/screen_lock.h"
+#include "machine/device.h"
+#include "machine/kernel.h"
+#include "machine/mat.h"
+#include "machine/vec_ops.h"
+#include "matrix/csr.h"
 #include "precond.h"
 #include "solve_state.h"
 #include "solver.h"
-#include "machine/vec_ops.h"
 
 #include <float.h>
 #include <math.h>

@@ -15,8 +15,8 @@
 #include "machine/mat.h"
 #include "machine/reason.h"
 #include "matrix/csr.h"
-#include "same_system.h"
 #include "matrix/facts.h"
+#include "same_system.h"
 #include "trust.h"
 
 struct ordering; /* matrix/reorder.h */

@@ -1,8 +1,8 @@
 /* Continue a solve that has ended, starting from its x, with a changed setting such as tol or maxit. */
 #include "base/mem.h"
+#include "machine/vec_ops.h"
 #include "solve.h"
 #include "solve_state.h"
-#include "machine/vec_ops.h"
 
 #include <math.h>
 

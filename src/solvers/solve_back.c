@@ -2,12 +2,12 @@
 #include "base/loop.h"
 #include "base/mem.h"
 #include "machine/device.h"
+#include "machine/vec_ops.h"
 #include "matrix/csr.h"
 #include "precond.h"
 #include "solve.h"
 #include "solve_state.h"
 #include "solver.h"
-#include "machine/vec_ops.h"
 
 #include <math.h>
 #include <string.h>

@@ -1,15 +1,15 @@
 /* Checks before a solve: Is the matrix square? Do the solver and the preconditioner take its values? Do the options
  * suit the solver? Are the values finite? */
-#include "matrix/csr.h"
+#include "base/precision.h"
+#include "base/text.h"
+#include "base/threads.h"
 #include "machine/device.h"
 #include "machine/gmres_ops.h"
+#include "matrix/csr.h"
 #include "precond.h"
 #include "solve.h"
 #include "solve_state.h"
 #include "solver.h"
-#include "base/precision.h"
-#include "base/text.h"
-#include "base/threads.h"
 
 #include <float.h>
 #include <math.h>

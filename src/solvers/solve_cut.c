@@ -2,8 +2,8 @@
    it had not been interrupted. */
 #include "base/loop.h"
 #include "machine/device.h"
-#include "matrix/csr.h"
 #include "machine/vec_ops.h"
+#include "matrix/csr.h"
 #include "precond.h"
 #include "solve.h"
 #include "solve_state.h"

@@ -1,10 +1,10 @@
 /* The live record of a solve: kernels write it while they run, and the host copies it to the history. */
-#include "machine/device.h"
 #include "base/mem.h"
 #include "base/screen_lock.h"
+#include "machine/device.h"
+#include "machine/vec_ops.h"
 #include "solve.h"
 #include "solve_state.h"
-#include "machine/vec_ops.h"
 
 #include <float.h>
 #include <math.h>

@@ -1,10 +1,10 @@
 /* What to try after a solve that has not converged: one command, chosen from the reason, from what is known about A,
    and from what the solve has tried already. */
 #include "base/precision.h"
+#include "forecast.h"
 #include "machine/gmres_ops.h"
 #include "machine/vec_ops.h"
 #include "matrix/csr.h"
-#include "forecast.h"
 #include "precond.h"
 #include "rules.h"
 #include "solve.h"

@@ -1,17 +1,17 @@
 /* Solve with two sparse triangular factors. The host orders the rows, and the device solves level by level, sync-free
    or by sweeps. */
 #include "triangles.h"
-#include "chunk_order.h"
-#include "matrix/csr.h"
-#include "matrix/reorder.h"
-#include "machine/device.h"
-#include "level_schedule.h"
 #include "base/loop.h"
 #include "base/mem.h"
-#include "solve.h"
 #include "base/text.h"
 #include "base/threads.h"
 #include "base/watch.h"
+#include "chunk_order.h"
+#include "level_schedule.h"
+#include "machine/device.h"
+#include "matrix/csr.h"
+#include "matrix/reorder.h"
+#include "solve.h"
 
 #include <complex.h>
 #include <float.h>

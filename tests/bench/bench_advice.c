@@ -9,21 +9,21 @@
    method then needs lie in the intervals of the first advice? Does `solve` without a method reach tol, and within three
    times the least time of the first five candidates? Times are those of the clock of the trials: on cpu, processor
    time, so use OMP_NUM_THREADS=1. */
+#include "advice/solver_advice.h"
 #include "base/array.h"
 #include "base/base.h"
 #include "base/clock.h"
 #include "base/err.h"
 #include "base/mem.h"
 #include "direct/direct.h"
-#include "machine/device.h"
 #include "language/run_lines.h"
+#include "machine/device.h"
 #include "session/matrix.h"
 #include "session/right_side.h"
 #include "session/session.h"
 #include "session/session_solve.h"
-#include "advice/solver_advice.h"
-#include "solvers/solve.h"
 #include "solvers/precond.h"
+#include "solvers/solve.h"
 #include "solvers/solver.h"
 
 #include <glob.h>

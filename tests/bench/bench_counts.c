@@ -2,13 +2,13 @@
    launches each kernel once, between two marker launches, while a profiler records the counters; compare_counts.py
    reads the counts and the profile. Usage: bench_counts [f32] [kernel=NAME]... FILE...
    Without a name, all kernels are counted. */
+#include "base/err.h"
 #include "gpu/dev.h"
 #include "language/run_lines.h"
-#include "base/err.h"
 #include "machine/kernel.h"
 #include "machine/mat.h"
-#include "session/matrix.h"
 #include "machine/microscope.h"
+#include "session/matrix.h"
 #include "session/session.h"
 
 #include <string.h>

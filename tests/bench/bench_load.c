@@ -6,10 +6,10 @@
 
 #include "base/clock.h"
 #include "base/err.h"
-#include "files/file.h"
-#include "matrix/gen.h"
-#include "files/load_info.h"
 #include "base/number.h"
+#include "files/file.h"
+#include "files/load_info.h"
+#include "matrix/gen.h"
 
 #include <lpsolve/mmio.h>
 #include <omp.h>

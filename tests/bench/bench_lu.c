@@ -4,10 +4,10 @@
    look-ahead. */
 #include <stdio.h>
 
-#include "machine/device.h"
 #include "base/err.h"
-#include "matrix/gen.h"
 #include "lu/lu.h"
+#include "machine/device.h"
+#include "matrix/gen.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -16,6 +16,9 @@
    on an H200 (CUDA 13.0); `make check-model` compares the predictions with them. */
 #include <stdio.h>
 
+#include "advice/advice.h"
+#include "advice/predicted.h"
+#include "advice/predictions.h"
 #include "base/clock.h"
 #include "base/err.h"
 #include "files/load_info.h"
@@ -28,10 +31,7 @@
 #include "microscope/black_box.h"
 #include "microscope/gpu_profile.h"
 #include "microscope/modeled.h"
-#include "advice/advice.h"
-#include "advice/predictions.h"
 #include "session/matrix.h"
-#include "advice/predicted.h"
 #include "session/session.h"
 #include "session/spmv.h"
 

@@ -3,15 +3,15 @@
    Usage: bench_pack [PART], for matrices of 1/PART of the default size. */
 #include <stdio.h>
 
-#include "machine/bench.h"
 #include "base/clock.h"
-#include "machine/device.h"
 #include "base/err.h"
-#include "matrix/gen.h"
+#include "formats/format.h"
+#include "machine/bench.h"
+#include "machine/device.h"
 #include "machine/kernel.h"
 #include "machine/mat.h"
 #include "machine/packer.h"
-#include "formats/format.h"
+#include "matrix/gen.h"
 
 #include <math.h>
 #include <stdlib.h>

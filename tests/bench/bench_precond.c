@@ -5,23 +5,23 @@
           bench_precond ways [FILE | "GENERATOR PARAMS"]...: the triangles of ilu0 in the order of the matrix and by
    colours, solved level by level and sync-free: the time of both triangles beside the predicted one. */
 #include "base/clock.h"
-#include "kits/problems.h"
-#include "machine/device.h"
-#include "solvers/level_schedule.h"
-#include "session/command.h"
-#include "language/run_lines.h"
-#include "session/matrix.h"
-#include "matrix/reorder.h"
 #include "base/mem.h"
-#include "solvers/precond.h"
+#include "kits/problems.h"
+#include "language/run_lines.h"
+#include "machine/device.h"
+#include "machine/vec_ops.h"
 #include "matrix/random.h"
+#include "matrix/reorder.h"
+#include "session/command.h"
+#include "session/matrix.h"
 #include "session/session.h"
 #include "session/session_solve.h"
+#include "solvers/level_schedule.h"
+#include "solvers/precond.h"
 #include "solvers/solve.h"
 #include "solvers/solve_state.h"
 #include "solvers/solver.h"
 #include "solvers/triangles.h"
-#include "machine/vec_ops.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -4,17 +4,17 @@
    nonzeros (default 100 million). bench_screen keys [PANE] measures only the time from keys to frames. bench_screen
    start measures only the time from start to prompt. The machine's load affects every figure and is printed with the
    figures. */
-#include "kits/drive.h"
 #include "base/clock.h"
-#include "language/run_lines.h"
 #include "base/err.h"
-#include "session/front.h"
+#include "kits/drive.h"
+#include "language/run_lines.h"
 #include "matrix/gen.h"
+#include "session/front.h"
 #include "session/matrix.h"
 #include "session/session.h"
 #include "ui/explorer.h"
-#include "ui/screen.h"
 #include "ui/run.h"
+#include "ui/screen.h"
 #include "ui/term.h"
 #include "ui/views/view_spy.h"
 #include "ui/views/view_state.h"

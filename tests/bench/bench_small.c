@@ -1,11 +1,11 @@
 /* Whole solves of small systems, with launches of a part of an iteration and with launches of many iterations: us an
    iteration, and us from the options to the answer. */
 #include "base/clock.h"
+#include "base/mem.h"
 #include "kits/problems.h"
 #include "machine/device.h"
-#include "session/matrix.h"
-#include "base/mem.h"
 #include "matrix/random.h"
+#include "session/matrix.h"
 #include "session/session.h"
 #include "session/session_solve.h"
 #include "solvers/precond.h"

@@ -1,16 +1,16 @@
 /* Time per iteration of each solver, compared with the time to move the bytes of an iteration at the measured bandwidth
    of the device. */
+#include "base/mem.h"
+#include "formats/format.h"
 #include "kits/problems.h"
 #include "machine/device.h"
 #include "machine/kernel.h"
-#include "session/matrix.h"
-#include "base/mem.h"
 #include "matrix/random.h"
+#include "session/matrix.h"
 #include "session/session.h"
 #include "session/session_solve.h"
 #include "solvers/solve.h"
 #include "solvers/solver.h"
-#include "formats/format.h"
 
 #include <string.h>
 

@@ -2,14 +2,14 @@
    cuda:0. Every result is checked against the reference before it is timed. */
 #include <stdio.h>
 
-#include "machine/bench.h"
 #include "base/clock.h"
-#include "machine/device.h"
 #include "base/err.h"
-#include "matrix/gen.h"
+#include "formats/format.h"
+#include "machine/bench.h"
+#include "machine/device.h"
 #include "machine/kernel.h"
 #include "machine/mat.h"
-#include "formats/format.h"
+#include "matrix/gen.h"
 
 #include <stdlib.h>
 #include <string.h>

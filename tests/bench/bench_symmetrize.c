@@ -4,10 +4,10 @@
 #include <stdio.h>
 
 #include "base/clock.h"
-#include "machine/device.h"
 #include "base/err.h"
-#include "matrix/gen.h"
+#include "machine/device.h"
 #include "machine/symmetrize.h"
+#include "matrix/gen.h"
 
 #include <stdlib.h>
 

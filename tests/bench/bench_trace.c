@@ -1,15 +1,15 @@
 /* The time to draw one step of a traced warp, and the time of the trace itself, at 10^7 nonzeros. For three screen
    sizes, the mean and the maximum processor time of a redraw over all steps are printed. Usage: bench_trace
    [KERNEL]... */
-#include "base/clock.h"
-#include "language/run_lines.h"
-#include "base/err.h"
-#include "machine/kernel.h"
 #include "advice/traced.h"
+#include "base/clock.h"
+#include "base/err.h"
+#include "language/run_lines.h"
+#include "machine/kernel.h"
 #include "microscope/tracing.h"
 #include "ui/canvas.h"
-#include "ui/screen.h"
 #include "ui/run.h"
+#include "ui/screen.h"
 #include "ui/view.h"
 #include "ui/views/view_state.h"
 

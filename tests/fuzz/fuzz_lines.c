@@ -5,11 +5,11 @@
    the seeds and lines that failed are reported. A session fails if it crashes, leaks, does not end a line, prints a
    control byte, or prints JSON or a CSV heading that cannot be read. Build it with AddressSanitizer: `make fuzz-lines`.
  */
+#include "base/clock.h"
+#include "base/err.h"
 #include "kits/lines_kit.h"
 #include "language/run_lines.h"
 #include "machine/device.h"
-#include "base/err.h"
-#include "base/clock.h"
 #include "matrix/random.h"
 #include "report/output.h"
 #include "session/session.h"

@@ -2,15 +2,15 @@
    compare text with the slow reference reader. With FUZZ_MAIN it is a program, for AFL and for single inputs. */
 #include <stdio.h>
 
-#include "fuzz_load.h"
-#include "kits/slow_mtx.h"
-#include "matrix/csr.h"
 #include "base/err.h"
+#include "base/mem.h"
 #include "files/file.h"
 #include "files/load_info.h"
 #include "files/matrix_market.h"
 #include "files/sides.h"
-#include "base/mem.h"
+#include "fuzz_load.h"
+#include "kits/slow_mtx.h"
+#include "matrix/csr.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,10 +1,10 @@
 /* `advise` on cuda:0: the first predictions and every library kernel that fits are measured and ranked by their
    measured times. */
-#include "kits/talk.h"
+#include "advice/advice.h"
 #include "base/array.h"
+#include "kits/talk.h"
 #include "machine/device.h"
 #include "machine/kernel.h"
-#include "advice/advice.h"
 
 #include <cjson/cJSON.h>
 #include <math.h>

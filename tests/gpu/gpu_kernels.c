@@ -2,21 +2,21 @@
    and the emulator must both give the reference's bits, and therefore agree. */
 #include <stdio.h>
 
+#include "base/err.h"
+#include "formats/format.h"
 #include "kits/kernel_loops.h"
 #include "kits/spmm_kit.h"
 #include "machine/bench.h"
 #include "machine/device.h"
-#include "base/err.h"
-#include "matrix/gen.h"
 #include "machine/kernel.h"
 #include "machine/mat.h"
-#include "formats/format.h"
+#include "matrix/gen.h"
 
+#include <cmocka.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
-#include <cmocka.h>
 
 /* SHAPE_SLOTS, FILE_SLOTS: the maximum numbers of slots on the GPU. FILE_NNZ: larger files are skipped. EMU_SLOTS: the
    maximum number of slots on the emulator, which takes seconds for so many slots. */

@@ -1,7 +1,7 @@
 /* Lessons on cuda:0: all lessons of the program run, and each row of a table has the time of the kernel that it names,
    measured where this kernel runs, or a reason why it has no number. */
-#include "kits/talk.h"
 #include "base/array.h"
+#include "kits/talk.h"
 #include "machine/device.h"
 #include "machine/kernel.h"
 #include "ui/run.h"

@@ -2,11 +2,11 @@
    own matrix product compared with that of cuBLAS. */
 #include <stdio.h>
 
-#include "kits/lu_kit.h"
-#include "matrix/csr.h"
-#include "machine/device.h"
 #include "base/err.h"
+#include "kits/lu_kit.h"
 #include "lu/lu.h"
+#include "machine/device.h"
+#include "matrix/csr.h"
 
 #include <math.h>
 #include <setjmp.h>

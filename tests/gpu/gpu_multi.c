@@ -1,23 +1,23 @@
 /* Devices with several GPUs as members. On a machine with one GPU, cuda:0+0 is tested: two members with streams of
    their own on one GPU. */
-#include "kits/multi_kit.h"
 #include "base/base.h"
 #include "base/err.h"
 #include "gpu/multi/multi.h"
+#include "kits/multi_kit.h"
+#include "language/run_lines.h"
 #include "machine/device.h"
 #include "machine/member_rows.h"
-#include "language/run_lines.h"
 #include "session/right_side.h"
 #include "session/session.h"
 #include "session/session_solve.h"
 #include "solvers/solve.h"
 #include "solvers/solver.h"
 
+#include <cmocka.h>
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
-#include <cmocka.h>
 
 enum { SLOTS = 20000 };
 

@@ -1,7 +1,7 @@
 /* The preconditioners on cuda:0: all checks that run on emu, and large matrices. */
-#include "machine/device.h"
 #include "kits/amg_kit.h"
 #include "kits/precond_kit.h"
+#include "machine/device.h"
 
 static const char device[] = "cuda:0";
 

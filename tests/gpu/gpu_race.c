@@ -1,9 +1,9 @@
 /* Races on cuda:0: no time is counted twice, each solver gives the same result as it does alone, and kernels are timed
    as in `bench`. */
-#include "kits/talk.h"
 #include "base/clock.h"
-#include "machine/device.h"
 #include "commands/race.h"
+#include "kits/talk.h"
+#include "machine/device.h"
 #include "solvers/solve.h"
 
 #include <math.h>

@@ -1,11 +1,11 @@
 /* Gauss-Seidel and SOR on cuda:0 compared with the emulator, which processes the rows in the same order. The tests
    cover colours with many rows and with few rows, and sweeps with one row per thread and with one row per warp. */
+#include "base/mem.h"
 #include "kits/precond_kit.h"
 #include "kits/solve_kit.h"
 #include "machine/device.h"
-#include "solvers/level_schedule.h"
 #include "session/matrix.h"
-#include "base/mem.h"
+#include "solvers/level_schedule.h"
 #include "solvers/solve.h"
 #include "solvers/solver.h"
 

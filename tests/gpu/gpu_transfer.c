@@ -2,8 +2,8 @@
 #include "gpu/staging.h"
 #include "kits/talk.h"
 #include "machine/device.h"
-#include "matrix/gen.h"
 #include "machine/transfer.h"
+#include "matrix/gen.h"
 
 #include <math.h>
 #include <stdlib.h>

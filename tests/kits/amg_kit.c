@@ -1,8 +1,8 @@
 /* The levels of multigrid that a device makes, compared with those of the host. */
 #include "amg_kit.h"
-#include "precond_kit.h"
 #include "base/mem.h"
 #include "machine/device.h"
+#include "precond_kit.h"
 #include "session/matrix.h"
 #include "solvers/amg_device.h"
 #include "solvers/precond.h"

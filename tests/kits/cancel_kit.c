@@ -1,12 +1,12 @@
 /* Command lines that Ctrl-C must be able to end: lines for every command of the registry, on a matrix of a chosen
    size. */
 #include "cancel_kit.h"
-#include "direct/direct.h"
 #include "base/base.h"
-#include "lu/lu.h"
-#include "matrix/reorder.h"
+#include "direct/direct.h"
 #include "formats/format.h"
+#include "lu/lu.h"
 #include "machine/symmetrize.h"
+#include "matrix/reorder.h"
 #include "parts/partition.h"
 #include "session/command.h"
 #include "solvers/solver.h"

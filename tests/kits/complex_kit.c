@@ -1,7 +1,6 @@
 /* Complex systems: small matrices, and the residual in complex arithmetic. */
-#include "collection.h"
 #include "complex_kit.h"
-#include "talk.h"
+#include "collection.h"
 #include "files/load_info.h"
 #include "machine/device.h"
 #include "machine/reason.h"
@@ -13,13 +12,14 @@
 #include "solvers/precond.h"
 #include "solvers/solve.h"
 #include "solvers/solver.h"
+#include "talk.h"
 
+#include <cmocka.h>
 #include <complex.h>
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
-#include <cmocka.h>
 
 /* A tridiagonal matrix with a dominant diagonal. If `hermitian`, it is positive definite. */
 static struct csr tridiagonal(bool hermitian)

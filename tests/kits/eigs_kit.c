@@ -1,8 +1,8 @@
 /* Eigenvalues of matrices whose whole spectrum is known: by LAPACK, from the dense matrix. */
 #include "kits/eigs_kit.h"
 #include "base/base.h"
-#include "eigen/eigen.h"
 #include "eigen/dense_symmetric.h"
+#include "eigen/eigen.h"
 #include "files/load_info.h"
 #include "kits/talk.h"
 #include "matrix/csr.h"

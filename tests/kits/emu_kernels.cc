@@ -1,9 +1,9 @@
 /* Kernels for the emulator's own tests: correct kernels, and an incorrect kernel for each rule that the emulator
    checks. */
 #include "emu_kernels.h"
+#include "gpu/emu/emu.h"
 #include "gpu/kernels/csr_rows.h"
 #include "gpu/results.h"
-#include "gpu/emu/emu.h"
 
 #include <cstdio>
 

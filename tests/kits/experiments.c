@@ -1,11 +1,11 @@
 /* The experiments that test the causes of `explain`: see experiments.h. */
 #include <stdio.h>
 
-#include "experiments.h"
 #include "base/base.h"
 #include "base/err.h"
 #include "base/mem.h"
 #include "base/precision.h"
+#include "experiments.h"
 #include "formats/fmt_coo.h"
 #include "formats/fmt_csc.h"
 #include "formats/fmt_sell.h"

@@ -1,17 +1,17 @@
 /* Golden screens: made-up measurements, a simulated clock, and comparison with files. */
 #include <stdio.h>
 
-#include "golden_kit.h"
-#include "machine/bench.h"
 #include "base/clock.h"
-#include "card/card.h"
-#include "machine/device.h"
-#include "machine/kernel.h"
 #include "base/mem.h"
 #include "base/registry.h"
-#include "solvers/precond.h"
+#include "card/card.h"
+#include "golden_kit.h"
+#include "machine/bench.h"
+#include "machine/device.h"
+#include "machine/kernel.h"
 #include "session/front.h"
 #include "session/session.h"
+#include "solvers/precond.h"
 #include "solvers/solve.h"
 #include "solvers/solver.h"
 #include "ui/view.h"

@@ -1,26 +1,27 @@
 /* The loops of the kernel tests: for each stored matrix, every kernel that accepts it, and each check. */
 #include "kernel_loops.h"
+#include "base/clock.h"
+#include "base/err.h"
+#include "base/half.h"
+#include "base/mem.h"
+#include "base/precision.h"
 #include "collection.h"
-#include "shapes.h"
+#include "files/load_info.h"
+#include "files/matrix_market.h"
+#include "formats/fmt_dia_adaptive.h"
+#include "formats/format.h"
 #include "machine/bench.h"
 #include "machine/compiled.h"
+#include "machine/device.h"
+#include "machine/kernel.h"
+#include "machine/mat.h"
 #include "machine/microscope.h"
 #include "matrix/csr.h"
 #include "matrix/gen.h"
 #include "matrix/random.h"
-#include "machine/device.h"
-#include "base/clock.h"
-#include "base/err.h"
-#include "formats/fmt_dia_adaptive.h"
-#include "formats/format.h"
-#include "machine/kernel.h"
-#include "files/load_info.h"
-#include "machine/mat.h"
-#include "files/matrix_market.h"
-#include "base/half.h"
-#include "base/mem.h"
-#include "base/precision.h"
+#include "shapes.h"
 
+#include <cmocka.h>
 #include <dirent.h>
 #include <math.h>
 #include <setjmp.h>
@@ -28,7 +29,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <cmocka.h>
 
 /* Parameters in addition to each format's defaults: some divide the warp evenly, some do not, and some are larger than
    the warp. */

@@ -1,10 +1,10 @@
 /* Command lines made from grammars. */
 #include "lines_kit.h"
-#include "session/command.h"
+#include "base/base.h"
 #include "language/grammar.h"
 #include "language/kinds.h"
-#include "base/base.h"
 #include "matrix/random.h"
+#include "session/command.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -2,11 +2,11 @@
    columns, known determinants. */
 #include <stdio.h>
 
-#include "lu_kit.h"
-#include "matrix/csr.h"
-#include "machine/device.h"
 #include "base/err.h"
 #include "lu/lu.h"
+#include "lu_kit.h"
+#include "machine/device.h"
+#include "matrix/csr.h"
 #include "matrix/random.h"
 #include "matrix/reference.h"
 

@@ -1,21 +1,21 @@
 /* Temporary files, and matrices as text. */
 #include "mtx_kit.h"
-#include "matrix/csr.h"
 #include "base/err.h"
-#include "files/load_info.h"
-#include "files/matrix_market.h"
 #include "base/mem.h"
 #include "base/number.h"
+#include "files/load_info.h"
+#include "files/matrix_market.h"
+#include "matrix/csr.h"
 
 #include <archive.h>
 #include <archive_entry.h>
+#include <cmocka.h>
 #include <dirent.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-#include <cmocka.h>
 
 static char dir[64];
 

@@ -1,27 +1,27 @@
 /* Checks of devices with several members. */
 #include "multi_kit.h"
-#include "shapes.h"
 #include "base/err.h"
 #include "base/mem.h"
 #include "formats/format.h"
 #include "gpu/multi/multi.h"
+#include "language/run_lines.h"
 #include "machine/bench.h"
 #include "machine/device.h"
 #include "machine/kernel.h"
 #include "machine/mat.h"
 #include "machine/member_rows.h"
 #include "matrix/csr.h"
-#include "language/run_lines.h"
 #include "session/session.h"
+#include "shapes.h"
 #include "solvers/solve.h"
 
+#include <cmocka.h>
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <cmocka.h>
 
 /* ---- products ---- */
 

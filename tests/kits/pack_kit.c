@@ -1,21 +1,21 @@
 /* Compare conversions on a device with the host's conversions, in memory that is not zeroed. */
 #include <stdio.h>
 
-#include "pack_kit.h"
-#include "shapes.h"
-#include "sym_kit.h"
-#include "machine/device.h"
 #include "base/err.h"
 #include "base/precision.h"
 #include "formats/format.h"
+#include "machine/device.h"
 #include "machine/packer.h"
+#include "pack_kit.h"
+#include "shapes.h"
+#include "sym_kit.h"
 
+#include <cmocka.h>
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
-#include <cmocka.h>
 
 /* Parameters in addition to each format's defaults. */
 static const struct {

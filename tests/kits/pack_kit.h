@@ -3,8 +3,8 @@
 #define PACK_KIT_H
 
 #include "base/array.h"
-#include "machine/mat.h"
 #include "formats/stored.h"
+#include "machine/mat.h"
 
 struct csr;
 struct device;

@@ -1,24 +1,24 @@
 /* Checks of the format packed: which values get codes, which slices are wide, when rows are sorted; and for each such
    matrix, the kernels and the packers of some devices. */
 #include "packed_kit.h"
-#include "kernel_loops.h"
-#include "pack_kit.h"
 #include "base/err.h"
 #include "base/mem.h"
 #include "formats/fmt_packed.h"
 #include "formats/format.h"
+#include "kernel_loops.h"
 #include "machine/bench.h"
 #include "machine/device.h"
 #include "machine/kernel.h"
 #include "matrix/csr.h"
 #include "matrix/reference.h"
+#include "pack_kit.h"
 
+#include <cmocka.h>
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
-#include <cmocka.h>
 
 enum { ROWS = 100, SPAN = 70000 };
 

@@ -1,21 +1,21 @@
 /* Preconditioners on any device: compare the results of applying them with dense computations from their definitions
    and with the host's results. */
 #include "precond_kit.h"
-#include "solve_kit.h"
-#include "machine/device.h"
-#include "matrix/reorder.h"
-#include "solvers/level_schedule.h"
-#include "session/matrix.h"
 #include "base/mem.h"
-#include "solvers/precond.h"
-#include "matrix/random.h"
+#include "machine/device.h"
+#include "machine/vec_ops.h"
 #include "matrix/gen.h"
+#include "matrix/random.h"
+#include "matrix/reorder.h"
+#include "session/matrix.h"
 #include "session/session_solve.h"
+#include "solve_kit.h"
+#include "solvers/level_schedule.h"
+#include "solvers/precond.h"
 #include "solvers/solve.h"
 #include "solvers/solve_state.h"
 #include "solvers/solver.h"
 #include "solvers/triangles.h"
-#include "machine/vec_ops.h"
 
 enum { DENSE_MOST = 120 }; /* rows of the largest matrix that is also stored as dense */
 

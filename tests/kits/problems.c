@@ -1,11 +1,11 @@
 /* Make or load the matrices on which kernels are compared. */
 #include <stdio.h>
 
-#include "problems.h"
 #include "files/file.h"
 #include "files/load_info.h"
 #include "matrix/csr.h"
 #include "matrix/gen.h"
+#include "problems.h"
 #include "session/session.h"
 
 const struct problem problems[] = {

@@ -1,13 +1,13 @@
 /* Awkward shapes, and the loop that makes each allocation fail in turn. */
 #include "shapes.h"
-#include "matrix/csr.h"
 #include "base/err.h"
 #include "base/mem.h"
+#include "matrix/csr.h"
 #include "matrix/random.h"
 
+#include <cmocka.h>
 #include <setjmp.h>
 #include <stdarg.h>
-#include <cmocka.h>
 
 const struct shape shapes[] = {
     {.name = "0 x 0", .long_row = -1},

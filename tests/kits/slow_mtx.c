@@ -2,9 +2,9 @@
    summed. */
 #include <stdio.h>
 
-#include "slow_mtx.h"
-#include "matrix/csr.h"
 #include "base/err.h"
+#include "matrix/csr.h"
+#include "slow_mtx.h"
 
 #include <locale.h>
 #include <math.h>

@@ -8,6 +8,7 @@
 #include "matrix/csr.h"
 #include "shapes.h"
 
+#include <cmocka.h>
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -15,7 +16,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <cmocka.h>
 
 static const int vectors[] = {1, 3, 8, 33, SPMM_VECTORS_MOST};
 

@@ -1,12 +1,12 @@
 /* Small matrices, and comparison of stored slots with expected slots. */
 #include "stored_kit.h"
-#include "matrix/csr.h"
 #include "base/err.h"
 #include "formats/format.h"
+#include "matrix/csr.h"
 
+#include <cmocka.h>
 #include <setjmp.h>
 #include <stdarg.h>
-#include <cmocka.h>
 
 struct csr thesis4(void)
 {

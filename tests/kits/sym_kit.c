@@ -1,11 +1,11 @@
 /* Compares symmetrization on every device with a slow and plain reference. */
 #include <stdio.h>
 
-#include "sym_kit.h"
-#include "shapes.h"
-#include "machine/device.h"
 #include "base/err.h"
+#include "machine/device.h"
 #include "matrix/gen.h"
+#include "shapes.h"
+#include "sym_kit.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -3,8 +3,8 @@
 #include "kits/test.h"
 #include "machine/device.h"
 
-#include <locale.h>
 #include <limits.h>
+#include <locale.h>
 #include <stdio.h>
 #include <unistd.h>
 

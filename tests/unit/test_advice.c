@@ -1,11 +1,11 @@
 /* Messages: singular and plural, results that are no longer valid, and advice after a refusal. */
 #include "base/clock.h"
+#include "base/text.h"
 #include "kits/dev_fake.h"
 #include "kits/talk.h"
 #include "kits/test.h"
 #include "session/matrix.h"
 #include "solvers/solver.h"
-#include "base/text.h"
 
 #include <unistd.h>
 

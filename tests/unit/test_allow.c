@@ -1,7 +1,7 @@
 /* Shell commands in scripts, recordings, lessons and `keys` are refused until the user allows them. */
+#include "base/base.h"
 #include "kits/talk.h"
 #include "kits/test.h"
-#include "base/base.h"
 #include "session/command.h"
 
 #include <unistd.h>

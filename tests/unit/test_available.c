@@ -1,8 +1,8 @@
 /* The available memory of the machine, within the limits of the process, and within control groups of both versions. */
-#include "kits/mtx_kit.h"
-#include "kits/test.h"
 #include "base/available.h"
 #include "base/mem.h"
+#include "kits/mtx_kit.h"
+#include "kits/test.h"
 
 #include <stdio.h>
 #include <stdlib.h>

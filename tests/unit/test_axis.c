@@ -1,6 +1,6 @@
 /* Axes of pictures: ticks at round numbers, no closer than asked. */
-#include "kits/test.h"
 #include "base/base.h"
+#include "kits/test.h"
 #include "ui/figure.h"
 
 #include <math.h>

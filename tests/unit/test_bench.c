@@ -1,17 +1,17 @@
 /* The command bench: the order of the kernels, the number of launches, what its kernels share, and results that are
    shown before the end and kept after Ctrl-C. */
+#include "base/watch.h"
+#include "commands/bench_order.h"
+#include "formats/format.h"
+#include "gpu/dev.h"
 #include "kits/dev_fake.h"
 #include "kits/shapes.h"
 #include "kits/talk.h"
 #include "kits/test.h"
-#include "gpu/dev.h"
 #include "machine/bench.h"
 #include "machine/kernel.h"
 #include "machine/mat.h"
 #include "matrix/csr.h"
-#include "base/watch.h"
-#include "commands/bench_order.h"
-#include "formats/format.h"
 #include "session/matrix.h"
 #include "session/product.h"
 

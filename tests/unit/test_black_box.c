@@ -2,11 +2,11 @@
    verified. */
 #include <stdio.h>
 
-#include "kits/test.h"
 #include "base/err.h"
 #include "formats/fmt_coo.h"
 #include "formats/fmt_csr.h"
 #include "formats/format.h"
+#include "kits/test.h"
 #include "machine/kernel.h"
 #include "matrix/csr.h"
 #include "matrix/gathers.h"

@@ -1,8 +1,8 @@
 /* The canvas: text that was drawn is read back. Other tests check the bounds, the columns, the colours, and the ASCII
    characters that replace others on terminals that can only show ASCII. */
-#include "kits/test.h"
 #include "base/err.h"
 #include "base/mem.h"
+#include "kits/test.h"
 #include "ui/draw.h"
 
 #include <stdlib.h>

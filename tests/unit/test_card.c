@@ -1,15 +1,15 @@
 /* The report card: its values are compared with scipy's results for known matrices, and each of its lines is checked on
    matrices made for that line. Other tests check the size of the card, Ctrl-C, and failing allocations. */
+#include "base/mem.h"
+#include "card/card.h"
+#include "files/load_info.h"
+#include "files/matrix_market.h"
 #include "kits/collection.h"
 #include "kits/talk.h"
 #include "kits/test.h"
-#include "card/card.h"
 #include "matrix/csr.h"
 #include "matrix/gen.h"
 #include "session/matrix.h"
-#include "files/load_info.h"
-#include "files/matrix_market.h"
-#include "base/mem.h"
 
 #include <math.h>
 #include <unistd.h>

@@ -1,13 +1,13 @@
 /* The report card's lines about the file: each kind of finding, file and line end; files that have changed; Ctrl-C and
    failing allocations; and random files with known findings. */
+#include "base/mem.h"
+#include "files/file.h"
+#include "files/load_info.h"
+#include "files/mtx_find.h"
 #include "kits/mtx_kit.h"
 #include "kits/talk.h"
 #include "kits/test.h"
 #include "matrix/csr.h"
-#include "files/file.h"
-#include "files/load_info.h"
-#include "base/mem.h"
-#include "files/mtx_find.h"
 #include "matrix/random.h"
 
 #include <archive.h>

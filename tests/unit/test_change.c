@@ -1,17 +1,17 @@
 /* Going back in a solve and changing its settings. The tests call the functions for every solver, and run the
    commands. */
+#include "base/mem.h"
+#include "kits/amg_kit.h"
 #include "kits/solve_kit.h"
 #include "kits/talk.h"
-#include "kits/amg_kit.h"
 #include "kits/test.h"
-#include "session/matrix.h"
 #include "language/complete.h"
 #include "machine/device.h"
-#include "base/mem.h"
+#include "matrix/random.h"
+#include "session/matrix.h"
+#include "session/session_solve.h"
 #include "solvers/amg.h"
 #include "solvers/precond.h"
-#include "matrix/random.h"
-#include "session/session_solve.h"
 #include "solvers/solve.h"
 #include "solvers/solver.h"
 

@@ -1,9 +1,9 @@
 /* The reference SpMV, which is compared with an SpMV in long double; its error bounds; and the verdicts on results. */
+#include "base/base.h"
+#include "base/mem.h"
 #include "kits/shapes.h"
 #include "kits/test.h"
-#include "base/base.h"
 #include "matrix/csr.h"
-#include "base/mem.h"
 #include "matrix/random.h"
 #include "matrix/reference.h"
 

@@ -1,5 +1,8 @@
 /* The ranking of kernels by `advise`: the fits of library kernels, and measurements on a GPU, whose times the tests
    state. */
+#include "advice/advice.h"
+#include "advice/predicted.h"
+#include "advice/predictions.h"
 #include "kits/dev_fake.h"
 #include "kits/talk.h"
 #include "kits/test.h"
@@ -8,10 +11,7 @@
 #include "microscope/black_box.h"
 #include "microscope/model.h"
 #include "microscope/modeled.h"
-#include "advice/advice.h"
-#include "advice/predictions.h"
 #include "session/matrix.h"
-#include "advice/predicted.h"
 #include "session/spmv.h"
 
 #include <math.h>

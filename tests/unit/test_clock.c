@@ -1,8 +1,8 @@
 /* The clocks: processor time counts what this thread and its workers did, and not that it waited. */
 #include "base/clock.h"
 #include "base/err.h"
-#include "base/watch.h"
 #include "base/library_thread.h"
+#include "base/watch.h"
 #include "kits/test.h"
 
 #include <stdatomic.h>

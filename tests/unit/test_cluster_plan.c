@@ -1,7 +1,7 @@
 /* How a small system is divided among the thread blocks of a cluster, by hand. */
+#include "base/base.h"
 #include "kits/stored_kit.h"
 #include "kits/test.h"
-#include "base/base.h"
 #include "machine/cluster_ops.h"
 #include "machine/device.h"
 #include "matrix/csr.h"

@@ -1,14 +1,14 @@
 /* Lines, grammars, errors, completion and output: what is parsed, and what is printed. */
-#include "kits/talk.h"
-#include "kits/test.h"
-#include "session/command.h"
-#include "language/run_lines.h"
-#include "language/complete.h"
-#include "machine/device.h"
-#include "language/grammar.h"
-#include "session/matrix.h"
 #include "base/suggest.h"
 #include "base/table.h"
+#include "kits/talk.h"
+#include "kits/test.h"
+#include "language/complete.h"
+#include "language/grammar.h"
+#include "language/run_lines.h"
+#include "machine/device.h"
+#include "session/command.h"
+#include "session/matrix.h"
 
 #include <math.h>
 #include <sys/stat.h>

@@ -1,9 +1,9 @@
 /* What nvcc made of the kernels' functions: the table, how it names the functions that kernels launch, and the blocks
    that a multiprocessor holds because of their registers. */
+#include "base/base.h"
 #include "kits/kernel_loops.h"
 #include "kits/talk.h"
 #include "kits/test.h"
-#include "base/base.h"
 #include "machine/compiled.h"
 #include "machine/device.h"
 #include "machine/kernel.h"

@@ -1,10 +1,10 @@
 /* Complex matrices in commands: the names of precisions, and numbers that show both parts, and the complex
    matrices of the collection. */
+#include "base/base.h"
+#include "files/load_info.h"
 #include "kits/complex_kit.h"
 #include "kits/talk.h"
 #include "kits/test.h"
-#include "base/base.h"
-#include "files/load_info.h"
 #include "matrix/csr.h"
 #include "session/session.h"
 

@@ -1,8 +1,8 @@
 /* Another program that works for this one (base/coprocess.h): lines, the end, programs that do not end. */
-#include "kits/test.h"
-#include "base/coprocess.h"
 #include "base/clock.h"
+#include "base/coprocess.h"
 #include "base/err.h"
+#include "kits/test.h"
 
 #include <fcntl.h>
 #include <signal.h>

@@ -1,4 +1,6 @@
 /* Predictions are corrected by a bench of a similar matrix, and only by that. */
+#include "advice/correction.h"
+#include "advice/predicted.h"
 #include "base/text.h"
 #include "kits/talk.h"
 #include "kits/test.h"
@@ -6,9 +8,7 @@
 #include "machine/device.h"
 #include "machine/kernel.h"
 #include "microscope/modeled.h"
-#include "advice/correction.h"
 #include "session/matrix.h"
-#include "advice/predicted.h"
 #include "session/spmv.h"
 
 #include <math.h>

@@ -1,8 +1,8 @@
 /* What requests cost, by hand from the rules of the hardware, and counts of a sample that are scaled to all blocks. */
-#include "kits/stored_kit.h"
-#include "kits/test.h"
 #include "base/base.h"
 #include "formats/format.h"
+#include "kits/stored_kit.h"
+#include "kits/test.h"
 #include "machine/device.h"
 #include "machine/kernel.h"
 #include "machine/mat.h"

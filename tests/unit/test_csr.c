@@ -1,11 +1,11 @@
 /* CSR: a matrix built from triplets compared with a naive sum; its limits, invariants, transpose and look-up. */
 #include <stdio.h>
 
+#include "base/err.h"
+#include "base/mem.h"
 #include "kits/shapes.h"
 #include "kits/test.h"
 #include "matrix/csr.h"
-#include "base/err.h"
-#include "base/mem.h"
 #include "matrix/random.h"
 
 #include <omp.h>

@@ -1,18 +1,18 @@
 /* Devices by name, their memory and clocks, the ceilings and the bench; every failing call ends with a clear error and
    releases everything. */
+#include "base/err.h"
+#include "base/mem.h"
+#include "base/watch.h"
+#include "formats/format.h"
+#include "gpu/dev.h"
 #include "kits/dev_fake.h"
 #include "kits/shapes.h"
 #include "kits/talk.h"
 #include "kits/test.h"
-#include "gpu/dev.h"
 #include "machine/bench.h"
-#include "matrix/csr.h"
-#include "base/err.h"
-#include "formats/format.h"
 #include "machine/kernel.h"
 #include "machine/mat.h"
-#include "base/mem.h"
-#include "base/watch.h"
+#include "matrix/csr.h"
 
 #include <string.h>
 

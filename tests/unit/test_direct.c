@@ -1,9 +1,5 @@
 /* Direct solvers: every method on generated matrices and on the collection of real matrices; singular and rectangular
    systems; the choice of a method; limits of memory, missing libraries, Ctrl-C; and x as the truth for later solves. */
-#include "kits/collection.h"
-#include "kits/mtx_kit.h"
-#include "kits/talk.h"
-#include "kits/test.h"
 #include "base/mem.h"
 #include "base/registry.h"
 #include "base/shared.h"
@@ -11,11 +7,15 @@
 #include "direct/direct.h"
 #include "files/file.h"
 #include "files/load_info.h"
+#include "kits/collection.h"
+#include "kits/mtx_kit.h"
+#include "kits/talk.h"
+#include "kits/test.h"
 #include "matrix/csr.h"
 #include "matrix/random.h"
 #include "matrix/reference.h"
-#include "solvers/solve.h"
 #include "session/matrix.h"
+#include "solvers/solve.h"
 
 #include <dirent.h>
 #include <float.h>

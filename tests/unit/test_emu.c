@@ -1,11 +1,11 @@
 /* The emulator: its results, and its reports, which name the source line for each broken rule. */
 #include <stdio.h>
 
-#include "kits/emu_kernels.h"
-#include "kits/test.h"
-#include "gpu/emu/emu.h"
 #include "base/err.h"
 #include "base/mem.h"
+#include "gpu/emu/emu.h"
+#include "kits/emu_kernels.h"
+#include "kits/test.h"
 
 #include <string.h>
 

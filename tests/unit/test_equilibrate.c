@@ -1,9 +1,9 @@
 /* Equilibrated matrices, and `solve scaled`. */
+#include "base/base.h"
+#include "base/mem.h"
 #include "kits/mtx_kit.h"
 #include "kits/talk.h"
 #include "kits/test.h"
-#include "base/base.h"
-#include "base/mem.h"
 #include "matrix/csr.h"
 #include "matrix/equilibrate.h"
 #include "matrix/random.h"

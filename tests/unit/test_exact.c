@@ -5,9 +5,9 @@
 #include "kits/test.h"
 #include "matrix/arithmetic.h"
 #include "matrix/csr.h"
-#include "matrix/extract.h"
 #include "matrix/dominance.h"
 #include "matrix/equilibrate.h"
+#include "matrix/extract.h"
 #include "matrix/random.h"
 
 #include <float.h>

@@ -1,13 +1,13 @@
 /* The commands export and report: every view in every kind of file, pictures that decode, pages that parse, and errors
    of one line. */
+#include "base/mem.h"
+#include "files/load_info.h"
 #include "kits/talk.h"
 #include "kits/test.h"
 #include "matrix/csr.h"
-#include "files/load_info.h"
-#include "base/mem.h"
 #include "solvers/solve.h"
-#include "ui/screen.h"
 #include "ui/paint.h"
+#include "ui/screen.h"
 #include "ui/view.h"
 #include "ui/views/view_state.h"
 

@@ -3,18 +3,18 @@
    4 matrix in each format, and other types); level5.mat (compressed), plain5.mat (uncompressed) and none.mat (without a
    sparse variable) by scipy.io.savemat; level73.mat by libmatio; *.rb by RBwrite of SuiteSparse's RBio 5.12; scipy.hb
    by scipy.io.hb_write. */
+#include "base/mem.h"
+#include "files/file.h"
+#include "files/load_info.h"
+#include "files/sides.h"
+#include "formats/format.h"
 #include "kits/collection.h"
 #include "kits/mtx_kit.h"
 #include "kits/shapes.h"
 #include "kits/talk.h"
 #include "kits/test.h"
-#include "session/command.h"
 #include "matrix/csr.h"
-#include "files/file.h"
-#include "formats/format.h"
-#include "files/load_info.h"
-#include "files/sides.h"
-#include "base/mem.h"
+#include "session/command.h"
 
 #include <archive.h>
 #include <archive_entry.h>

@@ -1,11 +1,11 @@
 /* The command find: the rows and entries that it finds are compared with plain loops, for every measure, comparison and
    order. Other tests check the limit, hostile conditions, failing allocations and cancelling. */
-#include "kits/shapes.h"
-#include "kits/mtx_kit.h"
-#include "kits/talk.h"
-#include "kits/test.h"
 #include "base/loop.h"
 #include "base/watch.h"
+#include "kits/mtx_kit.h"
+#include "kits/shapes.h"
+#include "kits/talk.h"
+#include "kits/test.h"
 #include "matrix/csr.h"
 #include "matrix/find.h"
 #include "session/matrix.h"

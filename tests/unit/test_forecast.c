@@ -1,7 +1,7 @@
 /* Forecasts of the iterations that a solve needs: which interval the history of a residual shows, or that none is known
    yet. The stored histories are those of real solves to tol 1e-8. */
-#include "kits/test.h"
 #include "base/base.h"
+#include "kits/test.h"
 #include "solvers/forecast.h"
 
 #include <math.h>

@@ -1,14 +1,13 @@
 /* Every format of the registry with every shape, both precisions and several parameters: round trips and sizes are
    exact, and every entry is in exactly one slot. Other tests check the small examples of the papers, refusals, and
    failing allocations. */
-#include "kits/format_kit.h"
-#include "kits/stored_kit.h"
-#include "kits/test.h"
-#include "matrix/csr.h"
 #include "base/err.h"
+#include "base/mem.h"
+#include "base/precision.h"
+#include "files/load_info.h"
+#include "files/matrix_market.h"
 #include "formats/fmt_bsell.h"
 #include "formats/fmt_bsr.h"
-#include "formats/fmt_strips.h"
 #include "formats/fmt_coo.h"
 #include "formats/fmt_csc.h"
 #include "formats/fmt_csr.h"
@@ -18,11 +17,12 @@
 #include "formats/fmt_ell.h"
 #include "formats/fmt_hyb.h"
 #include "formats/fmt_sell.h"
+#include "formats/fmt_strips.h"
 #include "formats/format.h"
-#include "files/load_info.h"
-#include "files/matrix_market.h"
-#include "base/mem.h"
-#include "base/precision.h"
+#include "kits/format_kit.h"
+#include "kits/stored_kit.h"
+#include "kits/test.h"
+#include "matrix/csr.h"
 
 #include <math.h>
 #include <stdlib.h>

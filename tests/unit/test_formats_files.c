@@ -1,10 +1,10 @@
 /* Every format with the small matrices of the collection. */
-#include "kits/collection.h"
-#include "kits/format_kit.h"
-#include "kits/test.h"
 #include "files/load_info.h"
 #include "files/matrix_market.h"
 #include "formats/format.h"
+#include "kits/collection.h"
+#include "kits/format_kit.h"
+#include "kits/test.h"
 #include "matrix/csr.h"
 
 #include <stdio.h>

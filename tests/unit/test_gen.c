@@ -1,14 +1,14 @@
 /* Every generator: its sizes, symmetry and dominance, equal bits for equal seeds on every machine, and its refusals. */
-#include "kits/shapes.h"
-#include "kits/test.h"
 #include "base/err.h"
+#include "base/mem.h"
+#include "base/watch.h"
 #include "files/load_info.h"
 #include "files/matrix_market.h"
+#include "kits/shapes.h"
+#include "kits/test.h"
 #include "matrix/gen.h"
-#include "base/mem.h"
 #include "matrix/random.h"
 #include "matrix/stats.h"
-#include "base/watch.h"
 
 #include <math.h>
 #include <omp.h>

@@ -1,14 +1,14 @@
 /* Profiles of GPUs: every profile loads, predictions follow it, and a faulty one is refused with its line. */
+#include "advice/predicted.h"
+#include "base/err.h"
+#include "base/mem.h"
 #include "kits/dev_fake.h"
 #include "kits/talk.h"
 #include "kits/test.h"
-#include "microscope/gpu_profile.h"
-#include "base/err.h"
-#include "base/mem.h"
 #include "machine/kernel.h"
+#include "microscope/gpu_profile.h"
 #include "microscope/modeled.h"
 #include "session/matrix.h"
-#include "advice/predicted.h"
 #include "session/session.h"
 
 #include <math.h>

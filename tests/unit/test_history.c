@@ -1,11 +1,11 @@
 /* The commands undo, record and replay: how the session remembers its commands. */
+#include "base/mem.h"
+#include "base/words.h"
 #include "kits/talk.h"
 #include "kits/test.h"
 #include "machine/device.h"
 #include "matrix/random.h"
 #include "session/matrix.h"
-#include "base/mem.h"
-#include "base/words.h"
 
 #include <stdio.h>
 #include <sys/stat.h>

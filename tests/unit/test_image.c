@@ -1,8 +1,8 @@
 /* Pictures of pixels: which cells they take, when they are made again, and what happens without libsixel. The terminal
    tests (test_pixels.py) decode them. */
+#include "base/err.h"
 #include "kits/talk.h"
 #include "kits/test.h"
-#include "base/err.h"
 #include "ui/figure.h"
 #include "ui/pixels.h"
 

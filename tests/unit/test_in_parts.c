@@ -1,11 +1,11 @@
 /* Matrices that are generated in parts: the same bits as when they are generated whole, what is refused, and faults. */
+#include "base/mem.h"
+#include "formats/format.h"
 #include "kits/cancel_kit.h"
 #include "kits/dev_fake.h"
 #include "kits/multi_kit.h"
 #include "kits/talk.h"
 #include "kits/test.h"
-#include "base/mem.h"
-#include "formats/format.h"
 #include "machine/bench.h"
 #include "machine/device.h"
 #include "machine/kernel.h"

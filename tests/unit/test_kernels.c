@@ -1,16 +1,16 @@
 /* Every kernel on the cpu and on the emulator, and the invariants of the registry of kernels. */
+#include "base/err.h"
+#include "base/mem.h"
+#include "formats/format.h"
+#include "gpu/emu/emu.h"
 #include "kits/emu_kernels.h"
 #include "kits/kernel_loops.h"
 #include "kits/test.h"
-#include "gpu/emu/emu.h"
-#include "base/err.h"
-#include "base/mem.h"
-#include "matrix/csr.h"
-#include "matrix/gen.h"
 #include "machine/kernel.h"
 #include "machine/mat.h"
 #include "machine/microscope.h"
-#include "formats/format.h"
+#include "matrix/csr.h"
+#include "matrix/gen.h"
 
 #include <string.h>
 

@@ -1,13 +1,13 @@
 /* Large matrices: more rows or nonzeros than 32 bits count. The tests lower that limit, so that small matrices are
    large: each command, view, generator, format and kind of file then gives the result of a small matrix, or refuses
    with one line that names the limit. */
+#include "base/err.h"
+#include "base/mem.h"
+#include "formats/format.h"
 #include "kits/cancel_kit.h"
 #include "kits/shapes.h"
 #include "kits/talk.h"
 #include "kits/test.h"
-#include "base/err.h"
-#include "base/mem.h"
-#include "formats/format.h"
 #include "machine/device.h"
 #include "matrix/csr.h"
 #include "matrix/gen.h"

@@ -1,10 +1,10 @@
 /* The command layout as data: JSON and CSV list every slot of every format, and ranges list the slots asked for. */
-#include "kits/complex_kit.h"
-#include "kits/talk.h"
-#include "kits/test.h"
 #include "base/loop.h"
 #include "base/watch.h"
 #include "formats/format.h"
+#include "kits/complex_kit.h"
+#include "kits/talk.h"
+#include "kits/test.h"
 #include "session/matrix.h"
 #include "session/product.h"
 

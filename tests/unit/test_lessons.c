@@ -1,14 +1,14 @@
 /* Lessons: the lessons that come with the program, the syntax, the questions, and the messages about mistakes in
    lessons. The measures in the tables are compared with other commands. */
+#include "base/mem.h"
+#include "base/text.h"
 #include "kits/dev_fake.h"
 #include "kits/talk.h"
 #include "kits/test.h"
-#include "machine/bench.h"
 #include "language/complete.h"
-#include "session/front.h"
+#include "machine/bench.h"
 #include "machine/kernel.h"
-#include "base/mem.h"
-#include "base/text.h"
+#include "session/front.h"
 #include "session/output_run.h"
 #include "ui/run.h"
 

@@ -1,14 +1,14 @@
 /* The command let: sums, products, multiples and transposes are compared with dense references, entry by entry and in
    their patterns. Other tests check random and hostile expressions, failing allocations and cancelling. */
+#include "base/loop.h"
+#include "base/watch.h"
 #include "kits/shapes.h"
 #include "kits/talk.h"
 #include "kits/test.h"
-#include "base/loop.h"
-#include "base/watch.h"
+#include "language/expression.h"
 #include "matrix/arithmetic.h"
 #include "matrix/csr.h"
 #include "matrix/random.h"
-#include "language/expression.h"
 #include "session/matrix.h"
 
 #include <complex.h>

@@ -1,11 +1,11 @@
 /* Ctrl-C in long loops: the helper of base/loop.h, packing, transposing, and launches on the emulator. */
-#include "kits/test.h"
 #include "base/base.h"
 #include "base/err.h"
 #include "base/loop.h"
 #include "base/mem.h"
 #include "base/watch.h"
 #include "formats/format.h"
+#include "kits/test.h"
 #include "machine/bench.h"
 #include "machine/device.h"
 #include "machine/kernel.h"

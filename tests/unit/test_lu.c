@@ -1,16 +1,16 @@
 /* Dense LU on cpu and emu: every method and size, every path of the blocked method, refusals, failing calls, the
    command `lu`, and its steps. */
+#include "base/mem.h"
+#include "gpu/emu/emu.h"
 #include "kits/dev_fake.h"
 #include "kits/lu_kit.h"
 #include "kits/shapes.h"
 #include "kits/talk.h"
 #include "kits/test.h"
-#include "gpu/emu/emu.h"
-#include "base/mem.h"
+#include "lu/lu.h"
 #include "matrix/arithmetic.h"
 #include "matrix/csr.h"
 #include "matrix/reference.h"
-#include "lu/lu.h"
 
 #include <math.h>
 

@@ -1,10 +1,10 @@
 /* MINRES against a dense method that shares none of its recurrences, and on symmetric indefinite matrices of the
    collection. */
+#include "files/load_info.h"
 #include "kits/collection.h"
 #include "kits/solve_kit.h"
 #include "kits/talk.h"
 #include "kits/test.h"
-#include "files/load_info.h"
 #include "matrix/csr.h"
 #include "session/matrix.h"
 #include "solvers/precond.h"

@@ -1,20 +1,20 @@
 /* The cost model: counts checked by hand, the direction in which its times change, planted causes that it must find,
    and the commands that explain and advise. */
+#include "advice/advice.h"
+#include "advice/predicted.h"
+#include "advice/predictions.h"
+#include "base/mem.h"
+#include "formats/format.h"
 #include "kits/talk.h"
 #include "kits/test.h"
-#include "formats/format.h"
 #include "machine/device.h"
 #include "machine/kernel.h"
 #include "machine/mat.h"
 #include "matrix/csr.h"
 #include "matrix/gen.h"
-#include "session/matrix.h"
-#include "base/mem.h"
 #include "microscope/modeled.h"
 #include "microscope/versus.h"
-#include "advice/advice.h"
-#include "advice/predictions.h"
-#include "advice/predicted.h"
+#include "session/matrix.h"
 
 #include <math.h>
 #include <unistd.h>

@@ -2,15 +2,15 @@
    which must be equal for every number of threads and block size. */
 #include <stdio.h>
 
+#include "base/err.h"
+#include "base/mem.h"
+#include "base/number.h"
+#include "files/load_info.h"
+#include "files/matrix_market.h"
 #include "kits/mtx_kit.h"
 #include "kits/slow_mtx.h"
 #include "kits/test.h"
 #include "matrix/csr.h"
-#include "base/err.h"
-#include "files/load_info.h"
-#include "files/matrix_market.h"
-#include "base/mem.h"
-#include "base/number.h"
 
 #include <locale.h>
 #include <stdlib.h>

@@ -1,16 +1,16 @@
 /* Real-world files: compressed, archived, missing and damaged files, and the whole collection. Other tests check saving
    and failing allocations. */
+#include "base/err.h"
+#include "base/mem.h"
+#include "base/watch.h"
+#include "files/load_info.h"
+#include "files/matrix_market.h"
+#include "files/mtx.h"
 #include "kits/collection.h"
 #include "kits/mtx_kit.h"
 #include "kits/test.h"
 #include "matrix/csr.h"
-#include "base/err.h"
-#include "files/load_info.h"
-#include "files/matrix_market.h"
-#include "files/mtx.h"
-#include "base/mem.h"
 #include "matrix/random.h"
-#include "base/watch.h"
 
 #include <archive.h>
 #include <archive_entry.h>

@@ -1,12 +1,12 @@
 /* Matrix Market entries in any order and of any kind, read with any number of threads: the rows must equal the sorted
    triplets. */
+#include "base/err.h"
+#include "base/number.h"
+#include "files/load_info.h"
+#include "files/matrix_market.h"
 #include "kits/mtx_kit.h"
 #include "kits/test.h"
 #include "matrix/csr.h"
-#include "base/err.h"
-#include "files/load_info.h"
-#include "files/matrix_market.h"
-#include "base/number.h"
 #include "matrix/random.h"
 
 #include <archive.h>

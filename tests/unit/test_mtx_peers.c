@@ -1,14 +1,14 @@
 /* Compare the Matrix Market reader with NIST's mmio and the slow reader, on the collection and on the fuzzers' corpus.
    WARPSPY_ALL=1 includes the large files. */
-#include "kits/collection.h"
+#include "base/err.h"
+#include "base/mem.h"
+#include "files/matrix_market.h"
 #include "fuzz/fuzz_load.h"
+#include "kits/collection.h"
 #include "kits/mtx_kit.h"
 #include "kits/slow_mtx.h"
 #include "kits/test.h"
 #include "matrix/csr.h"
-#include "base/err.h"
-#include "files/matrix_market.h"
-#include "base/mem.h"
 
 #include <dirent.h>
 #include <lpsolve/mmio.h>

@@ -1,27 +1,27 @@
 /* Devices with several members, on the emulator: products, solves, and faults. */
-#include "kits/dev_fake.h"
-#include "kits/multi_kit.h"
-#include "kits/nccl_fake.h"
-#include "kits/shapes.h"
-#include "kits/test.h"
 #include "base/err.h"
 #include "base/mem.h"
 #include "formats/format.h"
 #include "gpu/emu/emu.h"
 #include "gpu/halo.h"
 #include "gpu/multi/phases.h"
+#include "kits/dev_fake.h"
+#include "kits/multi_kit.h"
+#include "kits/nccl_fake.h"
+#include "kits/shapes.h"
+#include "kits/test.h"
+#include "language/run_lines.h"
 #include "machine/bench.h"
 #include "machine/device.h"
 #include "machine/kernel.h"
 #include "machine/mat.h"
 #include "machine/member_rows.h"
 #include "matrix/csr.h"
-#include "language/run_lines.h"
 #include "session/session.h"
 
 #include <stdio.h>
-#include <unistd.h>
 #include <string.h>
+#include <unistd.h>
 
 enum { SLOTS = 1500, BUDGET = 1 << 26 };
 

@@ -1,10 +1,10 @@
 /* Matrices that are symmetric but for rounding errors, as discretisers make them: the methods for symmetric matrices
    apply, and say what they do with the difference. */
-#include "kits/talk.h"
-#include "kits/test.h"
 #include "base/base.h"
 #include "base/mem.h"
 #include "files/load_info.h"
+#include "kits/talk.h"
+#include "kits/test.h"
 #include "matrix/csr.h"
 #include "matrix/symmetry.h"
 #include "session/session.h"

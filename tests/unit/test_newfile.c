@@ -1,10 +1,10 @@
 /* Files that are replaced: their modes and links stay, and a failure or a signal leaves the old file and nothing
    else. */
-#include "kits/mtx_kit.h"
-#include "kits/test.h"
 #include "base/err.h"
 #include "base/mem.h"
 #include "base/newfile.h"
+#include "kits/mtx_kit.h"
+#include "kits/test.h"
 
 #include <fcntl.h>
 #include <signal.h>

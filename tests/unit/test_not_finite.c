@@ -1,10 +1,10 @@
 /* Norms of vectors with NaN and infinity, and solves whose x or b is not finite: none of them has converged. */
-#include "kits/talk.h"
-#include "kits/test.h"
 #include "base/base.h"
 #include "base/mem.h"
 #include "base/threads.h"
 #include "files/load_info.h"
+#include "kits/talk.h"
+#include "kits/test.h"
 #include "matrix/csr.h"
 #include "session/session.h"
 #include "solvers/solve.h"

@@ -2,10 +2,10 @@
    of numbers, and numbers that are hard to round. */
 #include <stdio.h>
 
-#include "kits/test.h"
 #include "base/base.h"
 #include "base/mem.h"
 #include "base/number.h"
+#include "kits/test.h"
 
 #include <stdlib.h>
 

@@ -1,12 +1,12 @@
 /* y = alpha A x + beta y0 of the commands spmv and bench: every kernel gives the reference's y for the factors and the
    y0 that the user named, on cpu and on the emulator. */
+#include "formats/stored.h"
 #include "kits/talk.h"
 #include "kits/test.h"
-#include "formats/stored.h"
+#include "language/complete.h"
 #include "machine/bench.h"
 #include "machine/kernel.h"
 #include "matrix/reference.h"
-#include "language/complete.h"
 #include "session/matrix.h"
 #include "session/vectors.h"
 

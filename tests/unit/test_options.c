@@ -1,10 +1,10 @@
 /* The command set: the options that it saves in a file, their effects, and damaged files. */
+#include "base/base.h"
 #include "kits/talk.h"
 #include "kits/test.h"
 #include "language/complete.h"
-#include "machine/device.h"
 #include "language/options.h"
-#include "base/base.h"
+#include "machine/device.h"
 
 #include <stdio.h>
 #include <sys/stat.h>

@@ -1,18 +1,18 @@
 /* Conversions on the emulator: every packer with every shape, every precision, several parameters and several thread
    orders, compared bit for bit with the host's arrays. Other tests check refusals, failing allocations and failing
    calls. */
+#include "base/loop.h"
+#include "base/watch.h"
+#include "formats/format.h"
+#include "gpu/emu/emu.h"
 #include "kits/dev_fake.h"
 #include "kits/pack_kit.h"
 #include "kits/shapes.h"
 #include "kits/sym_kit.h"
 #include "kits/talk.h"
 #include "kits/test.h"
-#include "base/loop.h"
-#include "base/watch.h"
-#include "gpu/emu/emu.h"
-#include "formats/format.h"
-#include "session/matrix.h"
 #include "machine/packer.h"
+#include "session/matrix.h"
 #include "session/product.h"
 
 #include <math.h>

@@ -1,7 +1,7 @@
 /* The pager: rows, keys, search, and a change of the window's size. */
+#include "base/base.h"
 #include "kits/talk.h"
 #include "kits/test.h"
-#include "base/base.h"
 #include "language/options.h"
 #include "ui/canvas.h"
 #include "ui/pager.h"

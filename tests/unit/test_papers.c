@@ -1,12 +1,12 @@
 /* The papers' formats are compared with the papers' worked examples, slot by slot. DRM's merging is compared with a
    literal implementation of the paper's procedure. Other tests check the measures of diagonals and the choices of
    DIA-Adaptive. */
-#include "kits/collection.h"
-#include "kits/shapes.h"
-#include "kits/stored_kit.h"
-#include "kits/test.h"
-#include "formats/diagonals.h"
 #include "base/err.h"
+#include "base/mem.h"
+#include "base/threads.h"
+#include "files/load_info.h"
+#include "files/matrix_market.h"
+#include "formats/diagonals.h"
 #include "formats/fmt_brcsd1.h"
 #include "formats/fmt_brcsd2.h"
 #include "formats/fmt_dia.h"
@@ -16,16 +16,16 @@
 #include "formats/fmt_hdia.h"
 #include "formats/fmt_sccsr.h"
 #include "formats/fmt_vab.h"
-#include "matrix/gen.h"
-#include "files/load_info.h"
-#include "files/matrix_market.h"
-#include "formats/measures.h"
-#include "base/mem.h"
-#include "matrix/random.h"
-#include "base/threads.h"
-#include "formats/stored.h"
 #include "formats/format.h"
+#include "formats/measures.h"
+#include "formats/stored.h"
+#include "kits/collection.h"
+#include "kits/shapes.h"
+#include "kits/stored_kit.h"
+#include "kits/test.h"
 #include "machine/kernel.h"
+#include "matrix/gen.h"
+#include "matrix/random.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -1,22 +1,22 @@
 /* Pictures of large matrices. Sums and samples are compared with plain counts, and the pictures of rows by length and
    by warp are compared with naive counts. Other tests check spy's picture before and after counting, and the cursor
    that all views share. */
-#include "kits/test.h"
 #include "base/err.h"
-#include "matrix/gen.h"
-#include "session/matrix.h"
 #include "base/mem.h"
-#include "session/product.h"
+#include "formats/format.h"
+#include "kits/test.h"
+#include "matrix/gen.h"
 #include "matrix/random.h"
+#include "session/matrix.h"
+#include "session/product.h"
 #include "session/session.h"
-#include "ui/screen.h"
 #include "ui/run.h"
+#include "ui/screen.h"
 #include "ui/term.h"
 #include "ui/views/view_layout.h"
 #include "ui/views/view_rows.h"
 #include "ui/views/view_spy.h"
 #include "ui/views/view_state.h"
-#include "formats/format.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -1,11 +1,11 @@
 /* Precisions: the conversions to and from 16 bits, for all codes and for numbers that are hard to round; and the
    commands that multiply with values stored in smaller types. */
-#include "kits/talk.h"
-#include "kits/test.h"
 #include "base/half.h"
 #include "base/precision.h"
-#include "formats/format.h"
 #include "formats/fmt_csr.h"
+#include "formats/format.h"
+#include "kits/talk.h"
+#include "kits/test.h"
 #include "machine/bench.h"
 #include "machine/kernel.h"
 #include "matrix/csr.h"

@@ -1,12 +1,12 @@
 /* The predicted times of all kernels on a spread of matrices and GPUs: tests/golden/predictions.tsv, which `make
    golden` rewrites. A change of the model's constants, of its terms or of what it counts shows in the diff of this
    table. */
-#include "kits/golden_kit.h"
-#include "kits/talk.h"
-#include "kits/test.h"
 #include "base/base.h"
 #include "base/mem.h"
 #include "base/text.h"
+#include "kits/golden_kit.h"
+#include "kits/talk.h"
+#include "kits/test.h"
 #include "machine/kernel.h"
 #include "microscope/gpu_profile.h"
 #include "microscope/modeled.h"

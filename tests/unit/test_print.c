@@ -1,12 +1,12 @@
 /* The command print: the rows, columns, entries, blocks and vectors that it prints as JSON are compared with the
    matrix. Other tests check truncated text, refusals, failing allocations and cancelling. */
-#include "kits/shapes.h"
-#include "kits/mtx_kit.h"
-#include "kits/talk.h"
-#include "kits/test.h"
 #include "base/loop.h"
 #include "base/table.h"
 #include "base/watch.h"
+#include "kits/mtx_kit.h"
+#include "kits/shapes.h"
+#include "kits/talk.h"
+#include "kits/test.h"
 #include "matrix/column.h"
 #include "matrix/csr.h"
 #include "matrix/reference.h"

@@ -1,7 +1,7 @@
 /* The replies of --serve, from a process of its own: a record stays one line whatever is said while it is written. */
 #include "kits/test.h"
-#include "report/output.h"
 #include "language/protocol.h"
+#include "report/output.h"
 #include "session/session.h"
 
 #include <cjson/cJSON.h>

@@ -1,9 +1,9 @@
 /* Puzzles: each solution passes all goals, each kernel with its gap fails, and typical wrong answers fail for the right
    reason. The first line of an answer, tests/files/puzzles/NAME.N.cu, has what it misses. Each puzzle is checked in a
    process of its own, several at a time, because a kernel takes half a second to compile. */
+#include "base/base.h"
 #include "kits/talk.h"
 #include "kits/test.h"
-#include "base/base.h"
 #include "lab/lab.h"
 #include "lessons/puzzle.h"
 #include "machine/device.h"

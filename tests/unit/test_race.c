@@ -1,12 +1,12 @@
 /* Races: equal time slices, ranks, messages about racers that cannot take part, and clean-up after a failure. */
+#include "base/mem.h"
+#include "commands/race.h"
+#include "commands/race_begin.h"
 #include "kits/dev_fake.h"
 #include "kits/talk.h"
 #include "kits/test.h"
 #include "language/complete.h"
 #include "session/matrix.h"
-#include "base/mem.h"
-#include "commands/race.h"
-#include "commands/race_begin.h"
 #include "solvers/solve.h"
 #include "solvers/solver.h"
 

@@ -1,10 +1,10 @@
 /* Redirection: > FILE, >> FILE and | COMMAND at the end of a line, in text, JSON and CSV. */
-#include "kits/talk.h"
-#include "kits/test.h"
 #include "base/base.h"
 #include "base/words.h"
-#include "session/command.h"
+#include "kits/talk.h"
+#include "kits/test.h"
 #include "language/redirect.h"
+#include "session/command.h"
 
 #include <cjson/cJSON.h>
 #include <sys/stat.h>

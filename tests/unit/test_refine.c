@@ -1,11 +1,11 @@
 /* Iterative refinement: inner solves in fp32, with values stored in fp32, fp16 or bf16; residual and x in fp64. Every
    solver that refines, on cpu and emu: accurate results, bit-identical steps back, changes midway, and a plain sentence
    where the precision does not suffice. */
+#include "base/mem.h"
+#include "gpu/emu/emu.h"
 #include "kits/mtx_kit.h"
 #include "kits/talk.h"
 #include "kits/test.h"
-#include "base/mem.h"
-#include "gpu/emu/emu.h"
 #include "matrix/csr.h"
 #include "matrix/reference.h"
 #include "session/matrix.h"

@@ -1,16 +1,16 @@
 /* Orderings and derived matrices. For orderings, the tests check permutations, P A P' entry by entry, fill and
    bandwidth. Scaled matrices, extracted matrices, and differences between matrices are compared with the results of
    plain loops. Other tests check refusals, failing allocations and the commands. */
+#include "base/mem.h"
 #include "kits/shapes.h"
 #include "kits/talk.h"
 #include "kits/test.h"
 #include "machine/device.h"
 #include "matrix/extract.h"
 #include "matrix/gen.h"
-#include "session/matrix.h"
-#include "base/mem.h"
 #include "matrix/random.h"
 #include "matrix/reorder.h"
+#include "session/matrix.h"
 
 #include <math.h>
 #include <signal.h>

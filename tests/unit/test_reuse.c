@@ -1,6 +1,6 @@
 /* The simulated L2 for the elements of x. */
-#include "kits/test.h"
 #include "base/err.h"
+#include "kits/test.h"
 #include "matrix/csr.h"
 #include "matrix/gen.h"
 #include "microscope/reuse.h"

@@ -1,17 +1,17 @@
 /* Ritz values of tridiagonal and Hessenberg matrices with known eigenvalues, and of solves with matrices of known
    eigenvalues. */
+#include "base/mem.h"
 #include "kits/solve_kit.h"
 #include "kits/test.h"
 #include "machine/device.h"
-#include "base/mem.h"
-#include "solvers/precond.h"
+#include "machine/vec_ops.h"
 #include "matrix/random.h"
-#include "solvers/ritz.h"
 #include "session/session_solve.h"
+#include "solvers/precond.h"
+#include "solvers/ritz.h"
 #include "solvers/solve.h"
 #include "solvers/solve_state.h"
 #include "solvers/solver.h"
-#include "machine/vec_ops.h"
 
 static const double pi = 3.14159265358979323846;
 

@@ -1,10 +1,10 @@
 /* The roofline: its roofs, its points, and names in the picture that do not cover one another. */
+#include "advice/roofline.h"
+#include "base/mem.h"
 #include "kits/talk.h"
 #include "kits/test.h"
-#include "base/mem.h"
 #include "machine/kernel.h"
 #include "session/matrix.h"
-#include "advice/roofline.h"
 #include "session/session.h"
 #include "ui/canvas.h"
 #include "ui/views/view_roofline.h"

@@ -1,9 +1,9 @@
 /* Kernels counted on a sample of the blocks, or of the rows if they take rows dynamically: the scaled counts are those
    of a complete count. A sample of rows has the rows, the values and the mean row length of the matrix. */
-#include "kits/talk.h"
-#include "kits/test.h"
 #include "base/err.h"
 #include "formats/format.h"
+#include "kits/talk.h"
+#include "kits/test.h"
 #include "machine/kernel.h"
 #include "matrix/extract.h"
 #include "matrix/gen.h"

@@ -1,9 +1,9 @@
 /* A x = b, 1e200 A x = b and 1e-200 A x = b are solved in the same way: no square of a number overflows or underflows.
  */
-#include "kits/talk.h"
-#include "kits/test.h"
 #include "base/base.h"
 #include "base/magnitude.h"
+#include "kits/talk.h"
+#include "kits/test.h"
 #include "solvers/ritz.h"
 #include "solvers/solve.h"
 

@@ -1,9 +1,9 @@
 /* The predicted time on several GPUs: the formulas, the limits, one figure that is known, and the commands. */
-#include "kits/talk.h"
-#include "kits/test.h"
 #include "base/base.h"
 #include "base/registry.h"
 #include "formats/format.h"
+#include "kits/talk.h"
+#include "kits/test.h"
 #include "machine/device.h"
 #include "machine/kernel.h"
 #include "matrix/csr.h"

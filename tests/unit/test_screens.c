@@ -11,8 +11,8 @@
 #include "session/front.h"
 #include "session/session.h"
 #include "solvers/solve.h"
-#include "ui/screen.h"
 #include "ui/run.h"
+#include "ui/screen.h"
 #include "ui/stage.h"
 #include "ui/view.h"
 

@@ -1,14 +1,14 @@
 /* The session: names, stored matrices, devices that are full or lost, and every allocation failing in turn. */
+#include "base/busy.h"
+#include "base/mem.h"
+#include "base/registry.h"
+#include "formats/format.h"
 #include "kits/talk.h"
 #include "kits/test.h"
 #include "language/run_lines.h"
-#include "base/busy.h"
-#include "base/registry.h"
 #include "machine/device.h"
 #include "machine/kernel.h"
-#include "formats/format.h"
 #include "session/matrix.h"
-#include "base/mem.h"
 #include "session/product.h"
 
 #include <math.h>

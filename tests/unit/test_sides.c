@@ -1,15 +1,15 @@
 /* Right sides and solutions from the files of matrices: AMGX's sections, .npz, .mat, .wsb; which of them fit; round
    trips; several right sides in one solve. tests/files/sides*.npz and sides*.mat were written by numpy.savez and
    scipy.io.savemat of SciPy 1.10.1: the 5 x 5 matrix with rows -1 4 -2, and b = A x for two columns x. */
-#include "kits/mtx_kit.h"
-#include "kits/talk.h"
-#include "kits/test.h"
-#include "direct/direct.h"
 #include "base/mem.h"
+#include "direct/direct.h"
 #include "files/file.h"
 #include "files/load_info.h"
 #include "files/matrix_market.h"
 #include "files/sides.h"
+#include "kits/mtx_kit.h"
+#include "kits/talk.h"
+#include "kits/test.h"
 #include "matrix/csr.h"
 #include "matrix/reference.h"
 #include "session/matrix.h"

@@ -1,4 +1,5 @@
 /* The simulation of one multiprocessor: by hand for a few warps, and its totals for real kernels. */
+#include "advice/sm_lives.h"
 #include "kits/talk.h"
 #include "kits/test.h"
 #include "microscope/model.h"
@@ -6,7 +7,6 @@
 #include "microscope/tape.h"
 #include "session/matrix.h"
 #include "session/session.h"
-#include "advice/sm_lives.h"
 
 #include <math.h>
 #include <string.h>

@@ -1,19 +1,19 @@
 /* The reported costs of a solve: the bytes per iteration are compared with counts made by hand, and the memory with the
    device's allocations. After a change, the times are those of the new method. Other tests check messages about paused
    work. */
+#include "commands/race.h"
+#include "kits/amg_kit.h"
 #include "kits/dev_fake.h"
 #include "kits/solve_kit.h"
 #include "kits/talk.h"
-#include "kits/amg_kit.h"
 #include "kits/test.h"
+#include "machine/vec_ops.h"
 #include "session/front.h"
+#include "session/session_solve.h"
 #include "solvers/amg.h"
 #include "solvers/precond.h"
-#include "commands/race.h"
-#include "session/session_solve.h"
 #include "solvers/solve.h"
 #include "solvers/solver.h"
-#include "machine/vec_ops.h"
 
 /* ---- bytes ---- */
 

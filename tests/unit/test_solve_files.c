@@ -1,13 +1,13 @@
 /* Every solver on every square real matrix of the collection with up to 2000 rows: each solve ends with a reason, and
    if the solve reports convergence, the residual computed here is small. */
+#include "base/mem.h"
+#include "files/matrix_market.h"
 #include "kits/collection.h"
 #include "kits/solve_kit.h"
 #include "kits/test.h"
 #include "machine/device.h"
-#include "session/matrix.h"
-#include "files/matrix_market.h"
-#include "base/mem.h"
 #include "matrix/reference.h"
+#include "session/matrix.h"
 #include "session/session_solve.h"
 #include "solvers/solve.h"
 #include "solvers/solver.h"

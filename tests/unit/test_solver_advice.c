@@ -1,19 +1,19 @@
 /* `advise solver` and `solve` without a solver: which methods are tried, which are refused and why, which one is taken,
    and what is kept after Ctrl-C. */
+#include "advice/peer_options.h"
+#include "advice/solver_advice.h"
+#include "base/base.h"
+#include "base/clock.h"
+#include "card/card.h"
+#include "direct/direct.h"
 #include "kits/talk.h"
 #include "kits/test.h"
-#include "card/card.h"
 #include "machine/device.h"
 #include "matrix/random.h"
 #include "session/matrix.h"
-#include "advice/peer_options.h"
 #include "session/right_side.h"
-#include "advice/solver_advice.h"
 #include "solvers/precond.h"
 #include "solvers/solver.h"
-#include "direct/direct.h"
-#include "base/base.h"
-#include "base/clock.h"
 
 #include <math.h>
 #include <unistd.h>

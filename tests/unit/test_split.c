@@ -1,8 +1,9 @@
 /* The tree of panes: sizes, dividing and closing; and panes in the explorer: the shared cursor, and drawing only what
    has changed. */
+#include "base/err.h"
 #include "kits/talk.h"
 #include "kits/test.h"
-#include "base/err.h"
+#include "session/matrix.h"
 #include "ui/explorer.h"
 #include "ui/screen.h"
 #include "ui/split.h"
@@ -10,7 +11,6 @@
 #include "ui/term.h"
 #include "ui/view.h"
 #include "ui/views/view_state.h"
-#include "session/matrix.h"
 
 static const struct view *a, *b, *c, *d;
 static const struct rect area = {0, 1, 160, 48};

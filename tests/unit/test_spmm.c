@@ -1,10 +1,10 @@
 /* Several vectors at a time: every SpMM kernel on the cpu and on the emulator, and the command spmm. */
+#include "formats/format.h"
+#include "gpu/emu/emu.h"
 #include "kits/kernel_loops.h"
 #include "kits/spmm_kit.h"
 #include "kits/talk.h"
 #include "kits/test.h"
-#include "gpu/emu/emu.h"
-#include "formats/format.h"
 #include "machine/device.h"
 #include "machine/kernel.h"
 #include "machine/spmm.h"

@@ -1,11 +1,11 @@
 /* Copies through page-locked buffers, with a device whose asynchronous copies do nothing until a wait: a buffer that is
    filled or emptied too early gives wrong bytes. */
-#include "kits/test.h"
-#include "gpu/staging.h"
 #include "base/err.h"
 #include "base/loop.h"
 #include "base/mem.h"
 #include "base/watch.h"
+#include "gpu/staging.h"
+#include "kits/test.h"
 #include "machine/device.h"
 #include "machine/transfer.h"
 

@@ -1,11 +1,11 @@
 /* `why stagnates`: each cause is found where it was built in, with the right rows and figures, and not elsewhere. */
-#include "kits/talk.h"
-#include "kits/test.h"
+#include "advice/stagnation.h"
 #include "base/base.h"
 #include "direct/direct.h"
+#include "kits/talk.h"
+#include "kits/test.h"
 #include "machine/device.h"
 #include "session/matrix.h"
-#include "advice/stagnation.h"
 #include "solvers/solve.h"
 
 #include <math.h>

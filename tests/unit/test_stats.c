@@ -1,17 +1,17 @@
 /* Statistics, symmetry, histograms and density pictures, compared with naive counts on a dense array. */
+#include "base/err.h"
+#include "base/mem.h"
+#include "base/watch.h"
+#include "files/load_info.h"
+#include "files/matrix_market.h"
 #include "kits/collection.h"
 #include "kits/shapes.h"
 #include "kits/test.h"
-#include "base/err.h"
 #include "matrix/gathers.h"
 #include "matrix/gen.h"
-#include "files/load_info.h"
-#include "files/matrix_market.h"
-#include "base/mem.h"
 #include "matrix/random.h"
 #include "matrix/rows.h"
 #include "matrix/stats.h"
-#include "base/watch.h"
 #include "matrix/window.h"
 
 #include <math.h>

@@ -1,17 +1,17 @@
 /* Colourings of rows; Gauss-Seidel and SOR compared with plain loops that process the rows in the order of the
    device. */
+#include "base/clock.h"
+#include "base/mem.h"
+#include "gpu/emu/emu.h"
 #include "kits/dev_fake.h"
 #include "kits/precond_kit.h"
 #include "kits/solve_kit.h"
 #include "kits/test.h"
-#include "gpu/emu/emu.h"
-#include "base/clock.h"
 #include "matrix/colour.h"
 #include "matrix/gen.h"
-#include "solvers/level_schedule.h"
 #include "session/matrix.h"
-#include "base/mem.h"
 #include "session/session_solve.h"
+#include "solvers/level_schedule.h"
 #include "solvers/solve.h"
 #include "solvers/solver.h"
 

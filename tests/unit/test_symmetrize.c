@@ -1,14 +1,14 @@
 /* Symmetrization and transposition on cpu and emu: every method and mode is compared with a plain reference, bit for
    bit. Other tests check refusals, failing allocations and the commands. */
+#include "base/clock.h"
+#include "base/mem.h"
+#include "gpu/emu/emu.h"
 #include "kits/dev_fake.h"
 #include "kits/shapes.h"
 #include "kits/sym_kit.h"
 #include "kits/talk.h"
 #include "kits/test.h"
-#include "gpu/emu/emu.h"
 #include "session/matrix.h"
-#include "base/clock.h"
-#include "base/mem.h"
 
 #include <omp.h>
 

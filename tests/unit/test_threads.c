@@ -1,8 +1,8 @@
 /* Small work runs on one thread: no command starts a team of threads for a matrix of a few hundred nonzeros. */
-#include "kits/talk.h"
-#include "kits/test.h"
 #include "base/base.h"
 #include "formats/format.h"
+#include "kits/talk.h"
+#include "kits/test.h"
 #include "machine/kernel.h"
 #include "session/command.h"
 #include "solvers/solver.h"
@@ -26,8 +26,8 @@ static int threads_now(void)
 }
 
 /* Do other threads remain? libgomp keeps the threads of a team, whereas a thread that ran a library call
-   (base/library_thread.h) ends by itself. On a busy machine, that thread can end after the command, so wait for it for up to a
-   second. */
+   (base/library_thread.h) ends by itself. On a busy machine, that thread can end after the command, so wait for it for
+   up to a second. */
 static bool team_remains(void)
 {
     for (int wait_ms = 1000; wait_ms > 0; wait_ms--) {

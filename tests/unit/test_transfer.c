@@ -1,12 +1,12 @@
 /* Tests of transfers on cpu and emu, whose copies stay on the host: the pieces cover the matrix, invalid plans are
    refused, and corrupted copies are detected. */
-#include "kits/talk.h"
-#include "kits/transfer_kit.h"
-#include "kits/test.h"
 #include "base/clock.h"
+#include "base/mem.h"
+#include "kits/talk.h"
+#include "kits/test.h"
+#include "kits/transfer_kit.h"
 #include "machine/device.h"
 #include "matrix/gen.h"
-#include "base/mem.h"
 
 #include <math.h>
 

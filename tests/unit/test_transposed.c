@@ -1,9 +1,9 @@
 /* A' x of the commands spmv and bench: every kernel gives the product with the transpose; the csc of A' uses the arrays
    of the csr of A, on the host and on devices; and the output shows what storing A' takes. */
+#include "formats/format.h"
 #include "kits/dev_fake.h"
 #include "kits/talk.h"
 #include "kits/test.h"
-#include "formats/format.h"
 #include "machine/kernel.h"
 #include "matrix/reference.h"
 #include "session/matrix.h"

@@ -1,10 +1,10 @@
 /* The digits of x that a solve claims: never more than one digit above the truth. The systems have integer entries and
    integer solutions, so that b = A x is exact, but the program reads b from a file and does not know x. */
+#include "base/mem.h"
+#include "direct/direct.h"
 #include "kits/mtx_kit.h"
 #include "kits/talk.h"
 #include "kits/test.h"
-#include "base/mem.h"
-#include "direct/direct.h"
 #include "matrix/random.h"
 #include "session/session.h"
 #include "solvers/solve.h"

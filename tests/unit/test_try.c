@@ -1,11 +1,12 @@
 /* Kernels of users: files that break every rule leave the session alive with one clear line; files that keep the rules
    give the right result; each built-in kernel compiles from its exported source and does the same. */
-#include "kits/talk.h"
-#include "kits/test.h"
+#include "advice/sm_lives.h"
 #include "base/clock.h"
 #include "base/mem.h"
 #include "base/registry.h"
 #include "formats/format.h"
+#include "kits/talk.h"
+#include "kits/test.h"
 #include "lab/lab_private.h"
 #include "machine/bench.h"
 #include "machine/device.h"
@@ -16,7 +17,6 @@
 #include "matrix/gen.h"
 #include "microscope/tracing.h"
 #include "session/command.h"
-#include "advice/sm_lives.h"
 
 #include <cjson/cJSON.h>
 #include <limits.h>

@@ -1,9 +1,9 @@
 /* Units: text shows times and sizes with a unit, and JSON states them in the unit that its keys name. Under a clock
    that ticks alike in both, each number with a unit in the text must be one of the numbers of JSON, rounded. */
-#include "kits/talk.h"
-#include "kits/test.h"
 #include "base/base.h"
 #include "base/clock.h"
+#include "kits/talk.h"
+#include "kits/test.h"
 #include "machine/device.h"
 
 #include <cjson/cJSON.h>

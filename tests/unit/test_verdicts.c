@@ -1,14 +1,14 @@
 /* The counts and figures in sentences, counted again: by hand, from the matrix, or from the rows above the sentence. */
-#include "kits/talk.h"
-#include "kits/test.h"
+#include "advice/stagnation.h"
 #include "base/base.h"
 #include "base/clock.h"
+#include "kits/talk.h"
+#include "kits/test.h"
+#include "language/options.h"
 #include "machine/device.h"
 #include "matrix/csr.h"
 #include "matrix/reference.h"
 #include "session/matrix.h"
-#include "language/options.h"
-#include "advice/stagnation.h"
 #include "solvers/solve.h"
 #include "ui/views/view_solve.h"
 

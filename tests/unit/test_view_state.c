@@ -1,14 +1,14 @@
 /* The state of each view is separate: keys of one view change no other view, a different matrix resets all views, and a
    state's memory is released. */
+#include "base/err.h"
+#include "base/mem.h"
+#include "formats/format.h"
 #include "kits/test.h"
 #include "language/run_lines.h"
-#include "base/err.h"
-#include "formats/format.h"
 #include "session/matrix.h"
-#include "base/mem.h"
 #include "session/session.h"
-#include "ui/screen.h"
 #include "ui/run.h"
+#include "ui/screen.h"
 #include "ui/term.h"
 #include "ui/view.h"
 #include "ui/views/view_state.h"

@@ -1,10 +1,10 @@
 /* The files that scripts, lessons, recordings and `keys` may write: new files in the working folder, and nothing else
    until the user allows files. */
+#include "base/base.h"
+#include "base/mem.h"
 #include "kits/mtx_kit.h"
 #include "kits/talk.h"
 #include "kits/test.h"
-#include "base/base.h"
-#include "base/mem.h"
 #include "language/run_lines.h"
 
 #include <dirent.h>

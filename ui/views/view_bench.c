@@ -1,17 +1,17 @@
 /* The last measurements as bars: the speed of each kernel relative to the fastest, with its figures. */
+#include "base/precision.h"
+#include "base/text.h"
+#include "machine/bench.h"
+#include "machine/device.h"
+#include "machine/kernel.h"
+#include "session/matrix.h"
+#include "session/output_run.h"
+#include "session/session.h"
 #include "ui/draw.h"
 #include "ui/figure.h"
 #include "ui/term.h"
 #include "ui/view.h"
 #include "view_state.h"
-#include "machine/bench.h"
-#include "machine/device.h"
-#include "machine/kernel.h"
-#include "session/output_run.h"
-#include "session/matrix.h"
-#include "session/session.h"
-#include "base/text.h"
-#include "base/precision.h"
 
 #include <math.h>
 #include <string.h>

@@ -1,15 +1,15 @@
 /* The communication matrix as a heat map: how many items of x each part receives from each other part. When there are
    more parts than cells, a cell stands for several parts on each side. */
-#include "ui/draw.h"
-#include "ui/term.h"
-#include "ui/view.h"
-#include "view_spy.h"
-#include "view_state.h"
 #include "base/mem.h"
 #include "base/text.h"
 #include "session/matrix.h"
 #include "session/parting.h"
 #include "session/session.h"
+#include "ui/draw.h"
+#include "ui/term.h"
+#include "ui/view.h"
+#include "view_spy.h"
+#include "view_state.h"
 
 #include <math.h>
 #include <string.h>

@@ -1,18 +1,18 @@
 /* The arrays of a stored matrix slot by slot: the colour shows the row, and padding is marked, as in the figures of
    papers. */
 #include "view_layout.h"
+#include "base/err.h"
+#include "base/precision.h"
+#include "base/text.h"
+#include "formats/format.h"
+#include "session/matrix.h"
+#include "session/product.h"
+#include "session/session.h"
 #include "ui/cmd_view.h"
 #include "ui/draw.h"
 #include "ui/term.h"
 #include "ui/view.h"
 #include "view_state.h"
-#include "base/err.h"
-#include "base/precision.h"
-#include "formats/format.h"
-#include "session/matrix.h"
-#include "session/product.h"
-#include "session/session.h"
-#include "base/text.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -7,8 +7,8 @@
 #include <stdint.h>
 
 #include "base/array.h"
-#include "machine/microscope.h"
 #include "formats/stored.h"
+#include "machine/microscope.h"
 
 struct canvas;
 

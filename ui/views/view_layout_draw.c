@@ -1,9 +1,9 @@
 /* The lines of a strip or a grid of slots. */
+#include "advice/traced.h"
+#include "base/text.h"
 #include "ui/draw.h"
 #include "view_layout.h"
 #include "view_state.h"
-#include "base/text.h"
-#include "advice/traced.h"
 
 #include <string.h>
 

@@ -1,12 +1,12 @@
 /* Finding the slot of an entry: immediately, or, if another pane moved the shared cursor, while no key comes. */
+#include "formats/format.h"
+#include "session/matrix.h"
+#include "session/session.h"
 #include "ui/explorer.h"
 #include "ui/screen.h"
 #include "ui/view.h"
 #include "view_layout.h"
 #include "view_state.h"
-#include "formats/format.h"
-#include "session/matrix.h"
-#include "session/session.h"
 
 enum { SLOTS_AT_ONCE = 1 << 14 };
 

@@ -1,9 +1,9 @@
 /* Arrange the arrays of a format on the screen: together in strips, or as grids with one line per matrix row. */
+#include "advice/traced.h"
+#include "base/text.h"
+#include "formats/format.h"
 #include "view_layout.h"
 #include "view_state.h"
-#include "formats/format.h"
-#include "base/text.h"
-#include "advice/traced.h"
 
 #include <string.h>
 

@@ -1,18 +1,18 @@
 /* LU, one column at a time: L and U fill in from the upper left; a frame at the lower right encloses the part that is
    still to be eliminated. */
+#include "advice/traced.h"
+#include "base/err.h"
+#include "base/mem.h"
+#include "base/text.h"
+#include "commands/cmd_lu.h"
+#include "lu/lu.h"
+#include "session/matrix.h"
+#include "session/session.h"
 #include "ui/draw.h"
 #include "ui/figure.h"
 #include "ui/term.h"
 #include "ui/view.h"
 #include "view_state.h"
-#include "commands/cmd_lu.h"
-#include "base/err.h"
-#include "lu/lu.h"
-#include "session/matrix.h"
-#include "base/mem.h"
-#include "session/session.h"
-#include "advice/traced.h"
-#include "base/text.h"
 
 #include <math.h>
 

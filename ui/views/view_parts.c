@@ -1,13 +1,13 @@
 /* The parts of the matrix as a list: the nonzeros of each part as a bar, its halo, and its neighbours. */
+#include "base/text.h"
+#include "session/matrix.h"
+#include "session/parting.h"
+#include "session/session.h"
 #include "ui/draw.h"
 #include "ui/figure.h"
 #include "ui/term.h"
 #include "ui/view.h"
 #include "view_state.h"
-#include "base/text.h"
-#include "session/matrix.h"
-#include "session/parting.h"
-#include "session/session.h"
 
 #include <math.h>
 #include <string.h>

@@ -1,16 +1,16 @@
 /* A running race: the residuals of all solvers in one plot, by time or by iteration, or a bar for each kernel. */
+#include "base/text.h"
+#include "commands/cmd_race.h"
+#include "commands/race.h"
+#include "machine/device.h"
+#include "session/matrix.h"
+#include "session/session.h"
+#include "solvers/solve.h"
 #include "ui/draw.h"
 #include "ui/figure.h"
 #include "ui/plot.h"
 #include "ui/view.h"
 #include "view_state.h"
-#include "commands/cmd_race.h"
-#include "machine/device.h"
-#include "commands/race.h"
-#include "session/matrix.h"
-#include "session/session.h"
-#include "solvers/solve.h"
-#include "base/text.h"
 
 #include <math.h>
 #include <string.h>

@@ -1,16 +1,16 @@
 /* The roofline: operations per second by operations per byte, with logarithmic axes; the limits of a GPU as lines, and
    each kernel as a mark below them. */
 #include "view_roofline.h"
+#include "base/precision.h"
+#include "base/text.h"
+#include "machine/kernel.h"
+#include "session/matrix.h"
+#include "session/session.h"
 #include "ui/draw.h"
 #include "ui/figure.h"
 #include "ui/term.h"
 #include "ui/view.h"
 #include "view_state.h"
-#include "base/text.h"
-#include "base/precision.h"
-#include "machine/kernel.h"
-#include "session/matrix.h"
-#include "session/session.h"
 
 #include <math.h>
 #include <string.h>

@@ -1,9 +1,9 @@
 /* The kernels of a roofline: a mark for each, and names beside the marks where there is room. */
-#include "view_roofline.h"
-#include "ui/canvas.h"
-#include "ui/figure.h"
 #include "base/mem.h"
 #include "machine/kernel.h"
+#include "ui/canvas.h"
+#include "ui/figure.h"
+#include "view_roofline.h"
 
 #include <math.h>
 #include <string.h>

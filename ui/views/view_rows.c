@@ -1,14 +1,14 @@
 /* The lengths of the rows: histogram, cumulative histogram, rows sorted by length, and the cost of warps; and the rows
    in each bin. */
 #include "view_rows.h"
+#include "base/text.h"
+#include "session/matrix.h"
+#include "session/session.h"
 #include "ui/cmd_view.h"
 #include "ui/draw.h"
 #include "ui/term.h"
 #include "ui/view.h"
 #include "view_state.h"
-#include "session/matrix.h"
-#include "session/session.h"
-#include "base/text.h"
 
 #include <math.h>
 #include <string.h>

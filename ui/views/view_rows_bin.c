@@ -1,9 +1,9 @@
 /* The rows or warps of the chosen bin. */
+#include "base/text.h"
+#include "matrix/csr.h"
 #include "ui/canvas.h"
 #include "view_rows.h"
 #include "view_state.h"
-#include "matrix/csr.h"
-#include "base/text.h"
 
 /* The bins that can be chosen: row lengths or warp costs. */
 void rows_bins(const struct view_state *st, struct histogram *g)

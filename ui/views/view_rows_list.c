@@ -1,9 +1,9 @@
 /* Bins of rows or warps as a list with bars. */
+#include "base/text.h"
 #include "ui/draw.h"
 #include "ui/figure.h"
 #include "view_rows.h"
 #include "view_state.h"
-#include "base/text.h"
 
 #include <math.h>
 

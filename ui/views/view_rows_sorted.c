@@ -1,11 +1,11 @@
 /* The rows sorted by length, as a curve. */
+#include "base/text.h"
+#include "matrix/csr.h"
 #include "ui/draw.h"
 #include "ui/figure.h"
 #include "ui/plot.h"
 #include "view_rows.h"
 #include "view_state.h"
-#include "matrix/csr.h"
-#include "base/text.h"
 
 #include <math.h>
 

@@ -1,15 +1,15 @@
 /* The life of one multiprocessor: a line per warp slot, time from left to right, and below it why no warp was ready. */
+#include "advice/sm_lives.h"
+#include "base/precision.h"
+#include "base/text.h"
+#include "machine/kernel.h"
+#include "session/matrix.h"
+#include "session/session.h"
 #include "ui/draw.h"
 #include "ui/figure.h"
 #include "ui/term.h"
 #include "ui/view.h"
 #include "view_state.h"
-#include "base/text.h"
-#include "base/precision.h"
-#include "machine/kernel.h"
-#include "session/matrix.h"
-#include "session/session.h"
-#include "advice/sm_lives.h"
 
 #include <math.h>
 #include <string.h>

@@ -1,19 +1,19 @@
 /* A running solve: the residual by iteration on a log scale, its rate, and where the time goes. */
 #include "view_solve.h"
-#include "ui/draw.h"
-#include "ui/figure.h"
-#include "ui/view.h"
-#include "view_state.h"
+#include "base/text.h"
 #include "commands/cmd_solve.h"
-#include "machine/device.h"
 #include "formats/format.h"
+#include "machine/device.h"
 #include "machine/kernel.h"
 #include "machine/mat.h"
 #include "session/matrix.h"
 #include "session/session.h"
 #include "solvers/solve.h"
 #include "solvers/solver.h"
-#include "base/text.h"
+#include "ui/draw.h"
+#include "ui/figure.h"
+#include "ui/view.h"
+#include "view_state.h"
 
 #include <math.h>
 #include <string.h>

@@ -1,10 +1,10 @@
 /* The figures below the plot: progress, cost and preconditioner. */
-#include "ui/canvas.h"
-#include "view_solve.h"
+#include "base/text.h"
 #include "machine/device.h"
 #include "solvers/precond.h"
 #include "solvers/solve.h"
-#include "base/text.h"
+#include "ui/canvas.h"
+#include "view_solve.h"
 
 #include <math.h>
 

@@ -1,12 +1,12 @@
 /* The keys of the solve view. The keys act on a running solve by setting its fields; solve_drive does the steps. */
+#include "base/numeral.h"
+#include "session/session.h"
+#include "solvers/precond.h"
+#include "solvers/solve.h"
+#include "solvers/solver.h"
 #include "ui/term.h"
 #include "view_solve.h"
 #include "view_state.h"
-#include "base/numeral.h"
-#include "solvers/precond.h"
-#include "session/session.h"
-#include "solvers/solve.h"
-#include "solvers/solver.h"
 
 #include <math.h>
 #include <string.h>

@@ -1,10 +1,10 @@
 /* The residual by iteration, on a log scale. */
+#include "base/text.h"
+#include "solvers/solve.h"
 #include "ui/draw.h"
 #include "ui/figure.h"
 #include "ui/plot.h"
 #include "view_solve.h"
-#include "solvers/solve.h"
-#include "base/text.h"
 
 #include <math.h>
 

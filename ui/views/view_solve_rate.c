@@ -1,6 +1,6 @@
 /* How fast a solve converges, and how long it will take. */
-#include "view_solve.h"
 #include "solvers/solve.h"
+#include "view_solve.h"
 
 #include <math.h>
 

@@ -1,12 +1,12 @@
 /* What a solve reveals about the spectrum: Ritz values and condition. */
 #include <stdio.h>
 
-#include "view_solve.h"
-#include "view_state.h"
 #include "base/clock.h"
 #include "base/mem.h"
 #include "solvers/solve.h"
 #include "solvers/solver.h"
+#include "view_solve.h"
+#include "view_state.h"
 
 #include <math.h>
 

@@ -1,11 +1,5 @@
 /* The predicted gain of several GPUs over one, for a product and for an iteration of cg: both scales are logarithms to
    the base 2, and a dotted line is the ideal. */
-#include "ui/draw.h"
-#include "ui/figure.h"
-#include "ui/plot.h"
-#include "ui/term.h"
-#include "ui/view.h"
-#include "view_state.h"
 #include "base/text.h"
 #include "machine/kernel.h"
 #include "microscope/link.h"
@@ -13,6 +7,12 @@
 #include "parts/partition.h"
 #include "session/matrix.h"
 #include "session/session.h"
+#include "ui/draw.h"
+#include "ui/figure.h"
+#include "ui/plot.h"
+#include "ui/term.h"
+#include "ui/view.h"
+#include "view_state.h"
 
 #include <math.h>
 

@@ -1,15 +1,15 @@
 /* The picture of a matrix: braille dots show where the nonzeros are, and their colour shows the density. Zooming in
    shows single elements. */
 #include "view_spy.h"
+#include "advice/traced.h"
+#include "base/err.h"
+#include "base/text.h"
 #include "ui/cmd_view.h"
 #include "ui/draw.h"
 #include "ui/figure.h"
 #include "ui/paint.h"
 #include "ui/term.h"
 #include "view_state.h"
-#include "base/err.h"
-#include "base/text.h"
-#include "advice/traced.h"
 
 #include <math.h>
 #include <string.h>

@@ -5,11 +5,11 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "ui/canvas.h"
-#include "ui/view.h"
 #include "matrix/cell_values.h"
 #include "matrix/density.h"
 #include "matrix/window.h"
+#include "ui/canvas.h"
+#include "ui/view.h"
 
 struct csr;
 struct matrix;

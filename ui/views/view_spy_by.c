@@ -1,9 +1,9 @@
 /* What the colours of the picture show: the share of nonzeros, the signs, the largest |a|, or the owners. */
-#include "view_spy.h"
-#include "view_state.h"
 #include "base/err.h"
 #include "session/matrix.h"
 #include "session/parting.h"
+#include "view_spy.h"
+#include "view_state.h"
 
 #include <stdio.h>
 #include <string.h>

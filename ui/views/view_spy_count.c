@@ -1,11 +1,11 @@
 /* The counts of the picture. The counts are computed immediately if that is quick; otherwise, they are first sampled,
    and then computed while no key comes. */
-#include "view_spy.h"
-#include "view_state.h"
-#include "session/matrix.h"
 #include "base/loop.h"
 #include "base/mem.h"
+#include "session/matrix.h"
 #include "session/session.h"
+#include "view_spy.h"
+#include "view_state.h"
 
 #include <string.h>
 

@@ -1,14 +1,14 @@
 /* The picture on the canvas: frame, axes, dots or elements, legend, cursor and status. */
-#include "ui/draw.h"
-#include "ui/figure.h"
-#include "view_spy.h"
-#include "view_state.h"
+#include "advice/traced.h"
 #include "base/text.h"
 #include "report/listing.h"
 #include "session/matrix.h"
 #include "session/parting.h"
 #include "session/session.h"
-#include "advice/traced.h"
+#include "ui/draw.h"
+#include "ui/figure.h"
+#include "view_spy.h"
+#include "view_state.h"
 
 #include <math.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 /* Fit a window of a matrix to the characters of a screen. */
-#include "view_spy.h"
 #include "matrix/csr.h"
+#include "view_spy.h"
 
 #include <math.h>
 

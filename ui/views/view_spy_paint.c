@@ -1,12 +1,12 @@
 /* The picture of a matrix in a file: a cell of counts is one or more pixels. */
-#include "ui/draw.h"
-#include "ui/figure.h"
-#include "ui/paint.h"
-#include "view_spy.h"
 #include "base/err.h"
 #include "base/mem.h"
 #include "base/text.h"
 #include "session/matrix.h"
+#include "ui/draw.h"
+#include "ui/figure.h"
+#include "ui/paint.h"
+#include "view_spy.h"
 
 #include <math.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 /* The characters of the picture: which dots are set, and how dense each character is, or what its values are. */
-#include "view_spy.h"
 #include "base/mem.h"
+#include "view_spy.h"
 
 #include <math.h>
 #include <string.h>

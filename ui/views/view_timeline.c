@@ -1,10 +1,5 @@
 /* The last timeline: for each member of a device, its phases as a bar, by time or, on the emulator, by the sectors that
    they access. */
-#include "ui/draw.h"
-#include "ui/figure.h"
-#include "ui/term.h"
-#include "ui/view.h"
-#include "view_state.h"
 #include "base/text.h"
 #include "formats/format.h"
 #include "machine/device.h"
@@ -12,6 +7,11 @@
 #include "machine/member_rows.h"
 #include "report/output_timeline.h"
 #include "session/session.h"
+#include "ui/draw.h"
+#include "ui/figure.h"
+#include "ui/term.h"
+#include "ui/view.h"
+#include "view_state.h"
 
 #include <math.h>
 #include <stdio.h>

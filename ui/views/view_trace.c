@@ -1,14 +1,14 @@
 /* One warp under the microscope: what its lanes do over time, the source of the current step, the elements that the
    warp works on, and the sectors that it requests, divided into useful bytes, padding and waste. */
 #include "view_trace.h"
+#include "advice/traced.h"
+#include "base/err.h"
+#include "base/text.h"
+#include "machine/kernel.h"
+#include "microscope/tracing.h"
 #include "ui/draw.h"
 #include "ui/view.h"
 #include "view_state.h"
-#include "base/err.h"
-#include "machine/kernel.h"
-#include "base/text.h"
-#include "advice/traced.h"
-#include "microscope/tracing.h"
 
 #include <string.h>
 

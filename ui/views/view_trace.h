@@ -5,9 +5,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "machine/microscope.h"
 #include "ui/canvas.h"
 #include "ui/view.h"
-#include "machine/microscope.h"
 
 struct session;
 struct trace_sums;

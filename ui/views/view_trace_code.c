@@ -1,7 +1,7 @@
 /* The source around the current step, with its access marked. */
+#include "microscope/tracing.h"
 #include "ui/draw.h"
 #include "view_trace.h"
-#include "microscope/tracing.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,13 +1,13 @@
 /* The shared cursor in the trace view: finding the step and the lane that work on an element. If another pane moved the
    cursor, the search runs while no key comes, because a warp may have many steps, and it continues in the warp that has
    the row. */
+#include "microscope/tracing.h"
+#include "session/session.h"
 #include "ui/explorer.h"
 #include "ui/screen.h"
 #include "ui/view.h"
 #include "view_state.h"
 #include "view_trace.h"
-#include "microscope/tracing.h"
-#include "session/session.h"
 
 #include <stdlib.h>
 

@@ -1,18 +1,18 @@
 /* The keys of the trace view. */
+#include "advice/traced.h"
+#include "base/err.h"
+#include "base/registry.h"
+#include "base/text.h"
+#include "formats/format.h"
+#include "lu/lu.h"
+#include "machine/device.h"
+#include "machine/kernel.h"
+#include "microscope/tracing.h"
+#include "session/product.h"
 #include "ui/screen.h"
 #include "ui/term.h"
 #include "view_state.h"
 #include "view_trace.h"
-#include "machine/device.h"
-#include "base/err.h"
-#include "base/registry.h"
-#include "formats/format.h"
-#include "lu/lu.h"
-#include "machine/kernel.h"
-#include "session/product.h"
-#include "base/text.h"
-#include "advice/traced.h"
-#include "microscope/tracing.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /* The grid of steps and lanes, and next to it a table of what each lane does in the current step. */
+#include "microscope/tracing.h"
 #include "ui/draw.h"
 #include "view_trace.h"
-#include "microscope/tracing.h"
 
 #include <string.h>
 

@@ -1,8 +1,8 @@
 /* What the current step requests: its lanes, and the sectors or banks. */
-#include "ui/draw.h"
-#include "view_trace.h"
 #include "base/text.h"
 #include "microscope/tracing.h"
+#include "ui/draw.h"
+#include "view_trace.h"
 
 /* Text such as ", 3-way conflict: 3 lanes add to y[2]". The text names the element that the most lanes
    update, or the first of several such elements. */

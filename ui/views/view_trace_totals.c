@@ -1,7 +1,7 @@
 /* The legend, the totals up to the current step, and a description of the chosen lane. */
-#include "view_trace.h"
 #include "base/text.h"
 #include "microscope/tracing.h"
+#include "view_trace.h"
 
 #include <string.h>
 
