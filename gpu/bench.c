@@ -22,7 +22,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { REPS_MOST = 1000, BATCH_MOST = 64 };
+enum { REPS_MAX = 1000, BATCH_MAX = 64 };
 static const double BATCH_US = 10000, SLOW_US = 50000;
 
 /* How long a kernel is timed, by its time as a multiple of the fastest one so far: launches before the timed ones, so
@@ -358,7 +358,7 @@ static int at_most(double wanted, int least, int most)
 /* Measure us[0..reps-1] in short batches, so that the user can cancel between them. */
 static bool repeat(const struct timed *t, int reps, double estimate, struct watch *w, double *us, struct err *e)
 {
-    int batch = at_most(BATCH_US / (estimate + 1), 1, BATCH_MOST);
+    int batch = at_most(BATCH_US / (estimate + 1), 1, BATCH_MAX);
     for (int done = 0; done < reps; done += batch) {
         if (!watch_tick(w, t->name, done, reps, e)) return false;
         if (!times_of(t, reps - done < batch ? reps - done : batch, us + done, e)) return false;
@@ -373,7 +373,7 @@ bool bench_times(const struct timed *t, int *reps, struct watch *w, double *medi
     double estimate = t->before_us;
     if (!emulated && !warm_up(t, (*reps ? efforts : effort_of(t, estimate))->warm_ups, &estimate, e)) return false;
     const struct effort *f = effort_of(t, estimate);
-    if (!*reps) *reps = emulated ? 1 : at_most(f->budget_us / (estimate + 0.1), f->least, REPS_MOST);
+    if (!*reps) *reps = emulated ? 1 : at_most(f->budget_us / (estimate + 0.1), f->least, REPS_MAX);
     double *us = mem_new(*reps, sizeof *us, "the times of a bench", e);
     bool ok = us && repeat(t, *reps, estimate, w, us, e);
     if (ok) *median = times_median(*reps, us, spread);

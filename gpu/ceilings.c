@@ -11,7 +11,7 @@
 enum { REPS = 10, LAUNCHES = 50, LANES_A_UNIT = 2048, FAR = 16, HOST_FAR = 4 };
 /* A vector of this many doubles, 16 kB, fits into an L1 cache; reading it REREADS times takes about 0.3 ms. */
 enum { IN_L1 = 2048, REREADS = 512 };
-static const int64_t MOST = (int64_t)1 << 29; /* maximum size, in bytes, of a vector larger than the cache */
+static const int64_t MAX = (int64_t)1 << 29; /* maximum size, in bytes, of a vector larger than the cache */
 
 struct probe {
     struct device *dev;
@@ -134,7 +134,7 @@ static bool plan(struct probe *p, struct err *e)
     bool host = p->dev->kind == DEV_CPU;
     int64_t left, total;
     if (!m->start(p->dev, e) || !p->dev->ops->memory(p->dev, &left, &total, e)) return false;
-    int64_t cache = m->cache(p->dev), far = cache * (host ? HOST_FAR : FAR), bytes = far < MOST ? far : MOST;
+    int64_t cache = m->cache(p->dev), far = cache * (host ? HOST_FAR : FAR), bytes = far < MAX ? far : MAX;
     p->n = power_of_two_below((bytes < left / 8 ? bytes : left / 8) / 8);
     p->copied = host ? p->n / 2 : p->n;
     p->small = power_of_two_below(cache / 2 / 8);

@@ -61,8 +61,8 @@
 #define FULL_MASK 0xffffffffu
 
 /* Bytes of shared memory per block: SHARED arrays have at most SHARED_PLAIN bytes together, and a launch gives at most
-   SHARED_GIVEN_MOST bytes for SHARED_GIVEN. A block of an H100 or H200 may have 227 KB, one of an A100 163 KB. */
-enum { SHARED_PLAIN = 48 * 1024, SHARED_GIVEN_MOST = 224 * 1024 };
+   SHARED_GIVEN_MAX bytes for SHARED_GIVEN. A block of an H100 or H200 may have 227 KB, one of an A100 163 KB. */
+enum { SHARED_PLAIN = 48 * 1024, SHARED_GIVEN_MAX = 224 * 1024 };
 /* The maximum number of blocks in a cluster, on devices that have clusters. */
 enum { CLUSTER_BLOCKS = 16 };
 

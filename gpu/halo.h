@@ -35,11 +35,11 @@ struct halo_push {
     const int *send;
     const void *x;
     int targets;
-    int64_t first[MEMBERS_MOST + 1];
-    void *to[MEMBERS_MOST];
-    int64_t odd[MEMBERS_MOST];
+    int64_t first[MEMBERS_MAX + 1];
+    void *to[MEMBERS_MAX];
+    int64_t odd[MEMBERS_MAX];
     int flags; /* the members whose flag `rank` is set to the number of the product afterwards */
-    unsigned *flag[MEMBERS_MOST];
+    unsigned *flag[MEMBERS_MAX];
     struct halo_number number;
     unsigned *ticket;
 };

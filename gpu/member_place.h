@@ -12,8 +12,8 @@
 extern "C" {
 #endif
 
-/* MAIL_MOST: sums that a member sends at a time; gmres has one for each column of its basis. */
-enum { MEMBERS_MOST = SPLIT_MOST, MAIL_MOST = 512 };
+/* MAIL_MAX: sums that a member sends at a time; gmres has one for each column of its basis. */
+enum { MEMBERS_MAX = SPLIT_MAX, MAIL_MAX = 512 };
 
 /* A sum is sent as two words, each with half of the bits of the sum below the number of the exchange. A word is stored
    as a whole: a receiver that finds the number in both words has the sum, and needs no flag. */
@@ -35,10 +35,10 @@ struct seat {
                         count, so that a graph that is replayed counts, too. */
     unsigned epoch;  /* without peers, the host counts: the last exchange before this operation */
     double *part;    /* on this member: the sums of its thread blocks */
-    mail_word *box;  /* on this member: its mailbox of MAIL_MOST sums for each member, twice (see mail_slot) */
+    mail_word *box;  /* on this member: its mailbox of MAIL_MAX sums for each member, twice (see mail_slot) */
     int *late;       /* on this member: where launches report sums that did not come */
     int targets;     /* mailboxes that this member writes to */
-    mail_word *to[MEMBERS_MOST];
+    mail_word *to[MEMBERS_MAX];
 };
 
 /* The first sum of member `rank` in a mailbox, in exchange number `epoch`. Two exchanges use different mailboxes,
@@ -49,7 +49,7 @@ __host__ __device__
     static inline int64_t
     mail_slot(int members, unsigned epoch, int rank)
 {
-    return ((int64_t)(epoch % 2) * members + rank) * MAIL_MOST;
+    return ((int64_t)(epoch % 2) * members + rank) * MAIL_MAX;
 }
 
 /* What `late` reports. */

@@ -90,7 +90,7 @@ struct problem {
 
 double spmm_x(int64_t row, int vector, enum type real)
 {
-    uint64_t state = (uint64_t)row * SPMM_VECTORS_MOST + (uint64_t)vector;
+    uint64_t state = (uint64_t)row * SPMM_VECTORS_MAX + (uint64_t)vector;
     double v = random_unit(&state);
     return real == T_F32 ? (double)(float)v : v;
 }

@@ -11,7 +11,7 @@
 #include <string.h>
 
 enum {
-    THREADS_MOST = 8,    /* more threads do not fill a buffer faster */
+    THREADS_MAX = 8,     /* more threads do not fill a buffer faster */
     SHARE = 1 << 18,     /* bytes that a thread copies at a time */
     ROOM_FOR_OTHERS = 16 /* page-locked memory is taken only if this many times as much memory is available */
 };
@@ -67,7 +67,7 @@ bool staging_takes(struct staging *s, struct device *d, const struct transfer_op
 
 static void copy_by_threads(void *to, const void *from, int64_t bytes)
 {
-    int threads = omp_get_max_threads() < THREADS_MOST ? omp_get_max_threads() : THREADS_MOST;
+    int threads = omp_get_max_threads() < THREADS_MAX ? omp_get_max_threads() : THREADS_MAX;
 #pragma omp parallel for num_threads(threads) if (bytes > SHARE)
     for (int64_t at = 0; at < bytes; at += SHARE)
         memcpy((char *)to + at, (const char *)from + at, (size_t)(bytes - at < SHARE ? bytes - at : SHARE));

@@ -18,7 +18,7 @@ SRC = ["base", "matrix", "parts", "formats", "machine", "files", "solvers", "ran
        "commands"]
 BESIDE = {("lessons", "commands")}  # rooms that must not use each other
 SCREEN_OR_GPU = re.compile(r"(n?curses|ncursesw|readline|term|cuda|cusparse|cublas|cusolver)")
-CYCLE_MOST = 3
+CYCLE_MAX = 3
 
 
 def room_of(path):
@@ -151,7 +151,7 @@ def cycles(uses):
     for v in sorted(uses):
         if v not in index:
             visit(v)
-    return [g for g in found if len(g) > CYCLE_MOST]
+    return [g for g in found if len(g) > CYCLE_MAX]
 
 
 def main():

@@ -55,9 +55,9 @@ static int zero_ticks(const struct ruler *r, int most, double *tick)
     return n + power_ticks(&above, most > n + 1 ? most - n : 1, tick + n);
 }
 
-int ruler_ticks(const struct ruler *r, int most, double tick[TICKS_MOST])
+int ruler_ticks(const struct ruler *r, int most, double tick[TICKS_MAX])
 {
-    if (most >= TICKS_MOST) most = TICKS_MOST - 1;
+    if (most >= TICKS_MAX) most = TICKS_MAX - 1;
     if (most < 2) most = 2;
     if (!(r->high > r->low)) return tick[0] = r->low, 1;
     return r->kind <= RULER_WHOLE ? even_ticks(r, most, tick)
@@ -90,7 +90,7 @@ static int most_across(const struct ruler *r, double w)
 
 void axis_across(struct figure *f, const struct ruler *r, double x, double y, double w, double h, const char *name)
 {
-    double tick[TICKS_MOST];
+    double tick[TICKS_MAX];
     char text[64];
     int n = ruler_ticks(r, most_across(r, w), tick);
     for (int k = 0; k < n; k++) {
@@ -113,7 +113,7 @@ void axis_below_bars(struct figure *f, const struct ruler *r, double x, int y, i
 /* end: 1 if the lowest number is at the lower end of the axis, 0 if it is at the upper end. */
 static void axis_aside(struct figure *f, const struct ruler *r, double x, double y, double h, double w, int end)
 {
-    double tick[TICKS_MOST];
+    double tick[TICKS_MAX];
     char text[64];
     int n = ruler_ticks(r, (int)(h / 1.5) + 1, tick);
     for (int k = 0; k < n; k++) {

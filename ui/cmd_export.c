@@ -57,7 +57,7 @@ bool size_read(const char *text, int w_least, int h_least, int most, int *w, int
 
 static bool size_of(const struct args *a, struct export *x, struct err *e)
 {
-    return size_read(arg(a, "size"), EXPORT_WIDTH_LEAST, EXPORT_HEIGHT_LEAST, EXPORT_MOST, &x->w, &x->h, e);
+    return size_read(arg(a, "size"), EXPORT_WIDTH_MIN, EXPORT_HEIGHT_MIN, EXPORT_MAX, &x->w, &x->h, e);
 }
 
 bool export_write(const char *path, bool force, const char *data, size_t n, struct err *e)

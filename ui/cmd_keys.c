@@ -25,7 +25,7 @@ static bool read_keys(const struct args *a, struct presses *all, struct err *e)
 static bool stage_of(const struct args *a, struct stage *g, struct err *e)
 {
     const char *colours = arg(a, "colours");
-    if (!size_read(arg(a, "size"), 1, 1, STAGE_MOST, &g->w, &g->h, e)) return false;
+    if (!size_read(arg(a, "size"), 1, 1, STAGE_MAX, &g->w, &g->h, e)) return false;
     return !colours || colours_find(colours, &g->colours);
 }
 

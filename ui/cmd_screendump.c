@@ -130,7 +130,7 @@ const struct command command_screendump = {
 static bool run_last(struct session *s, const struct args *a, struct err *e)
 {
     int w = 0, h = 0;
-    if (!size_read(arg(a, "size"), EXPORT_WIDTH_LEAST, EXPORT_HEIGHT_LEAST, EXPORT_MOST, &w, &h, e)) return false;
+    if (!size_read(arg(a, "size"), EXPORT_WIDTH_MIN, EXPORT_HEIGHT_MIN, EXPORT_MAX, &w, &h, e)) return false;
     if (!s->front) return fail(e, E_UNSUPPORTED, "there is no screen to draw on");
     return screen_draw_again(s, w, h, e);
 }

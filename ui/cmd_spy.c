@@ -13,14 +13,14 @@
 #include "view.h"
 
 /* The smallest picture has room for the longest row number. In JSON and CSV, the number of cells is not limited. */
-enum { WIDTH_LEAST = 25, HEIGHT_LEAST = 7, SIDE_MOST = 4096 };
+enum { WIDTH_MIN = 25, HEIGHT_MIN = 7, SIDE_MAX = 4096 };
 
 static bool size_arg(const struct args *a, const char *key, const char *unit, int least, int *v, struct err *e)
 {
     int64_t n = arg_int(a, key, *v);
     *v = (int)n;
-    if (n >= least && n <= SIDE_MOST) return true;
-    return fail(e, E_USAGE, "%s %lld: a picture has %d to %d %s", key, (long long)n, least, SIDE_MOST, unit);
+    if (n >= least && n <= SIDE_MAX) return true;
+    return fail(e, E_USAGE, "%s %lld: a picture has %d to %d %s", key, (long long)n, least, SIDE_MAX, unit);
 }
 
 /* Entries of A in h x w cells; cell row y begins at matrix row first_of(A->rows, h, y). */
@@ -143,8 +143,8 @@ static bool run_spy(struct session *s, const struct args *a, struct err *e)
     if (!m) return false;
     bool text = out_mode(s->out) == OUT_TEXT;
     int w = 80, h = 24;
-    if (!size_arg(a, "width", "columns", text ? WIDTH_LEAST : 1, &w, e)) return false;
-    if (!size_arg(a, "height", "rows", text ? HEIGHT_LEAST : 1, &h, e)) return false;
+    if (!size_arg(a, "width", "columns", text ? WIDTH_MIN : 1, &w, e)) return false;
+    if (!size_arg(a, "height", "rows", text ? HEIGHT_MIN : 1, &h, e)) return false;
     struct view_state *st = s->front ? screen_view_state(s, &view_spy) : NULL;
     enum spy_by by;
     if (!choose_by(a, m, st, &by, e)) return false;

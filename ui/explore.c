@@ -110,7 +110,7 @@ void explore_turn_to(struct session *s, const struct view *v)
 void explore_arranged(struct session *s)
 {
     struct explorer *x = screen_explorer(s);
-    const struct view *shown[PANES_MOST];
+    const struct view *shown[PANES_MAX];
     split_fit(&x->split, explorer_area(x->w, x->h));
     for (int i = 0, n = explorer_visible(s, shown); i < n; i++) {
         struct err e = {0};
@@ -467,7 +467,7 @@ bool explore_key(struct session *s, int key)
 {
     struct explorer *x = screen_explorer(s);
     const struct view_state *st = screen_view_state(s, x->pane);
-    bool small = x->w < WIDTH_LEAST || x->h < HEIGHT_LEAST;
+    bool small = x->w < WIDTH_MIN || x->h < HEIGHT_MIN;
     if (key < 0 || key == UI_RESIZE) return true;
     explorer_stale(s, x->pane);
     if (x->typing) return x->pending = 0, type(s, key), !s->quit && !leaves(x->pending);

@@ -8,7 +8,7 @@
 struct explorer;
 
 /* LISTED_FROM: screens of at least this many lines have a line that lists the panes. */
-enum { LISTED_FROM = 14, WIDTH_LEAST = 20, HEIGHT_LEAST = 5, WORD_LINES = 5, WHEEL_LINES = 3 };
+enum { LISTED_FROM = 14, WIDTH_MIN = 20, HEIGHT_MIN = 5, WORD_LINES = 5, WHEEL_LINES = 3 };
 
 /* Fill `pane` with the panes in order; returns their number. */
 int explorer_panes(const struct session *s, const struct view *pane[VIEWS_MAX]);

@@ -228,7 +228,7 @@ static void draw_with_pixels(struct canvas *c, struct session *s, const struct v
 static void place_image(struct explorer *x, const struct view *v, int x0, int y0)
 {
     const struct image *im = &explorer_picture(x, v)->image;
-    if (!im->bytes || x->no_pixels || x->images == PANES_MOST) return;
+    if (!im->bytes || x->no_pixels || x->images == PANES_MAX) return;
     struct image *placed = &x->placed[x->images];
     *placed = *im;
     placed->at.x += x0;
@@ -259,7 +259,7 @@ static const struct pane_picture *picture_of(struct session *s, const struct vie
 static void draw_panes(struct canvas *c, struct session *s)
 {
     struct explorer *x = screen_explorer(s);
-    int pane[PANES_MOST], n = split_panes(&x->split, pane);
+    int pane[PANES_MAX], n = split_panes(&x->split, pane);
     explorer_draw_borders(c, &x->split);
     for (int i = 0; i < n; i++) {
         const struct split_node *k = &x->split.node[pane[i]];
@@ -299,7 +299,7 @@ void explore_draw(struct canvas *c, struct session *s)
     struct explorer *x = screen_explorer(s);
     x->w = c->w;
     x->h = c->h;
-    if (c->w < WIDTH_LEAST || c->h < HEIGHT_LEAST) {
+    if (c->w < WIDTH_MIN || c->h < HEIGHT_MIN) {
         canvas_text(c, 0, 0, ST_PLAIN, "too small");
         return;
     }

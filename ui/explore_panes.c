@@ -27,7 +27,7 @@ static int list_length(struct session *s, const struct view *list[VIEWS_MAX])
 }
 
 /* Fill `list` with the views of `view all`, the most useful first. */
-static int best_views(struct session *s, const struct view *list[PANES_MOST])
+static int best_views(struct session *s, const struct view *list[PANES_MAX])
 {
     const struct view *all[VIEWS_MAX];
     int n = 0, count = list_length(s, all);
@@ -42,7 +42,7 @@ static int best_views(struct session *s, const struct view *list[PANES_MOST])
 }
 
 /* Fill `list` with the views of a list such as "spy,trace"; each view is shown once. Returns their number, or 0. */
-static int read_names(const char *names, const struct view *list[PANES_MOST], struct err *e)
+static int read_names(const char *names, const struct view *list[PANES_MAX], struct err *e)
 {
     int n = 0;
     for (const char *at = names; *at; at += *at == ',') {
@@ -52,7 +52,7 @@ static int read_names(const char *names, const struct view *list[PANES_MOST], st
         const struct view *v = view_find(name);
         if (!v) return fail(e, E_USAGE, "there is no view `%s`; `help view` lists the views", name);
         while (k < n && list[k] != v) k++;
-        if (k == PANES_MOST) return fail(e, E_LIMIT, "more than %d views do not fit on one screen", +PANES_MOST);
+        if (k == PANES_MAX) return fail(e, E_LIMIT, "more than %d views do not fit on one screen", +PANES_MAX);
         list[k] = v;
         if (k == n) n++;
         at += length;
@@ -62,7 +62,7 @@ static int read_names(const char *names, const struct view *list[PANES_MOST], st
 
 bool explorer_arrange(struct session *s, const char *names, struct rect area, struct split *made, struct err *e)
 {
-    const struct view *list[PANES_MOST] = {views[0]};
+    const struct view *list[PANES_MAX] = {views[0]};
     bool all = !strcmp(names, "all");
     int n = all ? best_views(s, list) : read_names(names, list, e);
     if (!n && !all) return false;

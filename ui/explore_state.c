@@ -38,11 +38,11 @@ void explorer_show(struct explorer *x, const struct view *v)
     x->pane = v;
 }
 
-int explorer_visible(const struct session *s, const struct view *shown[PANES_MOST])
+int explorer_visible(const struct session *s, const struct view *shown[PANES_MAX])
 {
     const struct explorer *x = screen_explorer((struct session *)s);
     const struct split *t = &x->split;
-    int pane[PANES_MOST], n = x->on && split_shows_all(t) ? split_panes(t, pane) : 0;
+    int pane[PANES_MAX], n = x->on && split_shows_all(t) ? split_panes(t, pane) : 0;
     for (int i = 0; i < n; i++) shown[i] = t->node[pane[i]].view;
     if (n) return n;
     shown[0] = x->pane;
@@ -128,7 +128,7 @@ static enum work work_of(struct session *s, const struct view *v)
 
 enum work explorer_work(struct session *s)
 {
-    const struct view *shown[PANES_MOST];
+    const struct view *shown[PANES_MAX];
     enum work left = WORK_NONE;
     for (int i = 0, n = explorer_visible(s, shown); i < n && left == WORK_NONE; i++) left = work_of(s, shown[i]);
     return left;

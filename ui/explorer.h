@@ -36,11 +36,11 @@ struct explorer {
     struct split split;      /* all panes */
     struct pane_picture picture[VIEWS_MAX];
     struct trace_mark_at marked;
-    struct pixel_terminal pixels;    /* what the panes were drawn for; way PIXELS_OFF: text only */
-    bool as_text;                    /* draw without pixels, for a dump of the screen */
-    bool no_pixels;                  /* a picture failed, and the user was told why */
-    struct image placed[PANES_MOST]; /* the images of the visible panes, in cells of the screen; not owned */
-    const struct image *image[PANES_MOST];
+    struct pixel_terminal pixels;   /* what the panes were drawn for; way PIXELS_OFF: text only */
+    bool as_text;                   /* draw without pixels, for a dump of the screen */
+    bool no_pixels;                 /* a picture failed, and the user was told why */
+    struct image placed[PANES_MAX]; /* the images of the visible panes, in cells of the screen; not owned */
+    const struct image *image[PANES_MAX];
     int images;
     int64_t panes_drawn; /* number of times that a pane was drawn, for tests */
     int w, h;            /* size of the screen when it was last drawn */
@@ -64,7 +64,7 @@ struct explorer {
 /* Give the focus to the pane that shows v, or show v in the pane with the focus. */
 void explorer_show(struct explorer *x, const struct view *v);
 /* The views that the screen shows now; returns their number. */
-int explorer_visible(const struct session *s, const struct view *shown[PANES_MOST]);
+int explorer_visible(const struct session *s, const struct view *shown[PANES_MAX]);
 /* The picture of v has changed; NULL: all pictures. */
 void explorer_stale(struct session *s, const struct view *v);
 /* Do about a millisecond of background work of a visible view. */

@@ -13,7 +13,7 @@ struct session;
 struct view_state;
 
 enum export_kind { EXPORT_TXT, EXPORT_SVG, EXPORT_PNG, EXPORT_JSON, EXPORT_CSV };
-enum { EXPORT_WIDTH_LEAST = 40, EXPORT_HEIGHT_LEAST = 10, EXPORT_MOST = 400 };
+enum { EXPORT_WIDTH_MIN = 40, EXPORT_HEIGHT_MIN = 10, EXPORT_MAX = 400 };
 struct export
 {
     const struct view *view;

@@ -15,7 +15,7 @@ struct page {
     struct canvas c;
     struct figure figure;
     struct split split;
-    struct view_state state[PANES_MOST]; /* rasters of the figure belong to the states */
+    struct view_state state[PANES_MAX]; /* rasters of the figure belong to the states */
     int states;
 };
 
@@ -48,7 +48,7 @@ static bool draw_pane(struct session *s, const struct export *x, struct page *g,
 
 static bool draw_page(struct session *s, const struct export *x, struct page *g, struct err *e)
 {
-    int pane[PANES_MOST];
+    int pane[PANES_MAX];
     struct rect area = {0, 0, x->w, x->h};
     bool text = x->kind == EXPORT_TXT, ascii = text && s->front && s->front->ascii;
     if (!explorer_arrange(s, x->views, area, &g->split, e) || !canvas_new(&g->c, x->w, x->h, ascii, e)) return false;

@@ -68,10 +68,10 @@ struct ruler {
 };
 /* The position of v on the ruler, from 0 (low) to 1 (high), and never outside this range. */
 double ruler_at(const struct ruler *r, double v);
-enum { TICKS_MOST = 64 };
+enum { TICKS_MAX = 64 };
 /* Fill `tick` with round numbers between low and high; at most `most` steps lie between the first and the last number.
    Returns the number of ticks. */
-int ruler_ticks(const struct ruler *r, int most, double tick[TICKS_MOST]);
+int ruler_ticks(const struct ruler *r, int most, double tick[TICKS_MAX]);
 /* Draw a horizontal axis, w cells wide, with numbers below it and `name` below its right end. If h is above 0, thin
    lines, h cells long, go up from the ticks. The axis takes AXIS_LINES lines. */
 enum { AXIS_LINES = 2 };

@@ -20,7 +20,7 @@
 enum { ESCAPE = 27, ESCAPE_MS = 25, EVENTS = 8, WAITING = 80 };
 /* The cell of a VT340, which had the first sixels; used if the user requests pixels from a terminal whose cells are
    unknown. */
-enum { DEFAULT_CELL_WIDTH = 10, DEFAULT_CELL_HEIGHT = 20, CELL_MOST = 200 };
+enum { DEFAULT_CELL_WIDTH = 10, DEFAULT_CELL_HEIGHT = 20, CELL_MAX = 200 };
 
 /* Turns off every mouse protocol that ncurses may have turned on. */
 #define MOUSE_OFF "\033[?1006l\033[?1000l"
@@ -201,7 +201,7 @@ static void take(int code, bool bytes);
 
 /* ---- replies of the terminal ---- */
 
-enum { REPLY_MOST = 60 };
+enum { REPLY_MAX = 60 };
 /* A reply ends within this time, and a terminal that answers at all does so within ANSWER_US. If the full screen is
    left before, the prompt skips the answer (prompt.c). */
 static const double PAUSE_US = 50e3, ANSWER_US = 2e6;
@@ -220,7 +220,7 @@ static struct {
 
 /* The part of a reply that was read so far: [ or _ and what follows. */
 static struct {
-    char text[REPLY_MOST];
+    char text[REPLY_MAX];
     int n; /* 0: no reply is being read */
     bool bytes;
     double at_us; /* time of the last byte */
@@ -298,7 +298,7 @@ static void take_attributes(const char *text)
 
 static void take_cell_size(int w, int h)
 {
-    if (w < 1 || h < 1 || w > CELL_MOST || h > CELL_MOST || (w == pixels.cw && h == pixels.ch)) return;
+    if (w < 1 || h < 1 || w > CELL_MAX || h > CELL_MAX || (w == pixels.cw && h == pixels.ch)) return;
     pixels.cw = w;
     pixels.ch = h;
     if (pixels.phase == ANSWERED) add(UI_RESIZE, 0, 0);
@@ -340,7 +340,7 @@ static bool grow_reply(int code)
 {
     bool csi = *reply.text == '[', ends = csi && code >= 0x40 && code <= 0x7e;
     if (code >= KEY_MIN || (code < ' ' && code != ESCAPE) || code > 0x7e || (csi && code == ESCAPE) ||
-        reply.n + 1 >= REPLY_MOST)
+        reply.n + 1 >= REPLY_MAX)
         return end_reply(false), false;
     bool string_end = !csi && code == '\\' && reply.text[reply.n - 1] == ESCAPE;
     if (!csi && !string_end && reply.text[reply.n - 1] == ESCAPE) return end_reply(false), false;

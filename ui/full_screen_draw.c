@@ -48,7 +48,7 @@ static struct {
         uint64_t hash;
         enum pixel_way way;
         bool kept; /* the next frame shows it unchanged */
-    } image[IMAGES_MOST];
+    } image[IMAGES_MAX];
     int images;
 } shown;
 
@@ -439,7 +439,7 @@ static void put_image(const struct image *im)
 static bool put_images(const struct image *const *image, int n)
 {
     bool sent = false;
-    for (int i = 0; i < n && shown.images < IMAGES_MOST; i++) {
+    for (int i = 0; i < n && shown.images < IMAGES_MAX; i++) {
         if (find_shown(image[i])) continue;
         put_image(image[i]);
         sent = true;

@@ -20,10 +20,10 @@ static const char script[] = "exec 3<&1; full=0; ours=\n"
                              "sleep 0.1\n"
                              "case $ours in *\" $(stty -g <&3) \"*) stty \"$2\" <&3;; esac\n";
 
-enum { MODES_SIZE = 400, MODES_MOST = 8 };
+enum { MODES_SIZE = 400, MODES_MAX = 8 };
 
 static int to_guard = -1;
-static char known[MODES_MOST][MODES_SIZE]; /* modes that need not be sent to the guardian: the modes to restore, and the
+static char known[MODES_MAX][MODES_SIZE]; /* modes that need not be sent to the guardian: the modes to restore, and the
                                               modes that were sent already */
 static int nknown;
 
@@ -119,7 +119,7 @@ void guard(bool on)
 void guard_modes(const struct termios *now)
 {
     char line[MODES_SIZE + 1];
-    if (to_guard < 0 || nknown == MODES_MOST) return;
+    if (to_guard < 0 || nknown == MODES_MAX) return;
     write_modes(now, line, MODES_SIZE);
     for (int i = 0; i < nknown; i++)
         if (!strcmp(known[i], line)) return;

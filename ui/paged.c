@@ -19,7 +19,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { HOLD_MOST = 64 << 20, HOLD_US = QUIET_US };
+enum { HOLD_MAX = 64 << 20, HOLD_US = QUIET_US };
 
 /* Static, because a process has one terminal. `text` holds the output since the last pause longer than HOLD_US. */
 static struct {
@@ -89,7 +89,7 @@ static ssize_t take(void *user, const char *bytes, size_t n)
 {
     (void)user;
     bool pages = !paged.session->lines.from && strcmp(option_value(paged.session, OPTION_PAGER), "off") != 0;
-    if (now_us() - paged.written_us > HOLD_US || paged.n > HOLD_MOST) paged_release();
+    if (now_us() - paged.written_us > HOLD_US || paged.n > HOLD_MAX) paged_release();
     paged.written_us = now_us();
     if (!pages || !reserve(n)) {
         paged_release();

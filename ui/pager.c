@@ -10,7 +10,7 @@
 #include <string.h>
 
 /* PLACE_FROM: screens of at least this width show which rows are on the screen. */
-enum { ESCAPE = 27, ROW_MOST = 4096, PLACE_FROM = 48 };
+enum { ESCAPE = 27, ROW_MAX = 4096, PLACE_FROM = 48 };
 
 /* ---- rows ---- */
 
@@ -119,14 +119,14 @@ static void move_to(struct pager *p, int first)
 }
 
 /* The text of a row, without escape sequences and without its line end. */
-static char *row_text(const struct pager *p, int row, char out[ROW_MOST])
+static char *row_text(const struct pager *p, int row, char out[ROW_MAX])
 {
     size_t n = 0, k;
     int columns;
     for (size_t at = p->row[row]; at < p->row[row + 1] && p->text[at] != '\n'; at += k) {
         k = character(p->text + at, p->row[row + 1] - at, &columns);
         bool shown = !escape_length(p->text + at, p->row[row + 1] - at) && (unsigned char)p->text[at] >= ' ';
-        if (!shown || n + k >= ROW_MOST) continue;
+        if (!shown || n + k >= ROW_MAX) continue;
         memcpy(out + n, p->text + at, k);
         n += k;
     }
@@ -138,7 +138,7 @@ static char *row_text(const struct pager *p, int row, char out[ROW_MOST])
 
 static void mark_matches(const struct pager *p, struct canvas *c, int y, const char *text)
 {
-    char before[ROW_MOST];
+    char before[ROW_MAX];
     size_t n = strlen(p->search);
     for (const char *at = text; n && !p->typing && (at = strcasestr(at, p->search)); at += n) {
         snprintf(before, sizeof before, "%.*s", (int)(at - text), text);
@@ -178,7 +178,7 @@ bool pager_scrolls(const struct pager *p)
 
 void pager_draw(struct pager *p, struct canvas *c)
 {
-    char text[ROW_MOST];
+    char text[ROW_MAX];
     pager_fit(p, c->w - 2 * p->margin, c->h);
     for (int y = 0; y < page(p) && p->first + y < p->rows; y++) {
         draw_fill(c, 0, y, c->w, ST_PLAIN, ' ');
@@ -202,7 +202,7 @@ static int place(const struct pager *p)
    first row that contains it. */
 static void seek(struct pager *p, int from, int by)
 {
-    char text[ROW_MOST];
+    char text[ROW_MAX];
     if (!p->search[0]) {
         snprintf(p->message, sizeof p->message, "/ begins a search");
         return;

@@ -29,7 +29,7 @@ struct image {
     char *bytes;     /* what the terminal receives at the first cell; owned */
     int64_t n;
 };
-enum { CLEAR_PIXEL = -1, IMAGES_MOST = 8 };
+enum { CLEAR_PIXEL = -1, IMAGES_MAX = 8 };
 
 /* Paint the shapes of f, whose origin is at cell (0, 0) of a pane of w x h cells; im->at becomes the smallest rectangle
    of cells that contains the shapes. Nothing is painted if the image shows the same already. */

@@ -29,7 +29,7 @@
 #include <readline/history.h>
 #include <readline/readline.h>
 
-enum { HISTORY_MOST = 5000, HISTORY_BYTES = 4 << 20 };
+enum { HISTORY_MAX = 5000, HISTORY_BYTES = 4 << 20 };
 
 /* Static, because readline passes no user argument to callbacks. */
 static struct session *session;
@@ -116,7 +116,7 @@ static void history_shorten(void)
     struct stat st;
     if (!history_file[0] || stat(history_file, &st) || !S_ISREG(st.st_mode)) return;
     if (st.st_size > HISTORY_BYTES) cut_file(st.st_size);
-    history_truncate_file(history_file, HISTORY_MOST);
+    history_truncate_file(history_file, HISTORY_MAX);
 }
 
 static void history_keep(const char *line)
@@ -239,7 +239,7 @@ void prompt_open(struct session *s)
     rl_getc_function = byte_of;
     rl_completer_word_break_characters = " \t\n;\"'>|";
     using_history();
-    stifle_history(HISTORY_MOST);
+    stifle_history(HISTORY_MAX);
     history_load();
     rl_initialize();
     rl_variable_bind("enable-bracketed-paste", "off"); /* pasted lines run like typed lines */
@@ -315,14 +315,14 @@ static void suspend(void)
 
 /* ---- a line inside the full screen ---- */
 
-enum { WORDS_MOST = 200 };
+enum { PROMPT_WORDS_MAX = 200 };
 
 /* While a line is typed, readline reads these bytes and draws nothing. Readline's own functions are saved before and
    restored afterwards. */
 static struct {
     unsigned char byte[16];
     int bytes, next;
-    char *word[WORDS_MOST];
+    char *word[PROMPT_WORDS_MAX];
     int words;
     FILE *nowhere;
     rl_getc_func_t *getc;
@@ -366,7 +366,7 @@ static void keep_words(char **match, int n, int longest)
 {
     (void)longest;
     forget_words();
-    for (int i = 1; i <= n && inner.words < WORDS_MOST; i++)
+    for (int i = 1; i <= n && inner.words < PROMPT_WORDS_MAX; i++)
         if ((inner.word[inner.words] = mem_str(match[i], NULL))) inner.words++;
 }
 

@@ -16,7 +16,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { LINES_MOST = 32, KEYS_MOST = 64, LOOK_MS = 20 };
+enum { LINES_MAX = 32, KEYS_MAX = 64, LOOK_MS = 20 };
 
 /* Static, because a process has one terminal. */
 static struct {
@@ -25,8 +25,8 @@ static struct {
     atomic_int serves; /* enum beside; written under the screen lock */
     struct session *session;
     sem_t posted;
-    int key[KEYS_MOST], keys;
-    char *line[LINES_MOST];
+    int key[KEYS_MAX], keys;
+    char *line[LINES_MAX];
     int lines;
     struct beside_duty duty[BESIDE_PROMPT + 1];
 } beside = {.wake = -1};
@@ -50,7 +50,7 @@ static const struct beside_duty *duty_now(void)
 
 bool beside_queue(char *line)
 {
-    if (beside.lines == LINES_MOST) return mem_free(line), false;
+    if (beside.lines == LINES_MAX) return mem_free(line), false;
     beside.line[beside.lines++] = line;
     return true;
 }
@@ -78,7 +78,7 @@ bool beside_interrupted(void)
 
 void beside_post(int key)
 {
-    if (beside.keys == KEYS_MOST) return;
+    if (beside.keys == KEYS_MAX) return;
     beside.key[beside.keys++] = key;
     sem_post(&beside.posted);
 }

@@ -8,13 +8,13 @@
 
 /* The size at which a view shows all its parts; larger panes are no better. */
 enum { GOOD_WIDTH = 80, GOOD_HEIGHT = 24 };
-static const double QUALITY_LEAST = 0.7;
+static const double QUALITY_MIN = 0.7;
 
 /* ---- the tree ---- */
 
 static int new_node(struct split *t)
 {
-    for (int i = 0; i < NODES_MOST; i++)
+    for (int i = 0; i < PANE_NODES_MAX; i++)
         if (!t->node[i].used) return i;
     return NO_NODE;
 }
@@ -32,7 +32,7 @@ void split_begin(struct split *t, const struct view *v)
     t->root = t->focus = make_pane(t, v, NO_NODE);
 }
 
-static void add_panes(const struct split *t, int i, int pane[PANES_MOST], int *n)
+static void add_panes(const struct split *t, int i, int pane[PANES_MAX], int *n)
 {
     const struct split_node *k = &t->node[i];
     if (k->view) {
@@ -43,7 +43,7 @@ static void add_panes(const struct split *t, int i, int pane[PANES_MOST], int *n
     add_panes(t, k->second, pane, n);
 }
 
-int split_panes(const struct split *t, int pane[PANES_MOST])
+int split_panes(const struct split *t, int pane[PANES_MAX])
 {
     int n = 0;
     if (t->node[t->root].used) add_panes(t, t->root, pane, &n);
@@ -52,7 +52,7 @@ int split_panes(const struct split *t, int pane[PANES_MOST])
 
 int split_count(const struct split *t)
 {
-    int pane[PANES_MOST];
+    int pane[PANES_MAX];
     return split_panes(t, pane);
 }
 
@@ -63,14 +63,14 @@ bool split_shows_all(const struct split *t)
 
 int split_find(const struct split *t, const struct view *v)
 {
-    for (int i = 0; i < NODES_MOST; i++)
+    for (int i = 0; i < PANE_NODES_MAX; i++)
         if (t->node[i].used && t->node[i].view == v) return i;
     return NO_NODE;
 }
 
 int split_at(const struct split *t, int x, int y)
 {
-    for (int i = 0; i < NODES_MOST; i++) {
+    for (int i = 0; i < PANE_NODES_MAX; i++) {
         const struct split_node *k = &t->node[i];
         bool inside = x >= k->at.x && x < k->at.x + k->at.w && y >= k->at.y && y < k->at.y + k->at.h;
         if (k->used && k->view && inside && (split_shows_all(t) || i == t->focus)) return i;
@@ -89,7 +89,7 @@ void split_show(struct split *t, const struct view *v)
 
 void split_turn(struct split *t, int by)
 {
-    int pane[PANES_MOST], n = split_panes(t, pane), at = 0;
+    int pane[PANES_MAX], n = split_panes(t, pane), at = 0;
     while (at < n - 1 && pane[at] != t->focus) at++;
     t->focus = pane[((at + by) % n + n) % n];
 }
@@ -104,7 +104,7 @@ struct least {
 static struct least least_of(const struct split *t, int i)
 {
     const struct split_node *k = &t->node[i];
-    if (k->view) return (struct least){PANE_WIDTH_LEAST, PANE_HEIGHT_LEAST};
+    if (k->view) return (struct least){PANE_WIDTH_MIN, PANE_HEIGHT_MIN};
     struct least a = least_of(t, k->first), b = least_of(t, k->second);
     if (k->way == SIDE_BY_SIDE) return (struct least){a.w + 1 + b.w, a.h > b.h ? a.h : b.h};
     return (struct least){a.w > b.w ? a.w : b.w, a.h + b.h};
@@ -187,10 +187,10 @@ bool split_divide(struct split *t, enum split_way way, const struct view *v, str
     int old = t->focus, up = t->node[old].up;
     const struct rect at = t->node[old].at;
     bool beside = way == SIDE_BY_SIDE;
-    if (split_count(t) == PANES_MOST) return fail(e, E_LIMIT, "there are %d panes already", +PANES_MOST);
+    if (split_count(t) == PANES_MAX) return fail(e, E_LIMIT, "there are %d panes already", +PANES_MAX);
     if (t->alone || !t->fits) return fail(e, E_USAGE, "only one of the panes is shown; F shows all of them");
-    struct least need = {beside ? 2 * PANE_WIDTH_LEAST + 1 : PANE_WIDTH_LEAST,
-                         beside ? PANE_HEIGHT_LEAST : 2 * PANE_HEIGHT_LEAST};
+    struct least need = {beside ? 2 * PANE_WIDTH_MIN + 1 : PANE_WIDTH_MIN,
+                         beside ? PANE_HEIGHT_MIN : 2 * PANE_HEIGHT_MIN};
     if (at.w < need.w || at.h < need.h)
         return fail(e, E_USAGE, "this pane of %d x %d characters is too small to divide: that needs %d x %d", at.w,
                     at.h, need.w, need.h);
@@ -226,7 +226,7 @@ bool split_close(struct split *t, struct err *e)
     else
         t->node[above].second = other;
     t->node[gone].used = t->node[up].used = false;
-    int pane[PANES_MOST], n = 0;
+    int pane[PANES_MAX], n = 0;
     add_panes(t, other, pane, &n);
     t->focus = pane[0];
     if (t->node[t->root].view) t->alone = false;
@@ -259,7 +259,7 @@ static int best_columns(int n, int w, int h)
 
 int split_count_for(int n, int w, int h)
 {
-    while (n > 1 && quality(n, best_columns(n, w, h), w, h) < QUALITY_LEAST) n--;
+    while (n > 1 && quality(n, best_columns(n, w, h), w, h) < QUALITY_MIN) n--;
     return n > 1 ? n : 1;
 }
 
@@ -281,7 +281,7 @@ bool split_begin_all(struct split *t, int n, const struct view *const *views, st
 {
     int w = area.w, h = area.h;
     struct split made = {.fits = true};
-    int columns = best_columns(n, w, h), column[PANES_MOST], pane[PANES_MOST], at = 0;
+    int columns = best_columns(n, w, h), column[PANES_MAX], pane[PANES_MAX], at = 0;
     for (int k = 0; k < columns; k++) {
         int rows = rows_of(n, columns, k);
         for (int i = 0; i < rows; i++) pane[i] = make_pane(&made, views[at++], NO_NODE);

@@ -8,9 +8,9 @@
 struct err;
 struct view;
 
-enum { PANES_MOST = 8, NODES_MOST = 2 * PANES_MOST - 1, NO_NODE = -1 };
+enum { PANES_MAX = 8, PANE_NODES_MAX = 2 * PANES_MAX - 1, NO_NODE = -1 };
 /* The smallest pane that is useful, with the line of its name. The screen of 80x24 therefore has one pane. */
-enum { PANE_WIDTH_LEAST = 40, PANE_HEIGHT_LEAST = 12 };
+enum { PANE_WIDTH_MIN = 40, PANE_HEIGHT_MIN = 12 };
 
 struct rect {
     int x, y, w, h;
@@ -27,7 +27,7 @@ struct split_node {
 };
 
 struct split {
-    struct split_node node[NODES_MOST];
+    struct split_node node[PANE_NODES_MAX];
     int root, focus; /* focus: the pane that keys go to */
     bool alone;      /* the user shows only the pane with the focus */
     bool fits;       /* there is room for all panes; otherwise, only the pane with the focus is shown */
@@ -52,7 +52,7 @@ int split_count(const struct split *t); /* 0: split_begin was not called yet */
 /* Does the screen show several panes now? */
 bool split_shows_all(const struct split *t);
 /* Fill `pane` with the nodes that are panes, from left to right and from top to bottom; returns their number. */
-int split_panes(const struct split *t, int pane[PANES_MOST]);
+int split_panes(const struct split *t, int pane[PANES_MAX]);
 /* The pane that shows v, or NO_NODE. */
 int split_find(const struct split *t, const struct view *v);
 /* The visible pane at a cell of the screen, or NO_NODE. */

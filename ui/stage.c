@@ -87,7 +87,7 @@ static bool find_place(const char *word, struct press *p)
     for (int i = 0; i < COUNT(places); i++) {
         int x, y, least = places[i].key == UI_RESIZE;
         snprintf(format, sizeof format, "%s%%c", places[i].format);
-        if (sscanf(word, format, &x, &y, &end) != 2 || x < least || y < least || x > STAGE_MOST || y > STAGE_MOST)
+        if (sscanf(word, format, &x, &y, &end) != 2 || x < least || y < least || x > STAGE_MAX || y > STAGE_MAX)
             continue;
         return *p = (struct press){places[i].key, x, y}, true;
     }

@@ -26,7 +26,7 @@ struct stage {
     struct press press;
     int mouse_x, mouse_y;
 };
-enum { STAGE_MOST = 1000 }; /* columns, and rows */
+enum { STAGE_MAX = 1000 }; /* columns, and rows */
 void stage_begin(struct stage *g);
 void stage_end(void);
 struct stage *stage_now(void); /* NULL: the terminal is real */

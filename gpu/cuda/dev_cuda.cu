@@ -18,10 +18,10 @@
 #include <unistd.h>
 
 enum {
-    BATCH = 64,               /* launches that are timed together */
-    HOLD_NS = 8000,           /* time to queue one launch on a host that is not busy */
-    HOLD_MOST = 16 * HOLD_NS, /* time to queue one launch on a busy host, at most */
-    SHARED = 4                /* blocks of host memory that are kept (struct shared) */
+    BATCH = 64,              /* launches that are timed together */
+    HOLD_NS = 8000,          /* time to queue one launch on a host that is not busy */
+    HOLD_MAX = 16 * HOLD_NS, /* time to queue one launch on a busy host, at most */
+    SHARED = 4               /* blocks of host memory that are kept (struct shared) */
 };
 
 /* A block of host memory that launches can write to. To allocate and free one takes 0.7 ms, longer than a small solve,
@@ -479,7 +479,7 @@ static bool time_batch(struct device *d, bool (*go)(void *ctx, struct err *e), v
     bool again = true;
     for (int ns = HOLD_NS; again; ns *= 4) {
         bool queued = ready(d, e) && queue_batch(d, go, ctx, reps, ns, e);
-        again = queued && reps > 1 && ns < HOLD_MOST && held_too_short(g);
+        again = queued && reps > 1 && ns < HOLD_MAX && held_too_short(g);
         if (!gpu_sync(d, e) || !queued) return false;
     }
     for (int i = 0; i < reps; i++) {

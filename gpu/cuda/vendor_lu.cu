@@ -72,24 +72,24 @@ static bool open_solver(struct err *e)
 
 /* ---- handles and streams per device ---- */
 
-enum { HELD_MOST = 16 };
+enum { HELD_MAX = 16 };
 static struct held {
     const struct device *d;
     cublasHandle_t blas, side_blas;
     cusolverDnHandle_t solver;
     cudaStream_t side;
     cudaEvent_t event;
-} held[HELD_MOST];
+} held[HELD_MAX];
 
 void vendor_lu_forget(const struct device *d)
 {
-    for (int i = 0; i < HELD_MOST; i++)
+    for (int i = 0; i < HELD_MAX; i++)
         if (held[i].d == d) memset(&held[i], 0, sizeof held[i]);
 }
 
 static struct held *unused(void)
 {
-    for (int i = 0; i < HELD_MOST; i++)
+    for (int i = 0; i < HELD_MAX; i++)
         if (!held[i].d) return &held[i];
     return NULL;
 }
@@ -97,7 +97,7 @@ static struct held *unused(void)
 /* d: a device, or the copy of a device that has the second stream. */
 static struct held *known(const struct device *d)
 {
-    for (int i = 0; i < HELD_MOST; i++)
+    for (int i = 0; i < HELD_MAX; i++)
         if (held[i].d && (held[i].d == d || (held[i].side && held[i].side == d->stream))) return &held[i];
     return NULL;
 }
@@ -107,7 +107,7 @@ static struct held *held_of(const struct device *d, struct err *e)
     struct held *h = known(d);
     if (h) return h;
     if (!(h = unused())) {
-        fail(e, E_LIMIT, "dense LU: %d devices are already in use", +HELD_MOST);
+        fail(e, E_LIMIT, "dense LU: %d devices are already in use", +HELD_MAX);
         return NULL;
     }
     h->d = d;
@@ -156,7 +156,7 @@ static const char *blas_version(void)
 {
     static char text[48];
     int version = 0;
-    for (int i = 0; i < HELD_MOST && blas.there && !version; i++)
+    for (int i = 0; i < HELD_MAX && blas.there && !version; i++)
         if (held[i].blas) blas.cublasGetVersion_v2(held[i].blas, &version);
     if (!version) return NULL;
     snprintf(text, sizeof text, "cuBLAS %d.%d.%d", version / 10000, version / 100 % 100, version % 100);

@@ -24,8 +24,8 @@ unsigned shared_bytes(unsigned bytes, const void *declaration, const char *name,
     unsigned at = d.used, end = at + (bytes + 15) / 16 * 16;
     if (end > SHARED_PLAIN)
         found(here, "%s brings the block's shared memory to %u bytes; the maximum is %d", name, end, +SHARED_PLAIN);
-    if (d.n == DECLARED_MOST)
-        found(here, "%s is one array too many in shared memory; the maximum is %d", name, +DECLARED_MOST);
+    if (d.n == DECLARED_MAX)
+        found(here, "%s is one array too many in shared memory; the maximum is %d", name, +DECLARED_MAX);
     fill(at, end);
     d.of[d.n++] = {declaration, at};
     d.used = end;

@@ -73,21 +73,21 @@ static bool guarded()
 
 static char *stacks_new()
 {
-    if (!guarded()) return static_cast<char *>(mem_new(BLOCK_MOST, STACK, "the emulator's stacks", &m->err));
+    if (!guarded()) return static_cast<char *>(mem_new(BLOCK_MAX, STACK, "the emulator's stacks", &m->err));
     int flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE;
-    void *p = mmap(nullptr, BLOCK_MOST * stack_bytes, PROT_READ | PROT_WRITE, flags, -1, 0);
+    void *p = mmap(nullptr, BLOCK_MAX * stack_bytes, PROT_READ | PROT_WRITE, flags, -1, 0);
     bool ok = p != MAP_FAILED;
-    for (size_t k = 0; ok && k < BLOCK_MOST; k++)
+    for (size_t k = 0; ok && k < BLOCK_MAX; k++)
         ok = !mprotect(static_cast<char *>(p) + k * stack_bytes, GUARD, PROT_NONE);
     if (ok) return static_cast<char *>(p);
-    if (p != MAP_FAILED) munmap(p, BLOCK_MOST * stack_bytes);
+    if (p != MAP_FAILED) munmap(p, BLOCK_MAX * stack_bytes);
     fail(&m->err, E_MEMORY, "not enough memory for the emulator's stacks");
     return nullptr;
 }
 
 void stacks_free(char *stacks)
 {
-    if (guarded() && stacks) munmap(stacks, BLOCK_MOST * stack_bytes);
+    if (guarded() && stacks) munmap(stacks, BLOCK_MAX * stack_bytes);
     if (!guarded()) mem_free(stacks);
 }
 
@@ -206,14 +206,14 @@ static void make_shared()
 {
     if (m->shared && m->blocks <= m->shared_blocks) return;
     mem_free(m->shared);
-    m->shared = static_cast<char *>(mem_new(m->blocks, SHARED_MOST, "the emulator's shared memory", &m->err));
+    m->shared = static_cast<char *>(mem_new(m->blocks, SHARED_MAX, "the emulator's shared memory", &m->err));
     m->shared_blocks = m->shared ? m->blocks : 0;
 }
 
 bool make_fibers()
 {
     if (!m->f) {
-        m->f = static_cast<fiber *>(mem_zero(BLOCK_MOST, sizeof(fiber), "the emulator's threads", &m->err));
+        m->f = static_cast<fiber *>(mem_zero(BLOCK_MAX, sizeof(fiber), "the emulator's threads", &m->err));
         m->stacks = stacks_new();
     }
     make_shared();
@@ -235,7 +235,7 @@ void emu_guard_stacks(void)
 bool emu_in_guard(const void *address)
 {
     const char *p = static_cast<const char *>(address);
-    if (!simt::guarded() || !m->stacks || p < m->stacks || p >= m->stacks + simt::BLOCK_MOST * simt::stack_bytes)
+    if (!simt::guarded() || !m->stacks || p < m->stacks || p >= m->stacks + simt::BLOCK_MAX * simt::stack_bytes)
         return false;
     return static_cast<size_t>(p - m->stacks) % simt::stack_bytes < simt::GUARD;
 }

@@ -15,8 +15,8 @@ bool make_notes()
 {
     if (m->notes) return true;
     m->notes = static_cast<lane_note *>(
-        mem_new(static_cast<int64_t>(BLOCK_MOST) * LOG_STRIDE, sizeof *m->notes, "the notes of lanes", &m->err));
-    for (int k = 0; m->notes && k < BLOCK_MOST; k++) m->log[k].r = m->notes + static_cast<int64_t>(k) * LOG_STRIDE;
+        mem_new(static_cast<int64_t>(BLOCK_MAX) * LOG_STRIDE, sizeof *m->notes, "the notes of lanes", &m->err));
+    for (int k = 0; m->notes && k < BLOCK_MAX; k++) m->log[k].r = m->notes + static_cast<int64_t>(k) * LOG_STRIDE;
     return m->notes != nullptr;
 }
 
@@ -65,7 +65,7 @@ void note_access(enum access_kind what, const void *base, int64_t k, int64_t n, 
     static const enum access_kind in_shared[] = {ACCESS_SHARED_LOAD, ACCESS_SHARED_STORE, ACCESS_SHARED_ATOMIC};
     for (int i = 0; settings.races && i < elements; i++) check_race(what, base, k + i, size, name, at);
     const char *p = static_cast<const char *>(base);
-    bool shared = p >= now.shared && p < now.shared + SHARED_MOST;
+    bool shared = p >= now.shared && p < now.shared + SHARED_MAX;
     lane_access t = {};
     t.kind = shared ? in_shared[what] : what;
     t.shared = shared;

@@ -16,7 +16,7 @@
 
 static void run_free(struct scope_run *run)
 {
-    for (int t = 0; t < THREADS_MOST; t++) mem_free(run->thread[t]);
+    for (int t = 0; t < THREADS_MAX; t++) mem_free(run->thread[t]);
     for (int k = 0; k < SCOPE_ARRAYS; k++) mem_free(run->requested[k]);
     pick_free(run);
 }
@@ -137,7 +137,7 @@ static struct scope_run *run_new(const struct watched *of, struct watch *w, stru
     run->scope.of = of->M ? of->M->of : NULL;
     run->scope.rows = of->rows;
     run->together = of->together;
-    run->trace_most = of->trace_most ? of->trace_most : TRACE_MOST;
+    run->trace_most = of->trace_most ? of->trace_most : TRACE_MAX;
     run->watch = w;
     return run;
 }
@@ -276,7 +276,7 @@ static void sort_places(struct counts *c)
 static void gather(const struct scope_run *run, struct counts *out)
 {
     out->scope = run->scope;
-    for (int t = 0; t < THREADS_MOST; t++) {
+    for (int t = 0; t < THREADS_MAX; t++) {
         const struct scope_thread *s = run->thread[t];
         if (!s) continue;
         out->accesses += s->accesses;

@@ -19,7 +19,7 @@ enum { PROBES = 4, HEAVIEST = 8 };
 /* ---- the entries of blocks ---- A format that divides its entries (among rows, columns, slices, pieces) stores where
    each part begins. If block b loads these numbers from index each * b on, the entries of all blocks are known. */
 
-enum { STARTS_MOST = 4 };
+enum { STARTS_MAX = 4 };
 
 /* The first element of an array of starts that each watched block of a launch loads. */
 struct starts {
@@ -32,7 +32,7 @@ struct probe {
     bool starts[ARRAYS_MAX]; /* the arrays that say where parts begin */
     struct {
         int n;
-        struct starts of[STARTS_MOST];
+        struct starts of[STARTS_MAX];
     } launch[SCOPE_LAUNCHES];
 };
 
@@ -52,7 +52,7 @@ static struct starts *starts_of(struct probe *p, int l, int stored)
     int n = p->launch[l].n;
     for (int k = 0; k < n; k++)
         if (p->launch[l].of[k].stored == stored) return &p->launch[l].of[k];
-    if (n == STARTS_MOST || !p->starts[stored]) return NULL;
+    if (n == STARTS_MAX || !p->starts[stored]) return NULL;
     p->launch[l].of[n].stored = stored;
     return &p->launch[l].of[p->launch[l].n++];
 }
@@ -243,7 +243,7 @@ void pick_gather(const struct scope_run *run, int l, struct counts *out)
     double blocks = (double)run->scope.launch[l].blocks, n = (double)run->scope.launch[l].seen;
     double light = (double)run->light[l], others = blocks - (n - light);
     double once = n / blocks, times = light > 0 ? others / light * once : 0;
-    for (int t = 0; t < THREADS_MOST; t++) {
+    for (int t = 0; t < THREADS_MAX; t++) {
         const struct scope_thread *s = run->thread[t];
         if (!s) continue;
         add_launch(&out->launch[l], &s->launch[l], times);
@@ -252,7 +252,7 @@ void pick_gather(const struct scope_run *run, int l, struct counts *out)
     for (int p = 0; p < run->scope.nsites; p++) {
         struct tally of_sample = {0}, of_exact = {0};
         if (run->scope.site[p].launch != l) continue;
-        for (int t = 0; t < THREADS_MOST; t++) {
+        for (int t = 0; t < THREADS_MAX; t++) {
             if (!run->thread[t]) continue;
             tally_add(&of_sample, &run->thread[t]->by_site[p], 1);
             tally_add(&of_exact, &run->thread[t]->exact_site[p], 1);

@@ -16,7 +16,7 @@
 
 #include <string.h>
 
-enum { BLOCK_MOST = 1024, CLUSTER_MOST = 16, SEEN = 6 };
+enum { BLOCK_MAX = 1024, CLUSTER_MAX = 16, SEEN = 6 };
 
 struct element {
     uint64_t address;
@@ -28,11 +28,11 @@ struct element {
 static struct {
     struct element *element; /* a hash table of `room` entries; room is a power of two */
     int64_t room, used;
-    uint32_t block, epoch[CLUSTER_MOST], cluster;
+    uint32_t block, epoch[CLUSTER_MAX], cluster;
     unsigned each; /* threads per block */
     /* For each thread and each lane of its warp: the latest clock value of the lane that was passed on to the thread.
        `known` takes only clocks passed on by __syncwarp; `met` takes clocks passed on by any warp collective. */
-    uint32_t known[BLOCK_MOST][LANES], met[BLOCK_MOST][LANES];
+    uint32_t known[BLOCK_MAX][LANES], met[BLOCK_MAX][LANES];
 } r;
 
 void races_begin(unsigned blocks, unsigned each)

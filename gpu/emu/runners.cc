@@ -54,7 +54,7 @@ void use_runner(int thread)
 
 void discard_stacks(runner *r)
 {
-    for (int k = 0; r->f && k < BLOCK_MOST; k++) r->f[k].ready = false;
+    for (int k = 0; r->f && k < BLOCK_MAX; k++) r->f[k].ready = false;
 }
 
 void gather_findings()

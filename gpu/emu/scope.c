@@ -22,21 +22,21 @@ const char *const access_names[ACCESS_KINDS] = {"load",        "store",        "
 
 /* ---- launches and blocks ---- */
 
-/* BLOCKS_LEAST: the least number of blocks in a sample of one of every so many blocks. Of a sample of a part of the
-   blocks: ENOUGH, or WATCHED_LEAST if so many make more than HEAVY accesses. */
-enum { BLOCKS_LEAST = 32, WATCHED_LEAST = 4, ENOUGH = 16, HEAVY = 1000 * 1000 };
+/* BLOCKS_MIN: the least number of blocks in a sample of one of every so many blocks. Of a sample of a part of the
+   blocks: ENOUGH, or WATCHED_MIN if so many make more than HEAVY accesses. */
+enum { BLOCKS_MIN = 32, WATCHED_MIN = 4, ENOUGH = 16, HEAVY = 1000 * 1000 };
 
 /* The blocks to watch of a launch: the given part of them, but not too few. */
 static int64_t blocks_of_part(const struct scope_run *run, int64_t blocks)
 {
-    double of_budget = HEAVY / (run->all / (double)blocks), least = fmax(WATCHED_LEAST, fmin(ENOUGH, of_budget));
+    double of_budget = HEAVY / (run->all / (double)blocks), least = fmax(WATCHED_MIN, fmin(ENOUGH, of_budget));
     return (int64_t)fmax(least, run->part * (double)blocks);
 }
 
 /* One of this number of blocks is watched. */
 static int64_t every_of(int64_t sample, int64_t blocks)
 {
-    int64_t most = blocks > BLOCKS_LEAST ? blocks / BLOCKS_LEAST : 1;
+    int64_t most = blocks > BLOCKS_MIN ? blocks / BLOCKS_MIN : 1;
     if (sample < 0) return -sample < most ? -sample : most;
     return sample > 0 && blocks > sample ? (blocks + sample - 1) / sample : 1;
 }
@@ -161,7 +161,7 @@ static void note_begin(struct scope_thread *s, int64_t block)
 
 struct scope_thread *scope_block_begin(struct scope_run *run, int64_t block, int t)
 {
-    if (t >= THREADS_MOST) return NULL;
+    if (t >= THREADS_MAX) return NULL;
     if (run->sink) run->scope.weight = pick_weight(run, run->scope.nlaunches - 1, block);
     if (!run->thread[t]) {
         run->thread[t] = mem_zero(1, sizeof *run->thread[t], "the counts of a kernel", &run->err);

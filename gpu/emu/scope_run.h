@@ -5,7 +5,7 @@
 #include "base/err.h"
 #include "scope.h"
 
-enum { CACHED = 256, THREADS_MOST = 64 };
+enum { CACHED = 256, THREADS_MAX = 64 };
 
 struct cached {
     struct lane_access t;
@@ -45,7 +45,7 @@ struct scope_run {
     struct {
         const char *file, *name;
     } origin[SCOPE_SITES]; /* pointers to strings in the kernel's object file */
-    struct scope_thread *thread[THREADS_MOST];
+    struct scope_thread *thread[THREADS_MAX];
     uint64_t *requested[SCOPE_ARRAYS];     /* per array: the sectors that were requested, one bit each */
     bool together;                         /* blocks depend on one another, so all blocks must run, in order */
     int64_t sample;                        /* approximate number of blocks to watch per launch; 0: all */

@@ -171,7 +171,7 @@ static void start_lanes()
         l.number = k;
         l.member = member;
         l.block = m->blocks > 1 ? dim3(l.member) : now.block;
-        l.shared = m->shared + static_cast<size_t>(l.member) * SHARED_MOST;
+        l.shared = m->shared + static_cast<size_t>(l.member) * SHARED_MAX;
         l.tid = tid;
         l.wait = RUNS;
         l.unroll = 1;
@@ -220,10 +220,10 @@ static bool begin(const char *kernel, geometry g)
         m->threads = 0;
     }
     if (!make_fibers()) return m->broken = true, false;
-    if (m->threads == 0 || m->threads > BLOCK_MOST) {
+    if (m->threads == 0 || m->threads > BLOCK_MAX) {
         m->threads = 0;
         fail(&m->err, E_DEVICE, "%s: a block of %u x %u x %u threads cannot be launched; it must have 1 to %d threads",
-             m->kernel, block.x, block.y, block.z, +BLOCK_MOST);
+             m->kernel, block.x, block.y, block.z, +BLOCK_MAX);
         return m->broken = true, false;
     }
     choose_order();

@@ -93,7 +93,7 @@ struct machine {
 };
 extern constinit thread_local machine now; /* each host thread runs one block at a time */
 
-enum { SHARED_MOST = SHARED_PLAIN + SHARED_GIVEN_MOST, BLOCK_MOST = 1024 };
+enum { SHARED_MAX = SHARED_PLAIN + SHARED_GIVEN_MAX, BLOCK_MAX = 1024 };
 
 /* Record a finding and leave the launch; never returns to the kernel. */
 [[noreturn]] void found(source at, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
@@ -364,7 +364,7 @@ inline void __syncthreads(simt::source at = HERE)
 /* With blocks of 256 threads, the emulator runs 4 of them together. */
 inline int cluster_blocks(void)
 {
-    return simt::BLOCK_MOST / 256;
+    return simt::BLOCK_MAX / 256;
 }
 inline void cluster_sync(simt::source at = HERE)
 {
@@ -375,8 +375,8 @@ template <typename T> simt::array<T> in_block(simt::array<T> p, unsigned block, 
 {
     if (block >= gridDim.x) simt::found(at, "block %u is outside the cluster, which has %u blocks", block, gridDim.x);
     const simt::lane *l = simt::now.self;
-    char *own = reinterpret_cast<char *>(p.base), *of_first = own - static_cast<size_t>(l->member) * simt::SHARED_MOST;
-    return {reinterpret_cast<T *>(of_first + static_cast<size_t>(block) * simt::SHARED_MOST), p.n, p.offset, p.name,
+    char *own = reinterpret_cast<char *>(p.base), *of_first = own - static_cast<size_t>(l->member) * simt::SHARED_MAX;
+    return {reinterpret_cast<T *>(of_first + static_cast<size_t>(block) * simt::SHARED_MAX), p.n, p.offset, p.name,
             p.role};
 }
 inline void __threadfence()

@@ -56,13 +56,13 @@ struct warp {
 };
 
 /* The arrays in shared memory that a block has declared so far. */
-enum { DECLARED_MOST = 64 };
+enum { DECLARED_MAX = 64 };
 struct declared_arrays {
     unsigned n, used, given; /* number of SHARED arrays, their bytes, and those of SHARED_GIVEN */
     struct {
         const void *declaration;
         unsigned at;
-    } of[DECLARED_MOST];
+    } of[DECLARED_MAX];
 };
 
 /* Settings for later launches; the functions of emu.h change them. */
@@ -79,16 +79,16 @@ extern launch_settings settings;
 
 /* The state with which one host thread runs blocks, one block at a time. */
 struct runner {
-    fiber *f; /* BLOCK_MOST fibers, allocated at the first launch */
+    fiber *f; /* BLOCK_MAX fibers, allocated at the first launch */
     char *stacks, *shared;
     lane_note *notes; /* notes of all lanes, SCOPE_LOG per lane; allocated when a launch is first watched */
-    lane_log log[BLOCK_MOST];
+    lane_log log[BLOCK_MAX];
     context scheduler;
-    unsigned threads;           /* number of threads of the running block or cluster */
-    unsigned blocks;            /* number of blocks of the running cluster, or 1 */
-    unsigned order[BLOCK_MOST]; /* the threads in the order in which they run */
-    unsigned from, at, upto;    /* a pass runs order[from .. upto - 1]; order[at .. upto - 1] are still to run */
-    unsigned resumes;           /* passes; the cancel flag is checked after every RESUMES_PER_CHECK passes */
+    unsigned threads;          /* number of threads of the running block or cluster */
+    unsigned blocks;           /* number of blocks of the running cluster, or 1 */
+    unsigned order[BLOCK_MAX]; /* the threads in the order in which they run */
+    unsigned from, at, upto;   /* a pass runs order[from .. upto - 1]; order[at .. upto - 1] are still to run */
+    unsigned resumes;          /* passes; the cancel flag is checked after every RESUMES_PER_CHECK passes */
     const char *kernel;
     void (*body)(void *);
     void *ctx;
@@ -100,7 +100,7 @@ struct runner {
     int64_t block; /* number of the running block; after a finding, number of the block with the finding */
     struct err err;
     struct emu_finding finding; /* the same finding as in err, as separate fields */
-    warp warps[BLOCK_MOST / WARP];
+    warp warps[BLOCK_MAX / WARP];
 };
 enum { RUNNERS = 64 };
 extern constinit thread_local runner *m;

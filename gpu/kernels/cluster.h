@@ -78,22 +78,22 @@ template <typename P> __device__ double cluster_received(P slot, int k, bool mos
 }
 
 /* The sums t[0] .. t[K-1] over all threads of the cluster, in a fixed order; of.total[] receives them in every block.
-   MOST: the last sum is a maximum instead. `turn` is 0 or 1: a cluster_sync must separate two calls with the same turn,
+   MAX: the last sum is a maximum instead. `turn` is 0 or 1: a cluster_sync must separate two calls with the same turn,
    and each call has one. Participants: all threads of the cluster. */
-template <int K, bool MOST = false, typename S> __device__ void cluster_sums(double *t, const S &of, int turn)
+template <int K, bool MAX = false, typename S> __device__ void cluster_sums(double *t, const S &of, int turn)
 {
     int lane = (int)(threadIdx.x % WARP), warp = (int)(threadIdx.x / WARP), warps = (int)(blockDim.x / WARP);
     for (int d = WARP / 2; d > 0; d /= 2) /* the K sums of a step do not wait for one another */
-        for (int k = 0; k < K; k++) t[k] = cluster_join(t[k], __shfl_down_sync(FULL_MASK, t[k], d), MOST && k == K - 1);
+        for (int k = 0; k < K; k++) t[k] = cluster_join(t[k], __shfl_down_sync(FULL_MASK, t[k], d), MAX && k == K - 1);
     for (int k = 0; k < K && lane == 0; k++) of.part[k * CLUSTER_WARPS + warp] = t[k];
     __syncthreads(); /* all threads of the block: `part` is complete */
     for (int k = warp; k < K; k += warps) {
         double sum = lane < warps ? (double)of.part[k * CLUSTER_WARPS + lane] : 0;
-        cluster_send(of.slot, turn * K + k, cluster_over_warp(sum, MOST && k == K - 1));
+        cluster_send(of.slot, turn * K + k, cluster_over_warp(sum, MAX && k == K - 1));
     }
     cluster_sync(); /* all threads of the cluster: `slot` is complete in every block */
     for (int k = warp; k < K; k += warps) {
-        double sum = cluster_received(of.slot, turn * K + k, MOST && k == K - 1);
+        double sum = cluster_received(of.slot, turn * K + k, MAX && k == K - 1);
         if (lane == 0) of.total[k] = sum;
     }
     __syncthreads(); /* all threads of the block: `total` is complete */

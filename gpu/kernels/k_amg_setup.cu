@@ -12,9 +12,9 @@ namespace KERNEL_SPACE
 enum {
     SETUP_BLOCK = 128,
     SETUP_WARPS = SETUP_BLOCK / WARP,
-    PROLONG_MOST = 32, /* most entries of a row of P */
-    MOVE_LANES = 8,    /* lanes that go along a row */
-    KEY_LANES = 4,     /* lanes that make the keys of a row of P */
+    PROLONG_MAX = 32, /* most entries of a row of P */
+    MOVE_LANES = 8,   /* lanes that go along a row */
+    KEY_LANES = 4,    /* lanes that make the keys of a row of P */
     COVERED = 0,
     OPEN = 1,
     ROOT = 2
@@ -385,7 +385,7 @@ __global__ void setup_prolong(int64_t rows, GPTR(const int) ptr, GPTR(const int)
                               GPTR(const int) weight, double omega, int64_t room, GPTR(int) start, GPTR(int64_t) length,
                               GPTR(int) pcol, GPTR(T) pval, GPTR(unsigned long long) used, GPTR(unsigned) full)
 {
-    enum { SLOTS = PROLONG_MOST, GROUPS = SETUP_BLOCK / V };
+    enum { SLOTS = PROLONG_MAX, GROUPS = SETUP_BLOCK / V };
     SHARED(int, key, GROUPS *SLOTS);
     SHARED(double, sum, GROUPS *SLOTS);
     SHARED(unsigned short, list, GROUPS *SLOTS);

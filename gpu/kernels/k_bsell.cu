@@ -122,7 +122,7 @@ template <typename T> static void host_block_row(const struct launch *L, int64_t
     const int *perm = (const int *)L->A->ptr[BSELL_PERM], *ptr = (const int *)L->A->ptr[BSELL_PTR],
               *col = (const int *)L->A->ptr[BSELL_COL];
     const T *val = (const T *)L->A->ptr[BSELL_VAL], *x = (const T *)L->x;
-    T *y = (T *)L->y, alpha = (T)L->alpha, beta = (T)L->beta, sum[BSELL_MOST] = {0};
+    T *y = (T *)L->y, alpha = (T)L->alpha, beta = (T)L->beta, sum[BSELL_MAX] = {0};
     int64_t b = S->param[0], height = S->param[1], at = place % height;
     for (int64_t step = ptr[place / height]; step < ptr[place / height + 1] && col[step * height + at] >= 0; step++) {
         int64_t first = col[step * height + at] * b, width = min(b, S->cols - first);

@@ -22,10 +22,10 @@ static bool runs(int blocks)
     attribute.val.clusterDim = {(unsigned)blocks, 1, 1};
     config.gridDim = (unsigned)blocks;
     config.blockDim = CLUSTER_THREADS;
-    config.dynamicSmemBytes = SHARED_GIVEN_MOST;
+    config.dynamicSmemBytes = SHARED_GIVEN_MAX;
     config.attrs = &attribute;
     config.numAttrs = 1;
-    cudaFuncSetAttribute(cluster_probe, cudaFuncAttributeMaxDynamicSharedMemorySize, SHARED_GIVEN_MOST);
+    cudaFuncSetAttribute(cluster_probe, cudaFuncAttributeMaxDynamicSharedMemorySize, SHARED_GIVEN_MAX);
     cudaFuncSetAttribute(cluster_probe, cudaFuncAttributeNonPortableClusterSizeAllowed, 1);
     bool known = cudaOccupancyMaxActiveClusters(&clusters, cluster_probe, &config) == cudaSuccess;
     cudaGetLastError();
@@ -54,7 +54,7 @@ extern "C" const struct cluster_ops VEC_SYMBOL(cluster);
 const struct cluster_ops VEC_SYMBOL(cluster) = {
     .blocks = KERNEL_SPACE::blocks,
     .threads = KERNEL_SPACE::THREADS,
-    .bytes = SHARED_GIVEN_MOST,
+    .bytes = SHARED_GIVEN_MAX,
 #include "machine/clusters.def"
 };
 #undef CLUSTER

@@ -111,11 +111,11 @@ template <typename T> static bool by_warp(const struct launch *L, struct err *)
 
 static bool fits_texture(const struct stored *S, struct err *e)
 {
-    if (S->cols <= TEXTURE_MOST) return true;
+    if (S->cols <= TEXTURE_MAX) return true;
     return fail(e, E_LIMIT,
                 "x has %lld elements, more than the %d elements of a texture; use the kernel csr-light-vector or "
                 "csr-light-warp",
-                (long long)S->cols, +TEXTURE_MOST);
+                (long long)S->cols, +TEXTURE_MAX);
 }
 
 static const struct bound *bind_x(const struct launch *L, struct err *e)

@@ -44,14 +44,14 @@ __device__ void gm_part_of(int64_t n, int64_t each, P part, int first, int last,
 #pragma unroll 4
         for (int64_t i = from + threadIdx.x; i < end; i += blockDim.x) t.a += (double)V[j * n + i] * (double)q[i];
         __syncthreads(); /* all threads of the block: the sums of the previous column have been read */
-        t = vec_block_sums<gm_one_sum, SUM_THREADS_MOST>(t);
+        t = vec_block_sums<gm_one_sum, SUM_THREADS_MAX>(t);
         if (threadIdx.x == 0) part[(int64_t)j * SUM_BLOCKS + blockIdx.x] = t.a;
     }
 }
 
 /* Like gm_dots, but the sums of the blocks stay in `part`, which is host memory: the host adds them. */
 template <typename T>
-__global__ void __launch_bounds__(SUM_THREADS_MOST)
+__global__ void __launch_bounds__(SUM_THREADS_MAX)
     gm_parts_of(int64_t n, int64_t each, GPTR(const double) s, GPTR(double) part, int first, int last, GPTR(const T) V,
                 GPTR(const T) q)
 {
@@ -80,7 +80,7 @@ template <typename ROW, typename MAIL> __device__ void gm_take_row(const ROW &to
 
 /* Like vec_pass_send, for inner products of q with several columns. */
 template <typename T>
-__global__ void __launch_bounds__(SUM_THREADS_MOST)
+__global__ void __launch_bounds__(SUM_THREADS_MAX)
     gm_parts_send(int64_t n, int64_t each, GPTR(const double) s, GPTR(double) part, GPTR(unsigned) ticket,
                   GPTR(const T) V, GPTR(const T) q, struct gm_row_of to, struct mail_targets t, bool ends,
                   struct vec_mail mail)
@@ -125,9 +125,9 @@ template <typename AT, bool NORM> struct pass_subtract {
 __global__ void gm_column(GPTR(double) s, GPTR(double) w, int m, int k, bool twice, double tiny)
 {
     if (s[S_DONE] != 0) return;
-    SHARED(double, col, GM_MOST);
-    SHARED(double, cosine, GM_MOST);
-    SHARED(double, sine, GM_MOST);
+    SHARED(double, col, GM_MAX);
+    SHARED(double, cosine, GM_MAX);
+    SHARED(double, sine, GM_MAX);
     for (int j = (int)threadIdx.x; j <= k; j += VEC_BLOCK) {
         col[j] = w[gm_row(m, GM_H) + j] + (twice ? w[gm_row(m, GM_H2) + j] : 0);
         w[gm_row(m, GM_R + m + k) + j] = col[j];
@@ -150,7 +150,7 @@ __global__ void gm_column(GPTR(double) s, GPTR(double) w, int m, int k, bool twi
 __global__ void gm_solve(GPTR(double) s, GPTR(double) w, int m)
 {
     if (s[S_DONE] != 0) return;
-    SHARED(double, y, GM_MOST);
+    SHARED(double, y, GM_MAX);
     int k = (int)s[S_COLUMNS];
     for (int j = (int)threadIdx.x; j < k; j += VEC_BLOCK) y[j] = w[gm_row(m, GM_G) + j];
     for (int c = k - 1; c >= 0; c--) {
@@ -272,12 +272,12 @@ static void dots(struct device *d, int64_t n, double *s, double *w, int m, int f
      VECTOR("q", ROLE_WORK, q, n, const T));
 }
 
-static_assert(+GM_MOST <= +MAIL_MOST, "a mailbox holds the sums of a whole basis");
+static_assert(+GM_MAX <= +MAIL_MAX, "a mailbox holds the sums of a whole basis");
 
 /* Add the sums of the blocks on the host, and copy the results to the row on the device. */
 static void gm_put_row(struct device *d, double *w, int m, int from, int to, int row, int blocks)
 {
-    double sum[GM_MOST];
+    double sum[GM_MAX];
     for (int j = from; j < to; j++)
         sum[j] = vec_add_parts<gm_one_sum>(d->sums.host + (int64_t)j * SUM_BLOCKS, blocks).a;
     d->ops->put(d, w + (int64_t)row * (m + 1) + from, sum + from, (to - from) * (int64_t)sizeof *sum, nullptr);
@@ -376,7 +376,7 @@ static void add_mail(const struct seat *t, unsigned epoch, int n, double *to)
 
 static void dots_seated(struct seat *t, double *w, int m, int first, int last, int row, int blocks, bool summed)
 {
-    double sum[GM_MOST];
+    double sum[GM_MAX];
     unsigned epoch = t->epoch + (unsigned)++t->sums;
     if (t->stage == 1) add_mail(t, epoch, last - first, w + gm_row(m, row) + first);
     if (t->stage != 0 || !summed) return;

@@ -139,9 +139,9 @@ __device__ void gm_pair_rotate(S s, G g, int64_t g0, C col, R cosine, C sine, in
 static __global__ void gm_pair_column(GPTR(double) s, GPTR(double) w, int m, int k, bool twice, double tiny)
 {
     if (s[S_DONE] != 0) return;
-    SHARED(cplx<double>, col, GM_MOST);
-    SHARED(double, cosine, GM_MOST);
-    SHARED(cplx<double>, sine, GM_MOST);
+    SHARED(cplx<double>, col, GM_MAX);
+    SHARED(double, cosine, GM_MAX);
+    SHARED(cplx<double>, sine, GM_MAX);
     for (int j = (int)threadIdx.x; j <= k; j += VEC_BLOCK) {
         cplx<double> h = pair_at(w, pair_row(m, GM_H) + 2 * j);
         if (twice) h += pair_at(w, pair_row(m, GM_H2) + 2 * j);
@@ -163,7 +163,7 @@ static __global__ void gm_pair_column(GPTR(double) s, GPTR(double) w, int m, int
 static __global__ void gm_pair_solve(GPTR(double) s, GPTR(double) w, int m)
 {
     if (s[S_DONE] != 0) return;
-    SHARED(cplx<double>, y, GM_MOST);
+    SHARED(cplx<double>, y, GM_MAX);
     int k = (int)s[S_COLUMNS];
     for (int j = (int)threadIdx.x; j < k; j += VEC_BLOCK) y[j] = pair_at(w, pair_row(m, GM_G) + 2 * j);
     for (int c = k - 1; c >= 0; c--) {

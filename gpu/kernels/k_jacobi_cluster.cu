@@ -7,7 +7,7 @@
 namespace KERNEL_SPACE
 {
 
-enum { SUM_RR, MOST_CHANGE, JACOBI_SUMS };
+enum { SUM_RR, MAX_CHANGE, JACOBI_SUMS };
 
 /* The block's parts of the vectors that do not change, in shared memory. */
 template <typename P> struct jacobi_vectors {
@@ -22,7 +22,7 @@ __device__ void jacobi_cluster_sweep(const ROWS &A, const jacobi_vectors<P> &own
         T residual = own.b[i] - sum, change = own.dinv[i] * residual;
         next[i] = x[i] + change;
         t[SUM_RR] += (double)residual * (double)residual;
-        t[MOST_CHANGE] = vec_join<true>(t[MOST_CHANGE], fabs((double)change));
+        t[MAX_CHANGE] = vec_join<true>(t[MAX_CHANGE], fabs((double)change));
     });
 }
 
@@ -62,7 +62,7 @@ __global__ void __launch_bounds__(CLUSTER_THREADS, 1)
         if (threadIdx.x == 0) {
             record = cluster_record_of(s);
             vec_judge(s, of.total[SUM_RR], s[S_NEXT_DIFF]);
-            s[S_NEXT_DIFF] = of.total[MOST_CHANGE];
+            s[S_NEXT_DIFF] = of.total[MAX_CHANGE];
         }
         __syncthreads(); /* all threads of the block: thread 0 has judged the residual */
         cluster_write(s, record, k == 0);

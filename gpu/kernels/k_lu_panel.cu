@@ -11,9 +11,9 @@ enum { LU_ROWS = 32, LU_DOWN = 8 };
 
 /* LU_ALONE: maximum number of rows of a panel that one block factors alone; the barriers of a cluster take longer than
    those of a block. LU_PANEL_BLOCKS: number of blocks that share a larger panel, if their registers hold LU_WIDTH
-   columns of it; otherwise LU_PANEL_BLOCKS_MOST blocks share it. Measured on an H200: one block alone takes 4 % longer
+   columns of it; otherwise LU_PANEL_BLOCKS_MAX blocks share it. Measured on an H200: one block alone takes 4 % longer
    from 1024 to 4096 rows in fp64, 11 % in fp32, and 30 % up to 8192 rows, where it holds only 3 columns. */
-enum { LU_ALONE = 1024, LU_PANEL_BLOCKS = 4, LU_PANEL_BLOCKS_MOST = 8 };
+enum { LU_ALONE = 1024, LU_PANEL_BLOCKS = 4, LU_PANEL_BLOCKS_MAX = 8 };
 
 /* The maximum number of values that a thread of the panel holds, so that they fit in 255 registers. */
 template <typename T> struct lu_registers {
@@ -324,7 +324,7 @@ template <typename T> static int blocks_of(int64_t rows, int64_t threads)
     int blocks = lu_hook.blocks                                                              ? lu_hook.blocks
                  : rows <= LU_ALONE                                                          ? 1
                  : rows <= LU_PANEL_BLOCKS * threads * (lu_registers<T>::VALUES / +LU_WIDTH) ? +LU_PANEL_BLOCKS
-                                                                                             : +LU_PANEL_BLOCKS_MOST;
+                                                                                             : +LU_PANEL_BLOCKS_MAX;
     return blocks > cluster_blocks() ? 1 : blocks;
 }
 

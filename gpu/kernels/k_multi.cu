@@ -14,10 +14,10 @@ enum { SEND_BLOCK = 256 };
 template <typename T> struct push_targets {
     int n, nflags, rank;
     struct exchange number;
-    int64_t first[MEMBERS_MOST + 1]; /* items first[k] .. first[k + 1] - 1 go to target k */
-    int64_t odd[MEMBERS_MOST];       /* items between the place for even products and that for odd ones */
-    GPTR(T) to[MEMBERS_MOST];        /* the place for even products */
-    GPTR(unsigned) flag[MEMBERS_MOST];
+    int64_t first[MEMBERS_MAX + 1]; /* items first[k] .. first[k + 1] - 1 go to target k */
+    int64_t odd[MEMBERS_MAX];       /* items between the place for even products and that for odd ones */
+    GPTR(T) to[MEMBERS_MAX];        /* the place for even products */
+    GPTR(unsigned) flag[MEMBERS_MAX];
 };
 
 /* One item per thread, with a grid stride. The last block to arrive sets the flags. */
@@ -46,11 +46,11 @@ struct flags_awaited {
     GPTR(int) late;
 };
 
-/* The first MEMBERS_MOST threads; thread r waits for member r if its bit is set. */
+/* The first MEMBERS_MAX threads; thread r waits for member r if its bit is set. */
 template <typename FLAGS> __device__ void halo_arrives(const FLAGS &f, unsigned epoch)
 {
     int r = (int)threadIdx.x;
-    if (r >= MEMBERS_MOST || !(f.neighbours >> r & 1)) return;
+    if (r >= MEMBERS_MAX || !(f.neighbours >> r & 1)) return;
     if (!flag_arrives(f.flag, r, epoch)) f.late[LATE_HALO] = r + 1;
 }
 
@@ -146,10 +146,10 @@ template <typename T> static void push(struct device *d, const struct halo_push 
     t.number = EXCHANGE(p->number.count, p->number.epoch);
     memcpy(t.first, p->first, sizeof t.first);
     memcpy(t.odd, p->odd, sizeof t.odd);
-    for (int k = 0; k < MEMBERS_MOST; k++) {
+    for (int k = 0; k < MEMBERS_MAX; k++) {
         int64_t n = k < p->targets ? p->first[k + 1] - p->first[k] : 0;
         t.to[k] = ITEMS("halo", n ? p->to[k] : nullptr, n ? n + p->odd[k] : 0, T);
-        t.flag[k] = ITEMS("flag", k < p->flags ? p->flag[k] : nullptr, k < p->flags ? MEMBERS_MOST : 0, unsigned);
+        t.flag[k] = ITEMS("flag", k < p->flags ? p->flag[k] : nullptr, k < p->flags ? MEMBERS_MAX : 0, unsigned);
     }
     LAUNCH(d, blocks, SEND_BLOCK, halo_push<T>)
     (p->n, ITEMS("send", p->send, p->n, const int), VECTOR("x", ROLE_X, p->x, p->cols, const T),
@@ -159,7 +159,7 @@ template <typename T> static void push(struct device *d, const struct halo_push 
 static struct flags_awaited awaited(unsigned neighbours, const unsigned *flag, int *late)
 {
     return {neighbours,
-            ITEMS("flag", neighbours ? const_cast<unsigned *>(flag) : nullptr, neighbours ? MEMBERS_MOST : 0, unsigned),
+            ITEMS("flag", neighbours ? const_cast<unsigned *>(flag) : nullptr, neighbours ? MEMBERS_MAX : 0, unsigned),
             ITEMS("late", neighbours ? late : nullptr, neighbours ? LATES : 0, int)};
 }
 
@@ -228,7 +228,7 @@ template <typename T> static void push(struct device *, const struct halo_push *
 static void wait(struct device *, const unsigned *flag, unsigned neighbours, struct halo_number number, int *late)
 {
     unsigned epoch = halo_epoch(&number);
-    for (int r = 0; r < MEMBERS_MOST; r++)
+    for (int r = 0; r < MEMBERS_MAX; r++)
         if ((neighbours >> r & 1) && (int)(__atomic_load_n(&flag[r], __ATOMIC_ACQUIRE) - epoch) < 0)
             late[LATE_HALO] = r + 1;
 }

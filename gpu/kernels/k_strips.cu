@@ -190,7 +190,7 @@ template <typename T> static void launch_products(const struct launch *L)
     int width = (int)S->param[0], chunks = (int)(S->a[STRIPS_BEFORE].n - 1);
     int64_t given = min(S->param[0], S->cols) * (int64_t)sizeof(T);
     int copy = (int)(given / (STRIPS_CHUNK * (int64_t)(sizeof(T) + sizeof(uint16_t)))); /* chunks of as many bytes */
-    unsigned most = (unsigned)L->A->dev->units * (2 * given <= SHARED_GIVEN_MOST ? 2 : 1);
+    unsigned most = (unsigned)L->A->dev->units * (2 * given <= SHARED_GIVEN_MAX ? 2 : 1);
     unsigned needed = blocks_for(chunks, BLOCK / WARP);
     LAUNCH_GIVEN(L->A->dev, needed < most ? needed : most, BLOCK, (unsigned)given, strips_products<T>)
     (width, (int)S->cols, (int)strips_number(S), chunks, copy, ARRAY(L, STRIPS_PTR, int),

@@ -6,13 +6,13 @@
 namespace KERNEL_SPACE
 {
 
-enum { BLOCK = 128, BLOCK_MOST = 1024 };
+enum { BLOCK = 128, BLOCK_MAX = 1024 };
 
 /* One piece per thread. Elements with the same index in neighbouring pieces are stored in
    neighbouring slots, so a warp reads 32 neighbouring slots of val and of col in each of the four
    steps; x is gathered. Coalesced stores write the partial sums. */
 template <typename T>
-__global__ void __launch_bounds__(BLOCK_MOST)
+__global__ void __launch_bounds__(BLOCK_MAX)
     vab_pieces(GPTR(const T) val, GPTR(const int) col, GPTR(const T) x, GPTR(T) partial)
 {
     int64_t slot = (int64_t)blockIdx.x * VAB_PIECE * blockDim.x + threadIdx.x;
@@ -74,10 +74,10 @@ template <typename T> static bool plain(const struct launch *L, struct err *)
 
 static bool fits_texture(const struct stored *S, struct err *e)
 {
-    if (pieces_of(S) <= TEXTURE_MOST) return true;
+    if (pieces_of(S) <= TEXTURE_MAX) return true;
     return fail(e, E_LIMIT,
                 "vab-texture: the matrix has %lld pieces, more than the %d elements of a texture; use the kernel vab",
-                (long long)pieces_of(S), +TEXTURE_MOST);
+                (long long)pieces_of(S), +TEXTURE_MAX);
 }
 
 static const struct bound *bind_sums(const struct launch *L, struct err *e)

@@ -78,7 +78,7 @@ template <typename AT> struct pass_dot {
 };
 
 template <typename AT> struct pass_jacobi {
-    enum { SUMS = 3, MOST = 1 };
+    enum { SUMS = 3, MAX = 1 };
     typename AT::in b, q, dinv, x;
     typename AT::out next;
 
@@ -93,7 +93,7 @@ template <typename AT> struct pass_jacobi {
 };
 
 template <typename AT> struct pass_affine {
-    enum { SUMS = 3, MOST = 1 };
+    enum { SUMS = 3, MAX = 1 };
     typename AT::in q, f, diagonal, x;
     typename AT::out next;
 

@@ -44,7 +44,7 @@ enum {
 #endif
 #include "kernels.def"
     BUILT_IN,
-    ADDED_MOST = 64
+    ADDED_MAX = 64
 #undef KERNEL
 #undef HOST_KERNEL
 #undef VENDOR_KERNEL
@@ -60,7 +60,7 @@ enum {
 #define HOST_KERNEL(id) &emu_kernel_##id,
 const struct kernel *kernels[] = {
 #include "kernels.def"
-    [BUILT_IN + ADDED_MOST] = NULL};
+    [BUILT_IN + ADDED_MAX] = NULL};
 #undef KERNEL
 #undef HOST_KERNEL
 
@@ -68,7 +68,7 @@ const struct kernel *kernels[] = {
 #define HOST_KERNEL(id) NULL,
 static const struct kernel *cuda_kernels[] = {
 #include "kernels.def"
-    [BUILT_IN + ADDED_MOST] = NULL};
+    [BUILT_IN + ADDED_MAX] = NULL};
 
 const struct registry kernel_registry = {.entries = kernels};
 
@@ -108,7 +108,7 @@ bool kernel_needs_cuda(const char *name)
 bool kernel_add(const struct kernel *k, const struct kernel *on_gpu, struct err *e)
 {
     int n = registry_count(&kernel_registry);
-    if (n == BUILT_IN + ADDED_MOST) return fail(e, E_LIMIT, "there are %d kernels of yours already", +ADDED_MOST);
+    if (n == BUILT_IN + ADDED_MAX) return fail(e, E_LIMIT, "there are %d kernels of yours already", +ADDED_MAX);
     kernels[n] = k;
     cuda_kernels[n] = on_gpu ? on_gpu : k;
     return true;

@@ -31,19 +31,19 @@ const char *kernel_source(int i, const char **file)
     return sources[i].text;
 }
 
-enum { ADDED_MOST = 64 };
+enum { ADDED_MAX = 64 };
 static struct {
     const char *file, *text;
-} added[ADDED_MOST];
+} added[ADDED_MAX];
 
 bool kernel_source_put(const char *file, const char *text, struct err *e)
 {
     int at = -1;
-    for (int k = 0; k < ADDED_MOST; k++)
+    for (int k = 0; k < ADDED_MAX; k++)
         if (added[k].file && !strcmp(added[k].file, file)) at = k;
-    for (int k = 0; at < 0 && k < ADDED_MOST; k++)
+    for (int k = 0; at < 0 && k < ADDED_MAX; k++)
         if (!added[k].file) at = k;
-    if (at < 0) return !text || fail(e, E_LIMIT, "there are %d files of yours already", +ADDED_MOST);
+    if (at < 0) return !text || fail(e, E_LIMIT, "there are %d files of yours already", +ADDED_MAX);
     added[at].file = text ? file : NULL;
     added[at].text = text;
     return true;
@@ -51,7 +51,7 @@ bool kernel_source_put(const char *file, const char *text, struct err *e)
 
 static const char *text_of(const char *file)
 {
-    for (int k = 0; k < ADDED_MOST; k++)
+    for (int k = 0; k < ADDED_MAX; k++)
         if (added[k].file && !strcmp(added[k].file, file)) return added[k].text;
     for (int k = 0; k < COUNT(sources); k++)
         if (!strcmp(sources[k].file, file)) return sources[k].text;

@@ -11,9 +11,9 @@
 #include "base/err.h"
 #include "base/mem.h"
 
-/* TEXTURE_MOST: the maximum number of elements of an array that a texture holds on any GPU. A texture has up to 2^27
+/* TEXTURE_MAX: the maximum number of elements of an array that a texture holds on any GPU. A texture has up to 2^27
    texels, and TEXTURE_BEFORE of these may lie before the array, because a texture begins at an aligned address. */
-enum { TEXTURE_BEFORE = 128, TEXTURE_MOST = (1 << 27) - TEXTURE_BEFORE };
+enum { TEXTURE_BEFORE = 128, TEXTURE_MAX = (1 << 27) - TEXTURE_BEFORE };
 
 namespace KERNEL_SPACE
 {

@@ -20,9 +20,9 @@ namespace KERNEL_SPACE
 /* Four elements per thread, so that several loads are in flight at the same time. */
 enum { VEC_BLOCK = 256, VEC_EACH = 4, BLOCKS_PER_SM = 4, GATHER_BLOCKS_PER_SM = 6 };
 
-template <bool MOST> __device__ double vec_join(double a, double b)
+template <bool MAX> __device__ double vec_join(double a, double b)
 {
-    return MOST ? (b > a ? b : a) : a + b;
+    return MAX ? (b > a ? b : a) : a + b;
 }
 
 /* |v| and |v|^2 of a real or a complex number, in double precision. */
@@ -44,15 +44,15 @@ template <typename R> __device__ double vec_square(cplx<R> v)
 }
 
 /* The sum (or the maximum) of v over the block, valid in thread 0. All threads of the block take part. */
-template <bool MOST> __device__ double vec_over_block(double v)
+template <bool MAX> __device__ double vec_over_block(double v)
 {
     SHARED(double, part, VEC_BLOCK / WARP);
-    for (int d = WARP / 2; d > 0; d /= 2) v = vec_join<MOST>(v, __shfl_down_sync(FULL_MASK, v, d));
+    for (int d = WARP / 2; d > 0; d /= 2) v = vec_join<MAX>(v, __shfl_down_sync(FULL_MASK, v, d));
     __syncthreads(); /* all threads of the block: reads of `part` by the previous call are done */
     if (threadIdx.x % WARP == 0) part[threadIdx.x / WARP] = v;
     __syncthreads(); /* all threads of the block: `part` is complete */
     if (threadIdx.x == 0)
-        for (int w = 1; w < VEC_BLOCK / WARP; w++) v = vec_join<MOST>(v, part[w]);
+        for (int w = 1; w < VEC_BLOCK / WARP; w++) v = vec_join<MAX>(v, part[w]);
     return v;
 }
 
@@ -175,18 +175,18 @@ static __device__ int64_t vec_stride()
    members of a pass:
 
    - enum { SUMS = n }: the number of sums, 0 to 3.
-   - enum { MOST = 1 }: the third sum is a maximum instead.
+   - enum { MAX = 1 }: the third sum is a maximum instead.
    - enum { GATHERS = 1 }: the reads of the pass are scattered, so more blocks per multiprocessor hide the latency.
    - enum { WIDE = 1 }: an element takes many reads, so a thread processes one element at a time.
    - begin(s): reads the scalars that the pass needs.
    - at(i): processes element i.
    - end(s, t): one thread computes scalars from the sums t, after all elements.
 
-   begin, at and end are functions. GATHERS, MOST and WIDE may be absent. */
+   begin, at and end are functions. GATHERS, MAX and WIDE may be absent. */
 
 template <typename PASS> constexpr bool vec_most = requires
 {
-    PASS::MOST;
+    PASS::MAX;
 };
 template <typename PASS> constexpr bool vec_gathers = requires
 {
@@ -283,7 +283,7 @@ __global__ void __launch_bounds__(VEC_BLOCK, vec_blocks_per_sm<PASS>)
 
 /* Each block writes its sums of the elements [blockIdx.x * each, ...) to `part`, which is host memory. */
 template <typename PASS>
-__global__ void __launch_bounds__(SUM_THREADS_MOST)
+__global__ void __launch_bounds__(SUM_THREADS_MAX)
     vec_parts(int64_t n, int64_t each, GPTR(double) s, GPTR(double) part, PASS pass)
 {
     if (s[S_DONE] != 0) return;
@@ -291,7 +291,7 @@ __global__ void __launch_bounds__(SUM_THREADS_MOST)
     vec_sums t = {0, 0, 0};
     int64_t from = blockIdx.x * each, end = from + each < n ? from + each : n;
     for (int64_t i = from + threadIdx.x; i < end; i += blockDim.x) t = vec_joined<PASS>(t, pass.at(i));
-    t = vec_block_sums<PASS, SUM_THREADS_MOST>(t);
+    t = vec_block_sums<PASS, SUM_THREADS_MAX>(t);
     if (threadIdx.x != 0) return;
     part[blockIdx.x] = t.a;
     if (PASS::SUMS > 1) part[SUM_BLOCKS + blockIdx.x] = t.b;
@@ -302,7 +302,7 @@ __global__ void __launch_bounds__(SUM_THREADS_MOST)
 struct mail_targets {
     int n, rank, members;
     struct exchange number;
-    GPTR(mail_word) to[MEMBERS_MOST];
+    GPTR(mail_word) to[MEMBERS_MAX];
 };
 
 /* All threads of one block, one warp per column: the sums of `blocks` thread blocks, in a fixed order, go to every
@@ -424,7 +424,7 @@ static inline bool vec_turn(struct device *d)
 static inline auto mail_box_of(mail_word *box, int members)
 {
     (void)members;
-    return VECTOR("box", ROLE_WORK, box, box ? MAIL_WORDS * 2 * (int64_t)members * MAIL_MOST : 0, mail_word);
+    return VECTOR("box", ROLE_WORK, box, box ? MAIL_WORDS * 2 * (int64_t)members * MAIL_MAX : 0, mail_word);
 }
 
 static inline struct mail_targets mail_targets_of(const struct seat *seat, unsigned epoch)
@@ -432,7 +432,7 @@ static inline struct mail_targets mail_targets_of(const struct seat *seat, unsig
     struct mail_targets t;
     t.n = seat->targets, t.rank = seat->rank, t.members = seat->members;
     t.number = EXCHANGE(seat->peers ? seat->count : nullptr, epoch);
-    for (int k = 0; k < MEMBERS_MOST; k++) t.to[k] = mail_box_of(k < t.n ? seat->to[k] : nullptr, seat->members);
+    for (int k = 0; k < MEMBERS_MAX; k++) t.to[k] = mail_box_of(k < t.n ? seat->to[k] : nullptr, seat->members);
     return t;
 }
 

@@ -37,7 +37,7 @@ void *multi_part(const struct block *b, const void *p, int k)
 {
     int64_t offset = (const char *)p - b->at;
     if (!b->vectors) return (char *)b->part[k] + offset;
-    int64_t whole = b->first[SPLIT_MOST] * b->size, vector = whole ? offset / whole : 0;
+    int64_t whole = b->first[SPLIT_MAX] * b->size, vector = whole ? offset / whole : 0;
     return (char *)b->part[k] + vector * (b->first[k + 1] - b->first[k]) * b->size;
 }
 
@@ -106,10 +106,10 @@ static char *reserve(int64_t bytes, const char *what, struct err *e)
 void *multi_vectors(struct device *d, const int64_t *first, int64_t n, int64_t size, const char *what, struct err *e)
 {
     struct multi *m = multi_of(d);
-    int64_t bytes[MEMBERS_MOST];
+    int64_t bytes[MEMBERS_MAX];
     struct block b = {.vectors = true, .size = size, .bytes = first[m->n] * n * size};
     memcpy(b.first, first, (size_t)(m->n + 1) * sizeof *first);
-    b.first[SPLIT_MOST] = first[m->n];
+    b.first[SPLIT_MAX] = first[m->n];
     for (int k = 0; k < m->n; k++) bytes[k] = (first[k + 1] - first[k]) * n * size;
     b.at = reserve(b.bytes, what, e);
     return b.at ? add_block(d, &b, bytes, what, e) : NULL;
@@ -117,10 +117,10 @@ void *multi_vectors(struct device *d, const int64_t *first, int64_t n, int64_t s
 
 static void *multi_alloc(struct device *d, int64_t bytes, const char *what, struct err *e)
 {
-    int64_t each[MEMBERS_MOST];
+    int64_t each[MEMBERS_MAX];
     struct block b = {.bytes = bytes};
     if (!multi_start(d, e)) return NULL;
-    for (int k = 0; k < MEMBERS_MOST; k++) each[k] = bytes;
+    for (int k = 0; k < MEMBERS_MAX; k++) each[k] = bytes;
     return add_block(d, &b, each, what, e);
 }
 
@@ -162,7 +162,7 @@ static int64_t least_of(int64_t a, int64_t b)
 static bool move_overlap(struct multi *m, const struct block *b, int64_t v, int k, int64_t from, int64_t end,
                          char *host, move_fn *move, struct err *e)
 {
-    int64_t whole = b->first[SPLIT_MOST] * b->size, own = (b->first[k + 1] - b->first[k]) * b->size;
+    int64_t whole = b->first[SPLIT_MAX] * b->size, own = (b->first[k + 1] - b->first[k]) * b->size;
     int64_t begin = v * whole + b->first[k] * b->size, low = most_of(begin, from), high = least_of(begin + own, end);
     if (low >= high) return true;
     return move(m->member[k], (char *)b->part[k] + v * own + (low - begin), host + (low - from), high - low, e);
@@ -172,7 +172,7 @@ static bool move_overlap(struct multi *m, const struct block *b, int64_t v, int 
 static bool move_vectors(struct multi *m, const struct block *b, const void *p, char *host, int64_t bytes,
                          move_fn *move, struct err *e)
 {
-    int64_t from = (const char *)p - b->at, whole = b->first[SPLIT_MOST] * b->size;
+    int64_t from = (const char *)p - b->at, whole = b->first[SPLIT_MAX] * b->size;
     for (int64_t v = whole ? from / whole : 0; whole && v * whole < from + bytes; v++)
         for (int k = 0; k < m->n; k++)
             if (!move_overlap(m, b, v, k, from, from + bytes, host, move, e)) return false;
@@ -206,7 +206,7 @@ static bool put_copies(struct multi *m, const struct block *b, const void *to, c
 static bool put_within(struct multi *m, const struct block *b, const void *to, const struct block *other,
                        const void *from, int64_t bytes, struct err *e)
 {
-    int64_t whole = b->vectors ? b->first[SPLIT_MOST] * b->size : 0;
+    int64_t whole = b->vectors ? b->first[SPLIT_MAX] * b->size : 0;
     for (int k = 0; k < m->n; k++) {
         int64_t own = whole ? bytes / whole * (b->first[k + 1] - b->first[k]) * b->size : bytes;
         if (!m->member[k]->ops->put(m->member[k], multi_part(b, to, k), multi_part(other, from, k), own, e))
@@ -468,8 +468,8 @@ static bool seat_new(struct multi *m, int k, struct err *e)
     struct device *of = m->member[k];
     struct seat *t = &m->seat[k];
     void *late;
-    int64_t sums = (int64_t)(GM_MOST + 1) * SUM_BLOCKS * (int64_t)sizeof *t->part;
-    int64_t box = 2 * (int64_t)m->n * MAIL_MOST * MAIL_WORDS * (int64_t)sizeof *t->box;
+    int64_t sums = (int64_t)(GM_MAX + 1) * SUM_BLOCKS * (int64_t)sizeof *t->part;
+    int64_t box = 2 * (int64_t)m->n * MAIL_MAX * MAIL_WORDS * (int64_t)sizeof *t->box;
     unsigned zero = 0;
     *t = (struct seat){.rank = k, .members = m->n};
     t->part = of->ops->alloc(of, sums, "the sums of thread blocks", e);
@@ -537,7 +537,7 @@ static bool own_member(struct multi *m, const struct device_maker *maker, const 
 static bool add_member(struct multi *m, const char *name, struct err *e)
 {
     int number = 0;
-    if (m->n == MEMBERS_MOST) return fail(e, E_LIMIT, "a device has at most %d members", +MEMBERS_MOST);
+    if (m->n == MEMBERS_MAX) return fail(e, E_LIMIT, "a device has at most %d members", +MEMBERS_MAX);
     if (!strcmp(name, "emu")) return own_member(m, &maker_emu, name, 0, e);
     struct device *d = device_open(name, e);
     if (!d) return false;
@@ -558,7 +558,7 @@ static bool add_several(struct multi *m, const char *item, size_t n, struct err 
     if (strncmp(item, "emu*", 4) || !isdigit((unsigned char)item[4]) || end != item + n || count < 1)
         return fail(e, E_USAGE, "'%.*s' is no device; several emulated GPUs are called emu*2, emu*3, ...", (int)n,
                     item);
-    if (count > MEMBERS_MOST) return fail(e, E_LIMIT, "a device has at most %d members", +MEMBERS_MOST);
+    if (count > MEMBERS_MAX) return fail(e, E_LIMIT, "a device has at most %d members", +MEMBERS_MAX);
     for (long k = 0; k < count; k++)
         if (!add_member(m, "emu", e)) return false;
     return true;

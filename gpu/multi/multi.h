@@ -26,15 +26,15 @@ struct part;
 struct block {
     char *at;
     int64_t bytes;
-    void *part[MEMBERS_MOST];
+    void *part[MEMBERS_MAX];
     bool vectors;
-    int64_t size;                    /* bytes of an element of a vector */
-    int64_t first[MEMBERS_MOST + 1]; /* the elements of member k are first[k] .. first[k + 1] - 1 */
+    int64_t size;                   /* bytes of an element of a vector */
+    int64_t first[MEMBERS_MAX + 1]; /* the elements of member k are first[k] .. first[k + 1] - 1 */
 };
 
 struct multi {
-    struct device *member[MEMBERS_MOST];
-    bool owned[MEMBERS_MOST]; /* opened for this device alone */
+    struct device *member[MEMBERS_MAX];
+    bool owned[MEMBERS_MAX]; /* opened for this device alone */
     int n;
     bool ready;
     bool mixed;      /* members of several kinds, whose arithmetic may differ in the last bit */
@@ -46,12 +46,12 @@ struct multi {
     int nblocks, room;
     void *shared[8]; /* addresses that `share` gave out, which only member 0 may write to */
     unsigned epoch;  /* number of the last exchange of sums, if the host counts */
-    struct seat seat[MEMBERS_MOST];
-    int *late[MEMBERS_MOST]; /* seat.late, as the host reads it */
-    struct err pending;      /* the first error of operations, which cannot fail themselves; the next sync reports it */
-    char *staging;           /* host memory through which copies go */
+    struct seat seat[MEMBERS_MAX];
+    int *late[MEMBERS_MAX]; /* seat.late, as the host reads it */
+    struct err pending;     /* the first error of operations, which cannot fail themselves; the next sync reports it */
+    char *staging;          /* host memory through which copies go */
     int64_t staging_bytes;
-    void *comm[MEMBERS_MOST]; /* the members' ends of NCCL's connections; NULL: not connected */
+    void *comm[MEMBERS_MAX]; /* the members' ends of NCCL's connections; NULL: not connected */
 };
 
 static inline struct multi *multi_of(const struct device *d)
@@ -106,10 +106,10 @@ struct piece {
     struct mat local;
     int64_t rows, cols, halo, sends;
     int targets; /* members that need its items of x */
-    int target[MEMBERS_MOST];
-    int64_t first[MEMBERS_MOST + 1]; /* items first[k] .. first[k + 1] - 1 of `send` go to target k */
-    int64_t halo_at[MEMBERS_MOST];   /* where they begin in the halo of target k */
-    unsigned neighbours;             /* bit r: exchanges items or flags with member r */
+    int target[MEMBERS_MAX];
+    int64_t first[MEMBERS_MAX + 1]; /* items first[k] .. first[k + 1] - 1 of `send` go to target k */
+    int64_t halo_at[MEMBERS_MAX];   /* where they begin in the halo of target k */
+    unsigned neighbours;            /* bit r: exchanges items or flags with member r */
     int *send;
     void *packed; /* the items to send, unless launches store them into the halos */
     void *in[2];  /* the halo: one for even products, one for odd ones, after it */
@@ -132,7 +132,7 @@ struct pieces {
     struct partition P;
     int n;
     unsigned epoch; /* number of the last product, if the host counts */
-    struct piece piece[MEMBERS_MOST];
+    struct piece piece[MEMBERS_MAX];
 };
 
 /* Divide S among the members of d and copy each part: *M becomes the matrix. After a failure, *M is empty. */

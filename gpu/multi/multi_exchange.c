@@ -42,7 +42,7 @@ static bool between_devices(struct multi *m, const struct member_copy *c, struct
 /* The copies of an exchange, at most one for each pair of members. */
 struct copies {
     int n;
-    struct member_copy of[MEMBERS_MOST * MEMBERS_MOST];
+    struct member_copy of[MEMBERS_MAX * MEMBERS_MAX];
 };
 
 static void add_copy(struct copies *all, struct member_copy c)
@@ -68,7 +68,7 @@ bool multi_sums_move(struct device *d, unsigned epoch, struct err *e)
     all.n = 0;
     for (int a = 0; a < m->n; a++)
         for (int b = 0; b < m->n; b++) {
-            int64_t at = mail_slot(m->n, epoch, a) * MAIL_WORDS, bytes = MAIL_MOST * MAIL_WORDS * sizeof(mail_word);
+            int64_t at = mail_slot(m->n, epoch, a) * MAIL_WORDS, bytes = MAIL_MAX * MAIL_WORDS * sizeof(mail_word);
             if (a != b) add_copy(&all, (struct member_copy){a, b, m->seat[a].box + at, m->seat[b].box + at, bytes});
         }
     return copy_all(d, &all, e);

@@ -4,7 +4,7 @@
 #include "multi.h"
 
 struct graphs {
-    void *of[MEMBERS_MOST];
+    void *of[MEMBERS_MAX];
 };
 
 /* The members from `next` on have not begun to record. */

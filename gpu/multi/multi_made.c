@@ -200,7 +200,7 @@ static bool make_piece(struct pieces *p, int k, const struct part *all, const in
 
 bool pieces_make(struct pieces *p, const struct stored *S, struct err *e)
 {
-    int64_t rows_outside[MEMBERS_MOST];
+    int64_t rows_outside[MEMBERS_MAX];
     struct part *part = parts_of_made(S->made, &p->P, rows_outside, e);
     bool ok = part != NULL;
     for (int k = 0; ok && k < p->n; k++) ok = plan_piece(&p->piece[k], &part[k], S, e);

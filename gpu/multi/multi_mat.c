@@ -55,7 +55,7 @@ static bool shares_of(const struct device *d, double *share, struct err *e)
 static bool divide(const struct device *d, const struct csr *A, struct partition *P, struct err *e)
 {
     const struct multi *m = multi_of(d);
-    double share[MEMBERS_MOST];
+    double share[MEMBERS_MAX];
     if (m->mixed) return shares_of(d, share, e) && partition_shares(P, A, m->n, share, e);
     return partition_new(P, way_find(chosen_way), A, m->n, loop_watch(), e);
 }
@@ -159,7 +159,7 @@ static bool put_outside(struct piece *q, struct device *d, struct csr *outside, 
 
 static bool put_lists(struct piece *q, struct device *d, const struct part *part, int64_t size, struct err *e)
 {
-    unsigned zero[MEMBERS_MOST] = {0};
+    unsigned zero[MEMBERS_MAX] = {0};
     static const char what[] = "the items of x that members exchange";
     q->halo = part_halo(part);
     q->sends = part_sends(part);
@@ -189,7 +189,7 @@ static void take_neighbours(struct piece *q, const struct part *all, const struc
         q->halo_at[t] = place_in(&all[part->to.part[t]], part->number);
         q->neighbours |= 1u << part->to.part[t];
     }
-    for (int t = part->to.n; t <= MEMBERS_MOST; t++) q->first[t] = part_sends(part);
+    for (int t = part->to.n; t <= MEMBERS_MAX; t++) q->first[t] = part_sends(part);
     for (int i = 0; i < part->from.n; i++) q->neighbours |= 1u << part->from.part[i];
 }
 
@@ -247,7 +247,7 @@ bool pieces_fit(const struct pieces *p, const struct part *part, const int64_t *
                 struct err *e)
 {
     const struct multi *m = multi_of(p->dev);
-    int64_t need[MEMBERS_MOST], left[MEMBERS_MOST], total, all = 0, least = INT64_MAX;
+    int64_t need[MEMBERS_MAX], left[MEMBERS_MAX], total, all = 0, least = INT64_MAX;
     for (int k = 0; k < p->n; k++) {
         if (!m->member[k]->ops->memory(m->member[k], &left[k], &total, e)) return false;
         need[k] = need_of(&p->piece[k], &part[k], rows_outside[k], size);
@@ -304,7 +304,7 @@ static bool put_all(struct pieces *p, const struct csr *A, const struct stored *
 {
     enum type real = type_is_narrow(S->real) ? type_of_parts(S->real) : S->real;
     struct part *part = parts_extract(A, &p->P, e);
-    int64_t rows_outside[MEMBERS_MOST];
+    int64_t rows_outside[MEMBERS_MAX];
     bool ok = part != NULL;
     for (int k = 0; ok && k < p->n; k++) ok = pack_inside(&p->piece[k], &part[k].inside, S, e);
     for (int k = 0; ok && k < p->n; k++) rows_outside[k] = rows_with_entries(&part[k].outside);
@@ -393,7 +393,7 @@ static int bits_of(unsigned v)
     return __builtin_popcount(v);
 }
 
-int mat_split(const struct mat *M, struct split_member out[SPLIT_MOST])
+int mat_split(const struct mat *M, struct split_member out[SPLIT_MAX])
 {
     const struct pieces *p = M->pieces;
     for (int k = 0; p && k < p->n; k++) {

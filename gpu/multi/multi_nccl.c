@@ -60,7 +60,7 @@ static bool succeeds(const struct nccl_calls *c, int result, const char *call, s
 
 static bool connect(struct multi *m, const struct nccl_calls *c, struct err *e)
 {
-    int gpu[MEMBERS_MOST];
+    int gpu[MEMBERS_MAX];
     if (m->comm[0]) return true;
     for (int k = 0; k < m->n; k++) gpu[k] = m->member[k]->number;
     return succeeds(c, c->init_all(m->comm, m->n, gpu), "ncclCommInitAll", e);

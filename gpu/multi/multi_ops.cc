@@ -64,7 +64,7 @@ template <typename A> A for_member(multi *m, const block *like, int k, A a)
         const block *b = multi_block(m, a);
         return b ? (A)multi_part(b, a, k) : a;
     } else if constexpr (std::is_same_v<A, int64_t>) {
-        int64_t rows = like ? like->first[SPLIT_MOST] : 0;
+        int64_t rows = like ? like->first[SPLIT_MAX] : 0;
         return rows ? a / rows * (like->first[k + 1] - like->first[k]) : 0;
     } else {
         return a;

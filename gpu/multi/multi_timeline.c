@@ -32,7 +32,7 @@ struct work {
     void *x, *y;
     enum type type; /* of the vectors */
     struct watch *watch;
-    double queued_at[MEMBERS_MOST]; /* us, the host's clock at a member's first event */
+    double queued_at[MEMBERS_MAX]; /* us, the host's clock at a member's first event */
 };
 
 static void work_free(struct work *w)

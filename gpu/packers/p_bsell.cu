@@ -62,7 +62,7 @@ static bool choose_block(struct packing *p, struct err *e)
     if (!cut_rows(p, e) || !packing_room(p, ROOM_FOUND, BSELL_CHOICES, sizeof *blocks, e)) return false;
     launch_zero<int64_t>(p->dev, p->room[ROOM_FOUND].p, BSELL_CHOICES);
     for (int k = 0; k < BSELL_CHOICES; k++) {
-        int b = BSELL_LEAST + k;
+        int b = BSELL_MIN + k;
         LAUNCH_TILES(p, openers_count<by_block>)
         (PACK_TILES(p), b, b, PACK_ROOM(p, ROOM_FOUND, BSELL_CHOICES, unsigned long long) + k);
     }

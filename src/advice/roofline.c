@@ -194,11 +194,11 @@ static void out_roof(struct out *o, const struct roofline *r, enum roof k)
 
 static void out_point(struct out *o, const struct roofline *r, const struct roof_point *p)
 {
-    double least = point_intensity(p, BYTES_LEAST), roof = roof_at(r, ROOF_MEMORY, least);
+    double least = point_intensity(p, BYTES_MIN), roof = roof_at(r, ROOF_MEMORY, least);
     out_common(o, r, "kernel", p->kernel->name);
     out_str(o, "format", NULL, p->kernel->format->name);
     out_num(o, "flops", NULL, p->flops, NULL);
-    out_num(o, "bytes", NULL, p->bytes[BYTES_LEAST], NULL);
+    out_num(o, "bytes", NULL, p->bytes[BYTES_MIN], NULL);
     out_num(o, "l2_bytes", NULL, p->bytes[BYTES_L2], NULL);
     out_num(o, "l1_bytes", NULL, p->bytes[BYTES_L1], NULL);
     out_num(o, "flops_per_byte", "flops/byte", least, "%.4f");
@@ -208,7 +208,7 @@ static void out_point(struct out *o, const struct roofline *r, const struct roof
     out_rank(o, COLUMN_ANSWER);
     out_num(o, "gflops", "GFLOP/s", point_gflops(p), "%.1f");
     out_rank(o, COLUMN_NORMAL);
-    out_num(o, "gbs", NULL, p->bytes[BYTES_LEAST] / point_us(p) / 1000, NULL);
+    out_num(o, "gbs", NULL, p->bytes[BYTES_MIN] / point_us(p) / 1000, NULL);
     out_str(o, "time_by", "by", isnan(p->measured_us) ? "predicted" : "measured");
     out_num(o, "predicted_us", NULL, p->predicted_us, NULL);
     out_num(o, "measured_us", NULL, p->measured_us, NULL);
@@ -238,8 +238,7 @@ static void say_slow(struct out *o, const struct roofline *r)
 static bool some_above(const struct roofline *r)
 {
     for (int i = 0; i < r->n; i++)
-        if (point_gflops(&r->point[i]) > roof_at(r, ROOF_MEMORY, point_intensity(&r->point[i], BYTES_LEAST)))
-            return true;
+        if (point_gflops(&r->point[i]) > roof_at(r, ROOF_MEMORY, point_intensity(&r->point[i], BYTES_MIN))) return true;
     return false;
 }
 

@@ -16,7 +16,7 @@ struct session;
 enum roof { ROOF_MEMORY, ROOF_L2, ROOF_L1, ROOF_COMPUTE, ROOFS };
 /* Which bytes the operations of a kernel are divided by: those that any kernel of the format must move, those that L2
    delivers and receives, or those that the loads of the warps request. */
-enum roof_bytes { BYTES_LEAST, BYTES_L2, BYTES_L1, ROOF_BYTES };
+enum roof_bytes { BYTES_MIN, BYTES_L2, BYTES_L1, ROOF_BYTES };
 
 struct roof_point {
     const struct kernel *kernel;

@@ -144,7 +144,7 @@ static bool make_lives(struct sm_lives *l, struct making *v, int warps, struct e
     for (int at_once = 1; at_once <= most; at_once++) {
         bool shown = at_once == wanted || (at_once == most && wanted > most);
         for (int i = 0; i < COUNT(occupancies); i++) shown |= at_once == blocks_for_warps(&shape, occupancies[i], most);
-        if (!shown || has_life(l, at_once) || l->n == LIVES_MOST) continue;
+        if (!shown || has_life(l, at_once) || l->n == LIVES_MAX) continue;
         if (!add_life(l, v, at_once, e)) return false;
         if (at_once <= wanted) l->chosen = l->n - 1;
     }

@@ -12,7 +12,7 @@ struct kernel;
 struct matrix;
 struct session;
 
-enum { LIVES_MOST = 6 };
+enum { LIVES_MAX = 6 };
 struct sm_lives {
     const struct matrix *matrix;
     const struct kernel *kernel;
@@ -32,7 +32,7 @@ struct sm_lives {
     int64_t longest_row;    /* the longest row that it stores; -1: not known */
     bool sampled, cut;      /* not all blocks were watched; not all blocks of the multiprocessor were recorded */
     int n, chosen;
-    struct sm_life life[LIVES_MOST]; /* with more and more blocks at a time */
+    struct sm_life life[LIVES_MAX]; /* with more and more blocks at a time */
 };
 
 /* Simulate the kernel at several occupancies and replace s->sm. warps: an occupancy to add and choose; 0: choose the

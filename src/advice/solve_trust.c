@@ -16,7 +16,7 @@
 #include <math.h>
 #include <string.h>
 
-static const double LEAST_US = 5e5, SHARE = 0.1;
+static const double MIN_US = 5e5, SHARE = 0.1;
 /* The analysis of a matrix, which no watch can end, takes about a microsecond per nonzero. */
 static const double NNZ_PER_US = 1;
 
@@ -89,7 +89,7 @@ static void trust_direct(struct trust *t, double difference, double error)
 
 static void trust_by_direct(struct session *s, const struct solve *v, struct trust *t)
 {
-    double us = fmax(LEAST_US, SHARE * v->time.us), start = steady_us();
+    double us = fmax(MIN_US, SHARE * v->time.us), start = steady_us();
     if ((double)v->matrix.csr->nnz > NNZ_PER_US * us) {
         trust_unknown(t, "a direct solve for comparison would take too long; `b aones` has a known x");
         return;

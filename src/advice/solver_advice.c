@@ -34,12 +34,12 @@ static const double FIRST_US = 2e3; /* per candidate in the first pass */
 static const double SLICE_US = 8e3;
 enum { PASS_GROWTH = 4 };
 /* A trial ends after its cap times this, because a set-up may take long, and other programs may have the processor. */
-static const double GUARD = 16, GUARD_LEAST_US = 1e5;
+static const double GUARD = 16, GUARD_MIN_US = 1e5;
 static const double WAIT = 5; /* wait_us, in limits, if the question gives none */
 enum { PLAN_SHARE = 4 };      /* the plan of the direct solver gets the limit divided by this */
 /* A trial of fewer iterations is no base for an estimate; the limit may end it before. */
 static const int trial_least_iterations = 8;
-enum { KEPT_LEAST = 6 }; /* candidates that remain after a pass */
+enum { KEPT_MIN = 6 }; /* candidates that remain after a pass */
 /* The same work takes this many times less or more time again, on a machine that others use too. */
 static const double TIME_BELOW = 1.5, TIME_ABOVE = 2;
 /* A direct solver takes up to this many times as much time as its plan predicts. */
@@ -160,7 +160,7 @@ static bool run_slices(struct advising *v, struct solve *solve, double start, do
 static bool iterate(struct advising *v, struct solve *solve, double start, double cap_us, struct err *e)
 {
     bool ok = run_slices(v, solve, start, cap_us, e);
-    for (int i = 0; ok && i < TIGHTEN_MOST && solve_tighten(solve); i++) ok = run_slices(v, solve, start, cap_us, e);
+    for (int i = 0; ok && i < TIGHTEN_MAX && solve_tighten(solve); i++) ok = run_slices(v, solve, start, cap_us, e);
     return ok;
 }
 
@@ -259,7 +259,7 @@ static bool run_trial(struct advising *v, struct trial *t, double cap_us, struct
     limit_begin(v, v->until_us);
     bool ok = session_solve_matrix(v->s, v->q->matrix, &o, &A, why); /* copied to the device once, for all trials */
     double start = clock_of(v);
-    v->trial_until_us = fmin(start + fmax(GUARD * cap_us, GUARD_LEAST_US), v->until_us);
+    v->trial_until_us = fmin(start + fmax(GUARD * cap_us, GUARD_MIN_US), v->until_us);
     bool begun = ok && session_solve(&solve, v->s, v->q->matrix, &o, why);
     t->setup_us = clock_of(v) - start;
     t->setup_ended_us = ok && !begun && v->trial_late && t->pre ? t->setup_us : NAN;
@@ -525,7 +525,7 @@ static bool drop_worse(struct solver_advice *a, int most, struct err *e)
     for (int i = 0; i < a->n; i++)
         if (is_open(&a->at[i])) us[n++] = trial_cost_us(a, &a->at[i]);
     qsort(us, (size_t)n, sizeof *us, by_guess);
-    if (keep < KEPT_LEAST) keep = KEPT_LEAST;
+    if (keep < KEPT_MIN) keep = KEPT_MIN;
     if (keep > most) keep = most;
     for (int i = 0; i < a->n && keep < n; i++) {
         struct trial *t = &a->at[i];

@@ -31,7 +31,7 @@
 #include <string.h>
 
 static const double CARD_US = 5e5;             /* for the costly lines of the card */
-enum { ARNOLDI_MOST = 40 };                    /* steps of the Arnoldi process on the host */
+enum { ARNOLDI_MAX = 40 };                     /* steps of the Arnoldi process on the host */
 static const double ARNOLDI_NUMBERS = 1 << 23; /* in its basis: 64 MB */
 
 struct inquiry {
@@ -50,7 +50,7 @@ struct inquiry {
 
 static struct evidence *add(struct inquiry *q, const char *cause, double value)
 {
-    if (q->out->n == EVIDENCE_MOST) return NULL;
+    if (q->out->n == EVIDENCE_MAX) return NULL;
     struct evidence *x = &q->out->at[q->out->n++];
     *x = (struct evidence){.cause = cause, .value = value};
     return x;
@@ -59,7 +59,7 @@ static struct evidence *add(struct inquiry *q, const char *cause, double value)
 /* ---- rows that matter ---- */
 
 /* The squares of a vector by their binary exponents. */
-enum { EXPONENT_LEAST = -1100, EXPONENTS = 2200 };
+enum { EXPONENT_MIN = -1100, EXPONENTS = 2200 };
 struct squares {
     double sum[EXPONENTS];
     int64_t count[EXPONENTS];
@@ -119,8 +119,8 @@ static bool concentrate(const double *x, int64_t n, int64_t parts, struct eviden
     for (int64_t i = 0; i < n && loop_goes(&l, i); i++) {
         double size = square_at(&v, i);
         if (!(size > 0) || !isfinite(size)) continue;
-        q->sum[ilogb(size) - EXPONENT_LEAST] += size;
-        q->count[ilogb(size) - EXPONENT_LEAST]++;
+        q->sum[ilogb(size) - EXPONENT_MIN] += size;
+        q->count[ilogb(size) - EXPONENT_MIN]++;
         insert(&v, i, found);
     }
     *rows = rows_of_most(q);
@@ -147,8 +147,8 @@ static struct row_list name_rows(const struct evidence *x, int64_t rows)
 /* Where the rows are few, their entries may show the cause. Returns false if they are many. */
 static bool point_to_row(const struct inquiry *q, struct evidence *x, int64_t rows)
 {
-    enum { FEW_MOST = 100, SHARE = 20 };
-    if (rows > EVIDENCE_ROWS && (rows > FEW_MOST || rows > q->A->rows / SHARE)) return false;
+    enum { FEW_MAX = 100, SHARE = 20 };
+    if (rows > EVIDENCE_ROWS && (rows > FEW_MAX || rows > q->A->rows / SHARE)) return false;
     if (x->rows) snprintf(x->next, sizeof x->next, "print row %lld %s", (long long)x->row[0], q->m->name);
     return true;
 }
@@ -199,7 +199,7 @@ static bool find_slowness(struct inquiry *q, const char *cause, struct err *e)
     if (isnan(f.rate))
         snprintf(x->text, sizeof x->text, "%s %s no rate yet; after %d or more, `why stagnates` estimates it",
                  how_many(v->iterations - v->base, "iteration").text, v->iterations - v->base == 1 ? "shows" : "show",
-                 EXPECTED_LEAST);
+                 EXPECTED_MIN);
     else if (isfinite(f.iterations))
         snprintf(x->text, sizeof x->text,
                  "the residual fell by the factor %.6g per iteration in the second half; at this rate, tol needs about "
@@ -221,7 +221,7 @@ static bool find_restarts(struct inquiry *q, const char *cause, struct err *e)
     snprintf(x->text, sizeof x->text, "%s restarted every %s and forgot its search directions %s", v->solver->name,
              how_many(v->set.m, "iteration").text, how_many(v->iterations / v->set.m, "time").text);
     int64_t m = 4 * v->set.m < v->n ? 4 * v->set.m : v->n;
-    if (m <= GM_MOST)
+    if (m <= GM_MAX)
         snprintf(x->next, sizeof x->next, "solve %s %s m %lld%s%s%s", v->solver->name, q->m->name, (long long)m,
                  v->pre.method ? " precond " : "", v->pre.method ? v->pre.method->name : "", same_all(v).text);
     return true;
@@ -495,7 +495,7 @@ static double extend(const struct csr *A, double *V, double *H, int64_t ld, int6
  */
 static bool arnoldi(const struct inquiry *q, struct spectrum *out, struct err *e)
 {
-    int64_t n = q->A->rows, steps = ARNOLDI_MOST, k = 0;
+    int64_t n = q->A->rows, steps = ARNOLDI_MAX, k = 0;
     if (steps > n) steps = n;
     if ((double)steps * (double)n > ARNOLDI_NUMBERS) steps = (int64_t)(ARNOLDI_NUMBERS / (double)n);
     if (steps < 4 || q->A->imag || !q->r || !(q->r_norm > 0)) return true;

@@ -12,7 +12,7 @@ struct matrix;
 struct session;
 struct solve;
 
-enum { EVIDENCE_MOST = 16, EVIDENCE_ROWS = 8 };
+enum { EVIDENCE_MAX = 16, EVIDENCE_ROWS = 8 };
 
 struct evidence {
     const char *cause;          /* a word: "scaling", "near-null", ... */
@@ -25,7 +25,7 @@ struct evidence {
 
 struct stagnation {
     int n;
-    struct evidence at[EVIDENCE_MOST];
+    struct evidence at[EVIDENCE_MAX];
     bool singular;        /* A is proved singular, so that no preconditioner helps */
     bool nearly_singular; /* A is singular up to the rounding errors of fp64, also when it is equilibrated */
     char next[400];       /* the command to try, in view of all evidence; empty: none */

@@ -14,7 +14,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { SLEEP_LEAST_US = 50, SLEEP_MOST_US = 5000 };
+enum { SLEEP_MIN_US = 50, SLEEP_MAX_US = 5000 };
 
 void *child_memory(int64_t bytes, const char *what, struct err *e)
 {
@@ -81,13 +81,13 @@ bool child_run(bool (*work)(void *job), void *job, const char *what, struct watc
         _exit(work(job) ? 0 : 1);
     }
     if (pid < 0) return fail(e, E_MEMORY, "cannot start a process for %s: %s", what, strerror(errno));
-    useconds_t sleep = SLEEP_LEAST_US;
+    useconds_t sleep = SLEEP_MIN_US;
     while (watch_tick(w, what, 0, 0, e)) {
         if (has_ended(pid, &status)) return judge(status, what, e);
         bool gave = screen_lock_give();
         usleep(sleep);
         screen_lock_back(gave);
-        if (sleep < SLEEP_MOST_US) sleep *= 2;
+        if (sleep < SLEEP_MAX_US) sleep *= 2;
     }
     end_child(pid);
     return false;

@@ -16,7 +16,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { READ_AT_ONCE = 1 << 16, LINE_MOST = 1 << 26, LAST_WORDS = 64 };
+enum { READ_AT_ONCE = 1 << 16, LINE_MAX = 1 << 26, LAST_WORDS = 64 };
 static const double kill_us = 1e6;
 
 extern char **environ;
@@ -122,9 +122,9 @@ static void take(struct coprocess *c)
     if (c->at) memmove(c->text, c->text + c->at, c->used -= c->at);
     c->at = 0;
     if (c->room - c->used < READ_AT_ONCE) {
-        char *more = c->room < LINE_MOST ? mem_resize(c->text, (int64_t)(2 * c->room + 2 * READ_AT_ONCE), 1,
-                                                      "the output of another program", NULL)
-                                         : NULL;
+        char *more = c->room < LINE_MAX ? mem_resize(c->text, (int64_t)(2 * c->room + 2 * READ_AT_ONCE), 1,
+                                                     "the output of another program", NULL)
+                                        : NULL;
         if (!more) {
             c->ended = true;
             return;

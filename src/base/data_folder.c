@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 /* The largest number of folders between the top of the source tree and a program: build/asan/tests/gpu. */
-enum { DEPTH_MOST = 4 };
+enum { DEPTH_MAX = 4 };
 
 /* The folder `up` levels above the folder of the running program. */
 static bool above_program(int up, char *out, size_t size)
@@ -57,11 +57,11 @@ bool data_folder(int i, char *out, size_t size)
 {
     const char *list = getenv("XDG_DATA_DIRS");
     bool found;
-    if (i > DEPTH_MOST + 1)
-        return entry(list && *list ? list : "/usr/local/share:/usr/share", i - DEPTH_MOST - 2, out, size);
+    if (i > DEPTH_MAX + 1)
+        return entry(list && *list ? list : "/usr/local/share:/usr/share", i - DEPTH_MAX - 2, out, size);
     if (i == 0)
         found = beside_program(out, size);
-    else if (i <= DEPTH_MOST)
+    else if (i <= DEPTH_MAX)
         found = source_tree(i, out, size);
     else
         found = xdg_path("XDG_DATA_HOME", ".local/share", "warpspy", out, size);

@@ -12,7 +12,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { WORKING, DONE, ABANDONED, SLEEP_LEAST_US = 50, SLEEP_MOST_US = 5000 };
+enum { WORKING, DONE, ABANDONED, SLEEP_MIN_US = 50, SLEEP_MAX_US = 5000 };
 
 struct worker {
     void (*work)(void *job);
@@ -60,7 +60,7 @@ bool worker_run(void (*work)(void *job), void (*release)(void *job), void *job, 
         release(job);
         return fail(e, E_MEMORY, "cannot start a thread for %s; close other programs and try again", what);
     }
-    useconds_t sleep = SLEEP_LEAST_US;
+    useconds_t sleep = SLEEP_MIN_US;
     double counted = 0;
     while (watch_tick(watch, what, 0, 0, e)) {
         bool done = atomic_load(&w->state) == DONE;
@@ -72,7 +72,7 @@ bool worker_run(void (*work)(void *job), void (*release)(void *job), void *job, 
         bool gave = screen_lock_give();
         usleep(sleep);
         screen_lock_back(gave);
-        if (sleep < SLEEP_MOST_US) sleep *= 2;
+        if (sleep < SLEEP_MAX_US) sleep *= 2;
     }
     if (atomic_exchange(&w->state, ABANDONED) == WORKING) return false;
     release(job);

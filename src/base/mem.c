@@ -17,11 +17,11 @@
 /* LAZY_FROM: freeing a block of at least this many bytes takes a long time. LONG_ZERO: Ctrl-C can end the clearing of
    a block of at least this many bytes. PIECE: freeing this many bytes takes about 1 ms. PROMPT_US: after this time, the
    prompt of the next command is usually there. HUGE_FROM: a block of at least this many bytes is compared with the
-   available memory before it is allocated. HUGE_MOST: at most this many such blocks are remembered. SAMPLE: one page in
+   available memory before it is allocated. HUGE_MAX: at most this many such blocks are remembered. SAMPLE: one page in
    so many bytes is asked whether it is in memory. WIDE_FROM: the system may use pages of 2 MB for a block of at least
    this many bytes, so that 512 times fewer pages have to be made when it is written. */
 enum { ALIGN = 256, SPARE_SHARE = 2, LAZY_FROM = 1 << 20, LONG_ZERO = 1 << 23, PIECE = 1 << 23, PROMPT_US = 20000 };
-enum { HUGE_FROM = 1 << 28, HUGE_MOST = 64, SAMPLE = 1 << 22, WIDE_FROM = 1 << 23 };
+enum { HUGE_FROM = 1 << 28, HUGE_MAX = 64, SAMPLE = 1 << 22, WIDE_FROM = 1 << 23 };
 
 static atomic_llong made;    /* allocations since start */
 static atomic_llong failing; /* number of the allocation that will fail; 0: none */
@@ -82,7 +82,7 @@ static struct {
     struct huge {
         char *p;
         size_t bytes;
-    } block[HUGE_MOST];
+    } block[HUGE_MAX];
 } huge = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 /* Replace the block `old` in the list by a new one. If `old` is NULL, the block is added; if p is NULL, it is removed.
@@ -90,7 +90,7 @@ static struct {
 static void huge_replace(const void *old, void *p, size_t bytes)
 {
     pthread_mutex_lock(&huge.lock);
-    for (int i = 0; i < HUGE_MOST; i++)
+    for (int i = 0; i < HUGE_MAX; i++)
         if (huge.block[i].p == old) {
             huge.block[i] = (struct huge){p, bytes};
             break;
@@ -114,7 +114,7 @@ static int64_t all_unwritten(void)
 {
     int64_t bytes = 0;
     pthread_mutex_lock(&huge.lock);
-    for (int i = 0; i < HUGE_MOST; i++) bytes += unwritten(&huge.block[i]);
+    for (int i = 0; i < HUGE_MAX; i++) bytes += unwritten(&huge.block[i]);
     pthread_mutex_unlock(&huge.lock);
     return bytes;
 }

@@ -18,13 +18,13 @@
 
 /* ---- no temporary file is left when a signal ends the program ---- */
 
-enum { PENDING_MOST = 8, LATER_FROM = 1 << 20 };
+enum { PENDING_MAX = 8, LATER_FROM = 1 << 20 };
 static const int deadly[] = {SIGHUP, SIGQUIT, SIGTERM, SIGPIPE, SIGXCPU};
 static struct sigaction before[COUNT(deadly)];
 static struct {
     atomic_bool named; /* `path` is complete */
     char path[PATH_MAX];
-} pending[PENDING_MOST];
+} pending[PENDING_MAX];
 static int npending;
 static pthread_mutex_t pending_lock = PTHREAD_MUTEX_INITIALIZER;
 
@@ -33,7 +33,7 @@ static pthread_mutex_t pending_lock = PTHREAD_MUTEX_INITIALIZER;
 static void on_death(int sig)
 {
     int keep = errno;
-    for (int i = 0; i < PENDING_MOST; i++)
+    for (int i = 0; i < PENDING_MAX; i++)
         if (pending[i].named) unlink(pending[i].path);
     for (int i = 0; i < COUNT(deadly); i++)
         if (deadly[i] == sig) sigaction(sig, &before[i], NULL);
@@ -70,8 +70,8 @@ static void pending_add(const char *path)
     pthread_mutex_lock(&pending_lock);
     if (npending++ == 0) catch_signals();
     int i = 0;
-    while (i < PENDING_MOST && pending[i].named) i++;
-    if (i < PENDING_MOST) {
+    while (i < PENDING_MAX && pending[i].named) i++;
+    if (i < PENDING_MAX) {
         snprintf(pending[i].path, sizeof pending[i].path, "%s", path);
         pending[i].named = true;
     }
@@ -81,7 +81,7 @@ static void pending_add(const char *path)
 static void pending_remove(const char *path)
 {
     pthread_mutex_lock(&pending_lock);
-    for (int i = 0; i < PENDING_MOST; i++)
+    for (int i = 0; i < PENDING_MAX; i++)
         if (pending[i].named && !strcmp(pending[i].path, path)) pending[i].named = false;
     if (--npending == 0)
         for (int i = 0; i < COUNT(deadly); i++) sigaction(deadly[i], &before[i], NULL);

@@ -89,9 +89,9 @@ void message_add(struct message *t, const char *fmt, ...)
 void message_list(void *user, const char *name)
 {
     struct message *t = user;
-    if (t->items++ < LIST_MOST)
+    if (t->items++ < LIST_MAX)
         message_add(t, "%s%s", t->items > 1 ? ", " : "", name);
-    else if (t->items == LIST_MOST + 1)
+    else if (t->items == LIST_MAX + 1)
         message_add(t, ", ...");
 }
 

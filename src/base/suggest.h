@@ -45,8 +45,8 @@ void message_add(struct message *t, const char *fmt, ...) PRINTF(2, 3);
 void message_quote(struct message *t,
                    const char *text); /* adds `text` in backquotes, made safe; for NULL adds "the end" */
 void message_near(struct message *t, const struct suggest *s); /* adds "(did you mean `best`?)" unless best is empty */
-enum { LIST_MOST = 8 };
-give_fn message_list; /* adds a name to the list, or "..." after LIST_MOST names; `user` points to a struct message */
+enum { LIST_MAX = 8 };
+give_fn message_list; /* adds a name to the list, or "..." after LIST_MAX names; `user` points to a struct message */
 
 /* Add what separates the next of `of` names from the previous one. Returns false if the list ends before that name. */
 bool message_next(struct message *t);

@@ -7,21 +7,13 @@
 
 #include <string.h>
 
-/* Prose is wrapped in its column. A column of prose is at least LEAST characters wide, or LEAST_ANSWER characters if
+/* Prose is wrapped in its column. A column of prose is at least MIN characters wide, or MIN_ANSWER characters if
    its rank is COLUMN_ANSWER. Columns of details are hidden if an answer in prose would otherwise be narrower than ROOMY
    characters. */
-enum {
-    COLUMNS_MAX = 64,
-    GAP = 2,
-    LEAST = 16,
-    LEAST_ANSWER = 18,
-    ROOMY = 30,
-    COLUMN_MOST = 4096,
-    BLOCK_BYTES = 1 << 15
-};
+enum { COLUMNS_MAX = 64, GAP = 2, MIN = 16, MIN_ANSWER = 18, ROOMY = 30, COLUMN_MAX = 4096, BLOCK_BYTES = 1 << 15 };
 
 /* Ctrl-C does not stop the printing of this many cells. */
-enum { CELLS_AT_LEAST = 10000 };
+enum { CELLS_AT_MIN = 10000 };
 
 /* A list of blocks with the texts of cells, the latest first. */
 struct table_block {
@@ -194,8 +186,8 @@ static int fitting(const char *text, int width, const char **next)
 static const char *put_aligned(FILE *f, const struct column *c, const char *text, bool last)
 {
     const char *rest;
-    int n = fitting(text, c->right ? COLUMN_MOST : c->width, &rest);
-    char part[COLUMN_MOST];
+    int n = fitting(text, c->right ? COLUMN_MAX : c->width, &rest);
+    char part[COLUMN_MAX];
     snprintf(part, sizeof part, "%.*s", n, text);
     int blanks = c->width - text_width(part);
     if (c->right)
@@ -207,13 +199,13 @@ static const char *put_aligned(FILE *f, const struct column *c, const char *text
 }
 
 /* Width of the table in terminal columns. If `answer` is 0, no prose is wrapped. Otherwise, prose in columns of rank
-   COLUMN_ANSWER is wrapped to the width `answer`, and other prose is wrapped to the width LEAST. */
+   COLUMN_ANSWER is wrapped to the width `answer`, and other prose is wrapped to the width MIN. */
 static int width_of(const struct columns *k, int answer)
 {
     int sum = -GAP;
     for (int i = 0; i < k->n; i++) {
         const struct column *c = &k->c[i];
-        int least = c->rank == COLUMN_ANSWER ? answer : LEAST;
+        int least = c->rank == COLUMN_ANSWER ? answer : MIN;
         if (!c->hidden) sum += GAP + (answer && c->prose && c->width > least ? least : c->width);
     }
     return sum;
@@ -239,7 +231,7 @@ static void narrow_prose(struct columns *k, int width)
         struct column *widest = NULL;
         for (int c = 0; c < k->n; c++)
             if (k->c[c].prose && !k->c[c].hidden && (!widest || k->c[c].width > widest->width)) widest = &k->c[c];
-        if (!widest || widest->width <= LEAST) return;
+        if (!widest || widest->width <= MIN) return;
         widest->width--;
     }
 }
@@ -252,7 +244,7 @@ static void fit(const struct table *t, struct columns *k, int width)
     for (int c = 0; c < k->n; c++) k->c[c].constant = constant_of(t, k->c[c].name);
     while (width_of(k, 0) > width && hide(k, COLUMN_NORMAL, true)) continue;
     while (width_of(k, ROOMY) > width && hide(k, COLUMN_DETAIL, false)) continue;
-    while (width_of(k, LEAST_ANSWER) > width && hide(k, COLUMN_NORMAL, false)) continue;
+    while (width_of(k, MIN_ANSWER) > width && hide(k, COLUMN_NORMAL, false)) continue;
     narrow_prose(k, width);
 }
 
@@ -298,7 +290,7 @@ void table_text(const struct table *t, FILE *f, int width)
     for (int c = 0; c < k.n; c++) part[c] = k.c[c].hidden ? "" : k.c[c].name;
     put_lines(f, &k, part);
     struct loop l = loop_of("printing", t->n);
-    for (int i = 0, end; i < t->n && (i < CELLS_AT_LEAST || loop_check(&l, i)); i = end) {
+    for (int i = 0, end; i < t->n && (i < CELLS_AT_MIN || loop_check(&l, i)); i = end) {
         end = row_end(t, i);
         for (int c = 0; c < k.n; c++) part[c] = k.c[c].hidden ? "" : text_in(t, i, end, k.c[c].name, false);
         put_lines(f, &k, part);

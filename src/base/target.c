@@ -73,11 +73,11 @@ static bool is_link(const struct target *t, char *next)
 
 static bool find(struct target *t, const char *path)
 {
-    enum { LINKS_MOST = 40 };
+    enum { LINKS_MAX = 40 };
     char next[PATH_MAX];
     if (!open_folder(t, path)) return false;
     for (int i = 0; is_link(t, next); i++) {
-        if (i == LINKS_MOST) return errno = ELOOP, false;
+        if (i == LINKS_MAX) return errno = ELOOP, false;
         if (!*next) return errno = ENAMETOOLONG, false;
         if (!open_folder(t, next)) return false;
     }

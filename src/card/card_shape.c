@@ -198,7 +198,7 @@ static bool run_columns(struct card *c, struct card_row *r, struct err *e)
 
 /* ---- blocks ---- */
 
-enum { BLOCK_LEAST = 2, BLOCK_MOST = 8, BLOCK_ROWS = 1 << 16 };
+enum { BLOCK_MIN = 2, BLOCK_MAX = 8, BLOCK_ROWS = 1 << 16 };
 
 /* Counts the b x b blocks that have at least one entry, in the block rows from .. to-1. `mark` has cols / b + 1
    elements: mark[j] is the last block row in which block column j was counted. Fill `mark` with -1 before the first
@@ -226,7 +226,7 @@ static bool blocks_of(struct card *c, int b, int *mark, int64_t *n, struct err *
     for (int64_t from = 0; from < rows; from += BLOCK_ROWS) {
         int64_t to = from + BLOCK_ROWS < rows ? from + BLOCK_ROWS : rows;
         *n += count_blocks(A, b, from, to, mark);
-        if (!watch_tick(c->watch, "blocks", (b - BLOCK_LEAST) * rows + to, (BLOCK_MOST - BLOCK_LEAST + 1) * rows, e))
+        if (!watch_tick(c->watch, "blocks", (b - BLOCK_MIN) * rows + to, (BLOCK_MAX - BLOCK_MIN + 1) * rows, e))
             return false;
     }
     return true;
@@ -242,12 +242,12 @@ static bool run_blocks(struct card *c, struct card_row *r, struct err *e)
 {
     const struct csr *A = c->A;
     static const char *const keys[] = {"fill2", "fill3", "fill4", "fill5", "fill6", "fill7", "fill8"};
-    int *mark = mem_new(A->cols / BLOCK_LEAST + 1, sizeof *mark, "blocks", e), best = 0;
+    int *mark = mem_new(A->cols / BLOCK_MIN + 1, sizeof *mark, "blocks", e), best = 0;
     int64_t n, least = 0;
     bool ok = mark != NULL;
-    for (int b = BLOCK_LEAST; ok && b <= BLOCK_MOST; b++) {
+    for (int b = BLOCK_MIN; ok && b <= BLOCK_MAX; b++) {
         ok = blocks_of(c, b, mark, &n, e);
-        if (ok && n) card_set(r, keys[b - BLOCK_LEAST], (double)A->nnz / ((double)n * b * b));
+        if (ok && n) card_set(r, keys[b - BLOCK_MIN], (double)A->nnz / ((double)n * b * b));
         if (ok && n && (!best || block_bytes(A, n, b) < block_bytes(A, least, best))) best = b, least = n;
     }
     mem_free(mark);

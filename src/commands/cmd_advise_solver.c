@@ -8,13 +8,13 @@
 #include "base/text.h"
 #include "direct/direct.h"
 #include "language/args.h"
+#include "language/requests.h"
 #include "machine/device.h"
 #include "report/output.h"
 #include "session/equilibrated.h"
 #include "session/matrix.h"
 #include "session/output_run.h"
 #include "session/pattern.h"
-#include "session/requests.h"
 #include "session/right_side.h"
 #include "session/session.h"
 #include "session/session_solve.h"
@@ -334,13 +334,13 @@ bool solver_for_line(struct session *s, struct matrix *m, const struct args *a, 
                      bool direct, double left_us, struct solver_advice *out, struct err *e)
 {
     static const double SHARE = 0.25, WAIT = 0.75; /* of the time of the line, for the trials, and at most */
-    static const double LEAST_US = 1;              /* of trials, if the time of the line is over */
+    static const double MIN_US = 1;                /* of trials, if the time of the line is over */
     struct solver_question q = {.matrix = m,
                                 .options = *o,
                                 .pre_is_given = arg(a, "precond") != NULL,
                                 .direct = direct && o->real == T_F64,
-                                .limit_us = fmin(solver_advice_limit_us, fmax(LEAST_US, SHARE * left_us)),
-                                .wait_us = isfinite(left_us) ? fmax(LEAST_US, WAIT * left_us) : 0};
+                                .limit_us = fmin(solver_advice_limit_us, fmax(MIN_US, SHARE * left_us)),
+                                .wait_us = isfinite(left_us) ? fmax(MIN_US, WAIT * left_us) : 0};
     *out = (struct solver_advice){.taken = -1};
     if (arg(a, "within") && !(arg_real(a, "within", 0) > 0))
         return fail(e, E_USAGE, "`within %s` leaves no time: give a number of seconds above 0", arg(a, "within"));

@@ -10,6 +10,7 @@
 #include "bench_order.h"
 #include "formats/format.h"
 #include "language/args.h"
+#include "language/requests.h"
 #include "machine/bench.h"
 #include "machine/device.h"
 #include "machine/kernel.h"
@@ -17,7 +18,6 @@
 #include "session/in_parts.h"
 #include "session/matrix.h"
 #include "session/output_run.h"
-#include "session/requests.h"
 #include "session/session.h"
 #include "session/spmv.h"
 

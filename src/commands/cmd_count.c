@@ -19,10 +19,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ACCESSES_MOST: the default limit on watched accesses. The emulator takes 20 to 50 ns to watch one lane's access.
-   SMALL: matrices with fewer accesses are watched completely. ROWS_MOST: the limit on least_accesses for kernels that
+/* ACCESSES_MAX: the default limit on watched accesses. The emulator takes 20 to 50 ns to watch one lane's access.
+   SMALL: matrices with fewer accesses are watched completely. ROWS_MAX: the limit on least_accesses for kernels that
    take work dynamically, which run on one host thread. */
-enum { ACCESSES_MOST = 30 * 1000 * 1000, SMALL = 1000 * 1000, ROWS_MOST = 3 * 1000 * 1000 };
+enum { ACCESSES_MAX = 30 * 1000 * 1000, SMALL = 1000 * 1000, ROWS_MAX = 3 * 1000 * 1000 };
 /* The accesses of kernels whose blocks depend on one another are 1.5 to 4 times the lower bound. */
 enum { OF_TOGETHER = 3 };
 enum { AUTOMATIC = -1 }; /* the number of blocks is chosen automatically */
@@ -50,7 +50,7 @@ static bool choose_sample(const struct kernel *k, const struct mat *M, struct wa
         all *= OF_TOGETHER;
     else if (!pilot_accesses(k, M, watch, c, &all, e))
         return false;
-    if (all > ACCESSES_MOST) *sample = -(int64_t)ceil(all / ACCESSES_MOST);
+    if (all > ACCESSES_MAX) *sample = -(int64_t)ceil(all / ACCESSES_MAX);
     return true;
 }
 
@@ -66,7 +66,7 @@ static bool count_rows(const struct csr *A, const struct kernel *k, const struct
                        struct counts *c, struct err *e)
 {
     struct row_sample r;
-    if (!row_sample_take(&r, k, A, M, ROWS_MOST / least_accesses(M->of), watch, e)) return false;
+    if (!row_sample_take(&r, k, A, M, ROWS_MAX / least_accesses(M->of), watch, e)) return false;
     bool ok = count_kernel(k, &r.M, 0, NULL, watch, c, e);
     if (ok) row_sample_scale_counts(&r, M, c);
     row_sample_free(&r);
@@ -88,7 +88,7 @@ static bool count_one(struct session *s, const struct count_request *w, const st
     struct mat *M = session_mat(s, p, w->emu, e);
     if (!M) return false;
     bool gave = screen_lock_give();
-    bool by_rows = w->sample == AUTOMATIC && row_sample_needed(k, M->of, ROWS_MOST);
+    bool by_rows = w->sample == AUTOMATIC && row_sample_needed(k, M->of, ROWS_MAX);
     bool ok =
         by_rows ? count_rows(&w->matrix->csr, k, M, &s->watch, c, e) : count_blocks(k, M, w->sample, &s->watch, c, e);
     screen_lock_back(gave);

@@ -132,7 +132,7 @@ static double beside(const struct eigen *v)
 
 static long long larger_basis(const struct eigen *v)
 {
-    long long m = 2 * v->columns, most = v->A->rows < EIGEN_COLUMNS_MOST ? v->A->rows : EIGEN_COLUMNS_MOST;
+    long long m = 2 * v->columns, most = v->A->rows < EIGEN_COLUMNS_MAX ? v->A->rows : EIGEN_COLUMNS_MAX;
     return m < most ? m : most;
 }
 

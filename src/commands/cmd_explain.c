@@ -4,13 +4,13 @@
 #include "base/registry.h"
 #include "base/text.h"
 #include "language/args.h"
+#include "language/requests.h"
 #include "machine/kernel.h"
 #include "microscope/modeled.h"
 #include "microscope/versus.h"
 #include "report/output_candidates.h"
 #include "session/command.h"
 #include "session/matrix.h"
-#include "session/requests.h"
 #include "session/session.h"
 
 #include <math.h>
@@ -64,7 +64,7 @@ static bool finish(struct session *s, const struct matrix *m, const struct model
 
 static bool say(struct session *s, const struct matrix *m, const struct modeled *k, struct err *e)
 {
-    struct finding f[FINDINGS_MOST];
+    struct finding f[FINDINGS_MAX];
     int n = findings_of(k, &m->csr, f);
     char us[32];
     struct candidates others;

@@ -19,7 +19,7 @@
 #include <string.h>
 
 /* TEXT_ROWS: number of matches that text output shows if there is no `limit`. */
-enum { TEXT_ROWS = 20, TEXT_MOST = 1000, WORD_MOST = 40 };
+enum { TEXT_ROWS = 20, TEXT_MAX = 1000, WORD_MAX = 40 };
 
 /* What to search for; the first word of the condition selects it. */
 struct kind_of_search {
@@ -85,18 +85,18 @@ static bool join(const struct args *a, char *out, size_t size, struct err *e)
     size_t n = 0;
     for (int i = 0; i < arg_count(a, "condition"); i++) {
         n += (size_t)snprintf(out + n, size - n, "%s%s", i ? " " : "", arg_at(a, "condition", i));
-        if (n >= size) return fail(e, E_LIMIT, "the condition is longer than %d bytes", TEXT_MOST);
+        if (n >= size) return fail(e, E_LIMIT, "the condition is longer than %d bytes", TEXT_MAX);
     }
     return true;
 }
 
 /* Read the letters at the start of the text as a word; the word is empty if the text does not start with a letter. */
-static void take_word(const char **text, char word[WORD_MOST])
+static void take_word(const char **text, char word[WORD_MAX])
 {
     int n = 0;
     *text += strspn(*text, " ");
     while (isalpha((unsigned char)(*text)[n])) n++;
-    snprintf(word, WORD_MOST, "%.*s", n, *text);
+    snprintf(word, WORD_MAX, "%.*s", n, *text);
     *text += n;
 }
 
@@ -104,7 +104,7 @@ static void take_word(const char **text, char word[WORD_MOST])
 static bool is_not(const char *text, const char *what, struct err *e)
 {
     struct message t = {0};
-    char word[WORD_MOST];
+    char word[WORD_MAX];
     text += strspn(text, " ");
     snprintf(word, sizeof word, "%.*s", (int)strcspn(text, " "), text);
     if (!*word) return fail(e, E_USAGE, "%s is missing at the end of the condition", what);
@@ -125,7 +125,7 @@ static const struct row_measure *measure_of(const char *word)
 /* Take the name of a measure. If the text has no name here, the measure is the length. */
 static bool take_measure(const char **text, struct condition *c, struct err *e)
 {
-    char word[WORD_MOST];
+    char word[WORD_MAX];
     const char *at = *text;
     take_word(text, word);
     c->measure = *word ? measure_of(word) : row_measures;
@@ -153,7 +153,7 @@ static bool is_special(const char *text, double *value)
 
 static bool take_number(const char **text, struct condition *c, struct err *e)
 {
-    char number[WORD_MOST];
+    char number[WORD_MAX];
     *text += strspn(*text, " ");
     size_t n = strcspn(*text, " ");
     snprintf(number, sizeof number, "%.*s", (int)n, *text);
@@ -166,7 +166,7 @@ static bool take_number(const char **text, struct condition *c, struct err *e)
 /* Read `rows`, then conditions joined by `and`. */
 static bool read_search(const char *text, const struct kind_of_search **kind, struct search *s, struct err *e)
 {
-    char word[WORD_MOST];
+    char word[WORD_MAX];
     const char *at = text;
     take_word(&text, word);
     *kind = NULL;
@@ -238,7 +238,7 @@ static bool print_found(struct session *s, const struct matrix *m, const struct 
 
 static bool run_find(struct session *s, const struct args *a, struct err *e)
 {
-    char text[TEXT_MOST + 1];
+    char text[TEXT_MAX + 1];
     const struct kind_of_search *kind;
     struct search q = {0};
     struct found f;

@@ -14,7 +14,7 @@
 
 #include <string.h>
 
-enum { FORMULA_MOST = 4000 };
+enum { FORMULA_MAX = 4000 };
 
 /* The words of the command, separated by blanks. */
 static bool join(const struct args *a, char *out, size_t size, struct err *e)
@@ -23,7 +23,7 @@ static bool join(const struct args *a, char *out, size_t size, struct err *e)
     for (int i = 0; i < arg_count(a, "formula"); i++) {
         int more = snprintf(out + n, size - n, "%s%s", i ? " " : "", arg_at(a, "formula", i));
         n += (size_t)more;
-        if (n >= size) return fail(e, E_LIMIT, "the expression is longer than %d bytes; split it", FORMULA_MOST);
+        if (n >= size) return fail(e, E_LIMIT, "the expression is longer than %d bytes; split it", FORMULA_MAX);
     }
     return true;
 }
@@ -108,7 +108,7 @@ static bool is_free(struct session *s, const char *name, struct err *e)
 
 static bool run_let(struct session *s, const struct args *a, struct err *e)
 {
-    char text[FORMULA_MOST + 1];
+    char text[FORMULA_MAX + 1];
     const char *name = "", *formula = "";
     if (!join(a, text, sizeof text, e) || !split(s, text, &name, &formula, e) || !is_free(s, name, e)) return false;
     return make(s, name, formula, e);

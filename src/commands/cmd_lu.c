@@ -18,7 +18,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { STEP_NUMBERS = 12, HOST_MOST = 4096, EMU_MOST = 200 };
+enum { STEP_NUMBERS = 12, HOST_MAX = 4096, EMU_MAX = 200 };
 
 /* One method's time and results. */
 struct timed {
@@ -161,7 +161,7 @@ static void out_all_singular(struct out *o, const struct matrix *m, const struct
 /* Methods that would take minutes are left out, with a note. */
 static bool too_long(struct session *s, const struct lu_method *m, const struct device *d, int64_t n)
 {
-    int64_t most = d->kind == DEV_CPU ? HOST_MOST : d->kind == DEV_EMU ? EMU_MOST : INT64_MAX;
+    int64_t most = d->kind == DEV_CPU ? HOST_MAX : d->kind == DEV_EMU ? EMU_MAX : INT64_MAX;
     if (n <= most) return false;
     out_note(s->out, "skipped %s on %s: more than %lld rows; run it with `lu %s on %s`", m->name, d->name,
              (long long)most, m->name, d->name);
@@ -259,9 +259,9 @@ static bool check_steps(const struct matrix *m, bool force, struct err *e)
     const struct csr *A = &m->csr;
     if (A->imag || A->rows != A->cols || !A->rows)
         return fail(e, E_UNSUPPORTED, "`lu step` takes real square matrices only, and %s is not one", m->name);
-    if (A->rows <= LU_STEPS_MOST) return force || csr_finite(A, "eliminate", e);
+    if (A->rows <= LU_STEPS_MAX) return force || csr_finite(A, "eliminate", e);
     return fail(e, E_LIMIT, "%s has %s; `lu step` accepts matrices of up to %d", m->name, how_many(A->rows, "row").text,
-                +LU_STEPS_MOST);
+                +LU_STEPS_MAX);
 }
 
 bool lu_steps_begin(struct session *s, struct matrix *m, bool force, struct err *e)

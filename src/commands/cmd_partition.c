@@ -16,7 +16,7 @@
 
 #include <stdio.h>
 
-enum { LISTED_MOST = 64 }; /* text lists the parts themselves up to this number */
+enum { LISTED_MAX = 64 }; /* text lists the parts themselves up to this number */
 
 struct parts_report {
     struct out *o;
@@ -100,7 +100,7 @@ static bool out_report(struct session *s, const struct matrix *m, const struct m
 {
     struct parts_report r = {s->out, m, of, m->parting, exchange_most(&m->parting->x)};
     int n = m->parting->x.parts;
-    bool text = out_mode(s->out) == OUT_TEXT, few = n <= LISTED_MOST;
+    bool text = out_mode(s->out) == OUT_TEXT, few = n <= LISTED_MAX;
     struct loop l = loop_of("", n);
     for (int k = 0; k < n && (few || !text) && loop_goes(&l, k); k++) out_part(&r, k);
     if (!loop_end(&l, e)) return false;
@@ -140,7 +140,7 @@ static bool keep_sorted(struct session *s, const struct args *a, struct matrix *
 static bool choose(struct session *s, const struct args *a, struct matrix *m, struct err *e)
 {
     int64_t parts;
-    if (!arg_within(a, "n", m->parting ? m->parting->P.parts : 0, 1, PARTS_MOST, &parts, e)) return false;
+    if (!arg_within(a, "n", m->parting ? m->parting->P.parts : 0, 1, PARTS_MAX, &parts, e)) return false;
     const struct way *way = arg(a, "way")                ? way_find(arg(a, "way"))
                             : m->parting && !arg(a, "n") ? m->parting->P.way
                                                          : way_find("nnz");

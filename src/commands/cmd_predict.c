@@ -2,9 +2,9 @@
 #include "advice/correction.h"
 #include "advice/predicted.h"
 #include "base/text.h"
+#include "language/requests.h"
 #include "microscope/modeled.h"
 #include "session/command.h"
-#include "session/requests.h"
 #include "session/session.h"
 
 #include <math.h>

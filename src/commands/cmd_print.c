@@ -16,7 +16,7 @@
 
 /* Limits on text output without `all`. */
 enum {
-    LINES_MOST = 12, /* rows or columns of a range */
+    LINES_MAX = 12,  /* rows or columns of a range */
     LINES_EACH = 2,  /* lines of text per row or column */
     BLOCK_ROWS = 20, /* rows of a block */
     CORNER = 10,     /* number of rows and of columns that `print A` shows */
@@ -90,7 +90,7 @@ static bool print_lines_of(const struct request *q, int64_t n, const char *noun,
     if (q->range2) return fail(e, E_USAGE, "`%s` takes one range; `print 3:5 7:9` prints a block", many);
     if (!interval_read(q->range, noun, n, &r, e)) return false;
     int64_t size = interval_size(r), shown = size;
-    if (out_mode(q->s->out) == OUT_TEXT && !q->all && size > LINES_MOST) shown = LINES_MOST;
+    if (out_mode(q->s->out) == OUT_TEXT && !q->all && size > LINES_MAX) shown = LINES_MAX;
     for (int64_t i = r.first; i < r.first + shown; i++)
         if (!one(q, i, size == 1 ? LISTING_LINES : LINES_EACH, e)) return false;
     snprintf(rest, sizeof rest, "%lld:%lld", (long long)(r.first + shown), (long long)r.last);

@@ -7,6 +7,7 @@
 #include "cmd_solve.h"
 #include "formats/format.h"
 #include "language/args.h"
+#include "language/requests.h"
 #include "machine/device.h"
 #include "race.h"
 #include "race_begin.h"
@@ -14,7 +15,6 @@
 #include "session/front.h"
 #include "session/holding.h"
 #include "session/matrix.h"
-#include "session/requests.h"
 #include "session/right_side.h"
 #include "session/session.h"
 #include "session/session_solve.h"
@@ -32,8 +32,8 @@ static bool add_racer(struct race *r, const char *word, struct err *e)
 {
     const struct solver *solver = solver_find(word);
     const struct kernel *kernel = kernel_find(word);
-    if (r->n == RACERS_MOST)
-        return fail(e, E_USAGE, "too many racers: at most %d can race, so `%s` cannot join", RACERS_MOST, word);
+    if (r->n == RACERS_MAX)
+        return fail(e, E_USAGE, "too many racers: at most %d can race, so `%s` cannot join", RACERS_MAX, word);
     if (r->n && r->kernels != (kernel != NULL))
         return fail(e, E_USAGE, "this race is between %s: the %s %s cannot join it", r->kernels ? "kernels" : "solvers",
                     kernel ? "kernel" : "solver", word);
@@ -86,7 +86,7 @@ static bool read_options(struct race *r, const struct args *a, struct err *e)
         if (arg(a, not_for[i]))
             return fail(e, E_USAGE, "`%s` does not apply to a race of %s", not_for[i],
                         r->kernels ? "kernels" : "solvers");
-    if (!arg_within(a, "reps", 0, 0, SPMV_REPS_MOST, &reps, e)) return false;
+    if (!arg_within(a, "reps", 0, 0, SPMV_REPS_MAX, &reps, e)) return false;
     r->reps = (int)reps;
     return true;
 }
@@ -260,7 +260,7 @@ void out_race(struct out *o, const struct race *r)
 /* Keep the times in the session, so that `view bench` shows them as well. */
 static bool keep_kernels(struct session *s, const struct race *r, struct err *e)
 {
-    struct run run[RACERS_MOST];
+    struct run run[RACERS_MAX];
     int n = 0;
     for (int i = 0; i < r->n; i++)
         if (!*r->racer[i].why) run[n++] = r->racer[i].run;

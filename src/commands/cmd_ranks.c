@@ -21,7 +21,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { RANKS_MOST = 1000000 };
+enum { RANKS_MAX = 1000000 };
 static const double wait_s = 60; /* for the greeting, unless the user says otherwise */
 
 bool on_ranks(const struct args *a)
@@ -215,7 +215,7 @@ static bool run_ranks(struct session *s, const struct args *a, struct err *e)
     double wait = arg_real(a, "wait", wait_s);
     bool begin = arg(a, "n") || arg_flag(a, "start");
     session_ranks_failed(s); /* forget ranks that have ended */
-    if (!arg_within(a, "n", 0, 1, RANKS_MOST, &n, e)) return false;
+    if (!arg_within(a, "n", 0, 1, RANKS_MAX, &n, e)) return false;
     if (!(wait > 0)) return fail(e, E_USAGE, "wait is %g: give a time above 0, in seconds", wait);
     if (arg(a, "matrix") && !arg_flag(a, "parts"))
         return fail(e, E_USAGE, "`ranks parts %s` shows how the ranks share a matrix", arg(a, "matrix"));
@@ -291,7 +291,7 @@ static bool multiply(struct session *s, struct matrix *m, struct ranks *r, int64
     struct product_times t = {0};
     double *x = mem_new(A->cols, sizeof *x, "the vectors of a product", e);
     double *y = x ? mem_new(3 * A->rows, sizeof *y, "the vectors of a product", e) : NULL;
-    double *us = y ? mem_new(RANKS_REPS_MOST, sizeof *us, "the times of a product", e) : NULL;
+    double *us = y ? mem_new(RANKS_REPS_MAX, sizeof *us, "the times of a product", e) : NULL;
     bool ok = us != NULL;
     if (ok) random_fill(x, A->cols, 1);
     if (ok && !ranks_multiply(r, x, y, reps, us, &t.n, &s->watch, e)) ok = session_ranks_failed(s);
@@ -310,7 +310,7 @@ static bool multiply(struct session *s, struct matrix *m, struct ranks *r, int64
 bool run_spmv_ranks(struct session *s, const struct args *a, struct err *e)
 {
     int64_t reps;
-    if (!check_spmv(a, e) || !arg_within(a, "reps", 0, 0, RANKS_REPS_MOST, &reps, e)) return false;
+    if (!check_spmv(a, e) || !arg_within(a, "reps", 0, 0, RANKS_REPS_MAX, &reps, e)) return false;
     struct matrix *m = session_matrix(s, arg(a, "matrix"), e);
     struct ranks *r = m && in_parts_refused(m, "ranks read from a file", e) ? session_ranks(s, m, e) : NULL;
     return r && multiply(s, m, r, reps, e);

@@ -18,6 +18,7 @@
 #include "files/matrix_market.h"
 #include "formats/format.h"
 #include "language/args.h"
+#include "language/requests.h"
 #include "machine/device.h"
 #include "machine/mat.h"
 #include "machine/member_rows.h"
@@ -34,7 +35,6 @@
 #include "session/in_parts.h"
 #include "session/matrix.h"
 #include "session/pattern.h"
-#include "session/requests.h"
 #include "session/right_side.h"
 #include "session/session.h"
 #include "session/session_ranks.h"
@@ -527,7 +527,7 @@ static bool end_once(struct solve *v, enum turn turn, struct err *e)
 static bool tighten(struct session *s, struct solve_watch *w, enum turn *turn, struct err *e)
 {
     struct solve *v = s->solve;
-    for (int i = 0; i < TIGHTEN_MOST && *turn == TURN_ON && solve_tighten(v); i++) {
+    for (int i = 0; i < TIGHTEN_MAX && *turn == TURN_ON && solve_tighten(v); i++) {
         if (!run_slices(s, w, turn, e)) return false;
         bool ended = *turn == TURN_STOP || (w && (w->late || w->missed));
         if (v->reason == RUNNING && !ended) return true;

@@ -224,8 +224,8 @@ static bool run_spmm(struct session *s, const struct args *a, struct err *e)
 {
     int64_t vectors, reps;
     struct matrix *m = session_matrix(s, arg(a, "matrix"), e);
-    if (!m || !arg_within(a, "k", DEFAULT_VECTORS, 1, SPMM_VECTORS_MOST, &vectors, e) ||
-        !arg_within(a, "reps", 0, 0, SPMV_REPS_MOST, &reps, e))
+    if (!m || !arg_within(a, "k", DEFAULT_VECTORS, 1, SPMM_VECTORS_MAX, &vectors, e) ||
+        !arg_within(a, "reps", 0, 0, SPMV_REPS_MAX, &reps, e))
         return false;
     if (m->csr.imag) return fail(e, E_UNSUPPORTED, "%s is complex; spmm multiplies real matrices, use spmv", m->name);
     struct task t = {.s = s,

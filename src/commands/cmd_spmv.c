@@ -5,6 +5,7 @@
 #include "formats/fmt_csr.h"
 #include "formats/format.h"
 #include "language/args.h"
+#include "language/requests.h"
 #include "machine/bench.h"
 #include "machine/device.h"
 #include "machine/kernel.h"
@@ -13,7 +14,6 @@
 #include "session/in_parts.h"
 #include "session/matrix.h"
 #include "session/output_run.h"
-#include "session/requests.h"
 #include "session/session.h"
 #include "session/spmv.h"
 

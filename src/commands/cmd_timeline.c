@@ -5,6 +5,7 @@
 #include "base/screen_lock.h"
 #include "formats/format.h"
 #include "language/args.h"
+#include "language/requests.h"
 #include "machine/device.h"
 #include "machine/kernel.h"
 #include "machine/member_rows.h"
@@ -13,7 +14,6 @@
 #include "session/generated.h"
 #include "session/matrix.h"
 #include "session/product.h"
-#include "session/requests.h"
 #include "session/session.h"
 #include "session/spmv.h"
 

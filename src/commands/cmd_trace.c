@@ -256,7 +256,7 @@ static char *show_which(const char *what, int64_t k, int64_t n, char *out, size_
     return out;
 }
 
-enum { HEAD_MOST = 100 }; /* largest width of a line, in columns */
+enum { HEAD_MAX = 100 }; /* largest width of a line, in columns */
 
 /* "csr-scalar on A, 9 nonzeros, fp64:" or "lu-paper on A, column 2 of 0..5, tiles of 8 x 8, fp64:" */
 static void say_what(const struct tracing *v, char *out, size_t size)
@@ -280,7 +280,7 @@ static void say_head(struct out *o, const struct tracing *v)
              show_which("launch", v->t.launch, v->t.scope.nlaunches, launch, sizeof launch),
              show_which("block", v->t.block, l->blocks, block, sizeof block),
              show_which("warp", v->t.warp, v->t.warps, warp, sizeof warp));
-    if (strlen(what) + strlen(where) < HEAD_MOST) {
+    if (strlen(what) + strlen(where) < HEAD_MAX) {
         out_text(o, "%s %s", what, where);
     } else {
         out_text(o, "%s", what);

@@ -13,7 +13,7 @@
 
 #include <math.h>
 
-enum { MB = 1000000, DEFAULT_MB = 64, MOST_MB = 8192, HALF_BAND = 8 };
+enum { MB = 1000000, DEFAULT_MB = 64, MAX_MB = 8192, HALF_BAND = 8 };
 
 static bool in_range(const struct args *a, const char *key, int64_t default_value, int64_t least, int64_t most, int *v,
                      struct err *e)
@@ -112,9 +112,8 @@ static bool nothing_to_copy(struct out *o, const struct device *d)
 static bool read_plan(const struct args *a, struct transfer_plan *p, int *mb, struct err *e)
 {
     p->real = arg_precision(a);
-    return in_range(a, "n", DEFAULT_MB, 1, MOST_MB, mb, e) &&
-           in_range(a, "pieces", 16, 1, PIECES_MOST, &p->pieces, e) &&
-           in_range(a, "streams", 4, 1, STREAMS_MOST, &p->streams, e) &&
+    return in_range(a, "n", DEFAULT_MB, 1, MAX_MB, mb, e) && in_range(a, "pieces", 16, 1, PIECES_MAX, &p->pieces, e) &&
+           in_range(a, "streams", 4, 1, STREAMS_MAX, &p->streams, e) &&
            in_range(a, "products", 1, 1, 100000, &p->products, e) && in_range(a, "reps", 0, 0, 50, &p->reps, e);
 }
 

@@ -32,7 +32,7 @@ static const double pays_from = 0.5, nearly = 0.95;
 /* ---- the numbers of GPUs ---- */
 
 struct gpus {
-    int n, parts[SCALING_MOST];
+    int n, parts[SCALING_MAX];
 };
 
 static int by_size(const void *a, const void *b)
@@ -42,14 +42,14 @@ static int by_size(const void *a, const void *b)
 
 static bool read_gpus(const struct args *a, const struct csr *A, struct gpus *g, struct err *e)
 {
-    int64_t most = A->rows < PARTS_MOST ? A->rows : PARTS_MOST;
+    int64_t most = A->rows < PARTS_MAX ? A->rows : PARTS_MAX;
     g->n = 0;
     for (int i = 0; i < arg_count(a, "n"); i++) {
         int64_t v = 0;
         if (!is_integer(arg_at(a, "n", i), &v) || v < 1 || v > most)
             return fail(e, E_USAGE, "%s GPUs: give numbers from 1 to %lld, the rows of the matrix", arg_at(a, "n", i),
                         (long long)most);
-        if (g->n == SCALING_MOST) return fail(e, E_LIMIT, "too many numbers of GPUs; give at most %d", SCALING_MOST);
+        if (g->n == SCALING_MAX) return fail(e, E_LIMIT, "too many numbers of GPUs; give at most %d", SCALING_MAX);
         g->parts[g->n++] = (int)v;
     }
     for (int p = 1; !arg_count(a, "n") && p <= 16 && p <= most; p *= 2) g->parts[g->n++] = p;

@@ -30,9 +30,9 @@ struct answer {
 };
 
 /* A kernel counts as slower if it takes more than AS_FAST times as long as the best kernel. A cause is ignored if its
-   share of the difference is less than CAUSE_LEAST. */
+   share of the difference is less than CAUSE_MIN. */
 #define AS_FAST 1.03
-#define CAUSE_LEAST 0.2
+#define CAUSE_MIN 0.2
 
 /* Is k the kernel that the user named, or a kernel of the format that the user named? */
 static bool is_meant(const struct answer *w, const struct kernel *k)
@@ -57,14 +57,14 @@ static double us_of(const struct finding *f, int n, const char *cause)
 /* The main extra cost of the format's kernel: costs that the best kernel also has, such as launches, are subtracted. */
 static void find_cause(const struct predictions *a, const struct matrix *m, struct answer *w)
 {
-    struct finding own[FINDINGS_MOST], best[FINDINGS_MOST];
+    struct finding own[FINDINGS_MAX], best[FINDINGS_MAX];
     int n = findings_of(w->own, &m->csr, own), nbest = findings_of(w->best, &m->csr, best);
     double most = 0;
     for (int i = 0; i < n; i++) {
         double more = own[i].us - us_of(best, nbest, own[i].cause);
         if (more > most) most = more, w->cause = own[i];
     }
-    w->has_cause = most > CAUSE_LEAST * (w->own->time.us - w->best->time.us);
+    w->has_cause = most > CAUSE_MIN * (w->own->time.us - w->best->time.us);
     if (w->has_cause) finding_finish(&w->cause, w->own, a->k, a->n);
 }
 

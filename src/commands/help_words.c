@@ -8,8 +8,8 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { EXPLAINED_MOST = 3 }; /* commands whose text is shown; if more have the keyword, only their grammar is */
-enum { TEXT_MOST = 4000 };
+enum { EXPLAINED_MAX = 3 }; /* commands whose text is shown; if more have the keyword, only their grammar is */
+enum { TEXT_MAX = 4000 };
 
 static bool is_of_word(char c)
 {
@@ -58,8 +58,8 @@ static size_t sentence_length(const char *p, size_t n)
 static void append(char *text, const char *p, size_t n)
 {
     size_t at = strlen(text);
-    if (at && at + 1 < TEXT_MOST && text[at - 1] != '\n' && text[at - 1] != ' ') text[at++] = ' ';
-    for (size_t i = 0; i < n && at + 1 < TEXT_MOST; i++) text[at++] = p[i] == '\n' ? ' ' : p[i];
+    if (at && at + 1 < TEXT_MAX && text[at - 1] != '\n' && text[at - 1] != ' ') text[at++] = ' ';
+    for (size_t i = 0; i < n && at + 1 < TEXT_MAX; i++) text[at++] = p[i] == '\n' ? ' ' : p[i];
     while (at && text[at - 1] == ' ') at--;
     text[at] = 0;
 }
@@ -81,7 +81,7 @@ static void take_paragraph(char *text, const char *p, size_t n, const char *word
 static void take_example(char *text, const char *line, size_t n, const char *word)
 {
     size_t at = strlen(text);
-    if (contains(line, n, word)) snprintf(text + at, TEXT_MOST - at, "%s%.*s", at ? "\n" : "", (int)n, line);
+    if (contains(line, n, word)) snprintf(text + at, TEXT_MAX - at, "%s%.*s", at ? "\n" : "", (int)n, line);
 }
 
 /* What the help of the command says about the word: sentences, then lines of examples. */
@@ -100,7 +100,7 @@ static void find_text(const char *help, const char *word, char *text)
 
 static void out_word(struct out *o, const struct command *c, const char *word, bool brief)
 {
-    char text[TEXT_MOST];
+    char text[TEXT_MAX];
     size_t n;
     const char *part = option_word_in(c, word, &n);
     if (out_mode(o) == OUT_TEXT && brief) {
@@ -143,7 +143,7 @@ void help_word(struct out *o, const char *word)
         help_word_of(o, last, word);
         return;
     }
-    bool brief = having > EXPLAINED_MOST;
+    bool brief = having > EXPLAINED_MAX;
     if (brief) out_text(o, "%s is a word of these commands:", word);
     for (int i = 0; commands[i]; i++)
         if (option_word_in(commands[i], word, &n)) out_word(o, commands[i], word, brief);

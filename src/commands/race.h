@@ -11,7 +11,7 @@
 #include "machine/bench.h"
 #include "machine/kernel.h"
 
-enum { RACERS_MOST = 8, RACE_TURN_US = 10000 };
+enum { RACERS_MAX = 8, RACE_TURN_US = 10000 };
 
 struct matrix; /* session.h */
 
@@ -49,10 +49,10 @@ struct race {
     bool paused;         /* the user left the screen: the race waits for `continue` or `stop` */
     bool solve_is_newer; /* a solve has run since the pause, so `continue` and `stop` refer to that solve */
     double tol;
-    int reps;                    /* number of SpMVs of each kernel; 0: as many as fit in a fixed time */
-    void *x, *y;                 /* vectors of the SpMVs, on the device; the race owns them */
-    int n, ranking[RACERS_MOST]; /* ranking, after race_end: indices of racers, best first */
-    struct racer racer[RACERS_MOST];
+    int reps;                   /* number of SpMVs of each kernel; 0: as many as fit in a fixed time */
+    void *x, *y;                /* vectors of the SpMVs, on the device; the race owns them */
+    int n, ranking[RACERS_MAX]; /* ranking, after race_end: indices of racers, best first */
+    struct racer racer[RACERS_MAX];
 };
 
 /* Run a turn of the racer that has used the least time; r->running is false after the last turn. The emulator does

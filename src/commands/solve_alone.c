@@ -21,9 +21,9 @@
 enum { CONTENDERS = 3, TRIES = 8 };
 /* A forecast is missed if the solve needs this many times as much. */
 static const double MISS = 3;
-static const double LEAST_BUDGET_US = 5e5;
+static const double MIN_BUDGET_US = 5e5;
 /* A shorter time is missed because of noise. */
-static const double LEAST_MISS_US = 1e5;
+static const double MIN_MISS_US = 1e5;
 enum { BUDGET_GROWTH = 2 };
 
 /* ---- the watch ---- */
@@ -42,7 +42,7 @@ bool solve_watch_ends(struct solve_watch *w, const struct solve *v)
     w->late = steady_us() > w->until_us;
     if (w->late || !w->changes) return w->late;
     bool known = isfinite(w->us.high);
-    bool missed = known ? (double)v->iterations > MISS * w->needs.high || spent > fmax(MISS * w->us.high, LEAST_MISS_US)
+    bool missed = known ? (double)v->iterations > MISS * w->needs.high || spent > fmax(MISS * w->us.high, MIN_MISS_US)
                         : spent > w->budget_us;
     w->missed = missed && !ends_soon(v);
     return w->missed;
@@ -82,14 +82,14 @@ static double due_of(const struct trial *t, const struct solver_advice *advice)
 {
     if (t->solver || t->state != TRIAL_PLANNED) return 0;
     double us = trial_is_known(t) ? t->guess_us : fmax(advice->worked_us, t->spent_us);
-    return us < LEAST_BUDGET_US ? 0 : us;
+    return us < MIN_BUDGET_US ? 0 : us;
 }
 
 static void list(struct alone *v, const struct solver_advice *advice)
 {
     for (int i = 0; i < advice->n && v->n < TRIES; i++) {
         const struct trial *t = &advice->at[i];
-        struct contender c = {.trial = t, .budget_us = LEAST_BUDGET_US, .due_us = due_of(t, advice)};
+        struct contender c = {.trial = t, .budget_us = MIN_BUDGET_US, .due_us = due_of(t, advice)};
         c.needs = c.us = (struct span){0, INFINITY};
         if (trial_is_known(t)) c.needs = t->needs, c.us = t->us;
         if (trial_may_go_on(t)) v->at[v->n++] = c;

@@ -12,7 +12,7 @@
 #include <string.h>
 
 /* A larger matrix would fill many screens. */
-enum { ENTRIES_MOST = 100, LABEL = 5 };
+enum { ENTRIES_MAX = 100, LABEL = 5 };
 
 /* ---- the values of the arrays ---- */
 
@@ -190,9 +190,9 @@ static void print_text(struct out *o, const struct matrix *m, const struct devic
 bool sym_steps_print(struct session *s, const struct matrix *m, enum sym_mode mode, struct device *d, struct err *e)
 {
     struct sym_steps t;
-    if (m->csr.nnz > ENTRIES_MOST)
+    if (m->csr.nnz > ENTRIES_MAX)
         return fail(e, E_LIMIT, "`step` shows matrices of at most %d entries, but %s has %lld; try samples/thesis4.mtx",
-                    ENTRIES_MOST, m->name, (long long)m->csr.nnz);
+                    ENTRIES_MAX, m->name, (long long)m->csr.nnz);
     bool gave = screen_lock_give();
     bool ok = sym_steps_take(&t, &m->csr, mode, d, &s->watch, e);
     screen_lock_back(gave);

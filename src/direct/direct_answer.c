@@ -15,7 +15,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { REFINEMENTS_MOST = 10 };
+enum { REFINEMENTS_MAX = 10 };
 /* x is accurate if its backward error is below the first limit and either its residual, relative to b, or its last
    correction, relative to x, is below the second: otherwise, A is singular in double precision. A stable factorisation
    with refinement gives about 1e-16. */
@@ -194,7 +194,7 @@ static bool substitute(struct direct **v, struct direct_answer *a, const double 
 static bool refine(struct direct **v, struct direct_answer *a, double *r, double *work, struct watch *w, struct err *e)
 {
     double *d = work, size = norm2(a->x_numbers, a->x), most = 0.5;
-    while (a->refinements < REFINEMENTS_MOST && size > 0 && isfinite(size)) {
+    while (a->refinements < REFINEMENTS_MAX && size > 0 && isfinite(size)) {
         if (!substitute(v, a, r, d, w, e)) return false;
         a->correction = norm2(a->x_numbers, d) / size;
         if (!a->refinements) a->first = a->correction;

@@ -22,8 +22,8 @@
 #include <stdio.h>
 #include <string.h>
 
-/* COLUMNS_LEAST, COLUMNS_MORE: the basis has at least 40 columns, and 20 more than twice the wanted ones */
-enum { COLUMNS_LEAST = 40, COLUMNS_MORE = 20 };
+/* COLUMNS_MIN, COLUMNS_MORE: the basis has at least 40 columns, and 20 more than twice the wanted ones */
+enum { COLUMNS_MIN = 40, COLUMNS_MORE = 20 };
 /* Beside a shift that moved, this many further pairs show how far the search has seen to both sides of S. */
 enum { FURTHER = 2 };
 /* By Ctrl-C, vectors and residuals are only copied and measured if that takes a few milliseconds. */
@@ -45,7 +45,7 @@ const char *eigen_status_name(enum eigen_status status)
 /* The basis needs more columns than pairs, unless it spans the whole space. */
 static int64_t pairs_most(int64_t n)
 {
-    return n <= LANCZOS_COLUMNS_MOST ? n : EIGEN_PAIRS_MOST;
+    return n <= LANCZOS_COLUMNS_MAX ? n : EIGEN_PAIRS_MAX;
 }
 
 bool eigen_check(const struct eigen_matrix *A, const struct eigen_options *o, bool symmetric, struct err *e)
@@ -73,8 +73,8 @@ bool eigen_check(const struct eigen_matrix *A, const struct eigen_options *o, bo
         return fail(e, E_LIMIT, "eigs finds at most %lld eigenvalues of a matrix of %lld rows, not %lld",
                     (long long)most, (long long)n, (long long)o->pairs);
     if (o->part == EIGEN_NEAR && !isfinite(o->shift)) return fail(e, E_USAGE, "`near` needs a finite number");
-    if (!o->columns || (o->columns == n && n <= LANCZOS_COLUMNS_MOST)) return true;
-    int64_t least = o->pairs + 2, limit = n < LANCZOS_COLUMNS_MOST ? n : LANCZOS_COLUMNS_MOST;
+    if (!o->columns || (o->columns == n && n <= LANCZOS_COLUMNS_MAX)) return true;
+    int64_t least = o->pairs + 2, limit = n < LANCZOS_COLUMNS_MAX ? n : LANCZOS_COLUMNS_MAX;
     return (o->columns >= least && o->columns <= limit) ||
            fail(e, E_USAGE, "m, the columns of the basis, is %lld; it must be %lld to %lld here", (long long)o->columns,
                 (long long)(least < limit ? least : limit), (long long)limit);
@@ -126,9 +126,9 @@ static bool multiply_host(void *user, const void *x, void *y, struct err *e)
 static int columns_of(const struct eigen_options *o, int64_t n)
 {
     int64_t m = 2 * o->pairs + COLUMNS_MORE;
-    if (m < COLUMNS_LEAST) m = COLUMNS_LEAST;
+    if (m < COLUMNS_MIN) m = COLUMNS_MIN;
     if (o->columns) m = o->columns;
-    if (m > LANCZOS_COLUMNS_MOST) m = LANCZOS_COLUMNS_MOST;
+    if (m > LANCZOS_COLUMNS_MAX) m = LANCZOS_COLUMNS_MAX;
     return (int)(m < n ? m : n);
 }
 
@@ -497,11 +497,11 @@ static bool is_sure(const struct eigen *v)
 /* Factors so much nearer to S that the pairs found so far would be seen. *went: there are such factors. */
 static bool go_nearer(struct search *s, bool *went, struct err *e)
 {
-    static const double LEAST = 1e-15, SHARE = 1e-4, NEXT = 1e-2;
+    static const double MIN = 1e-15, SHARE = 1e-4, NEXT = 1e-2;
     struct eigen *v = s->out;
     struct inverse nearer = {0};
     struct err why = {0};
-    double least = LEAST * v->norm, farthest = fabs(v->pair[v->o.pairs - 1].value - v->o.shift);
+    double least = MIN * v->norm, farthest = fabs(v->pair[v->o.pairs - 1].value - v->o.shift);
     double away = fmax(fmin(NEXT * aside_of(v), SHARE * farthest), least);
     *went = false;
     if (aside_of(v) < 2 * least) return true;
@@ -518,7 +518,7 @@ static bool go_nearer(struct search *s, bool *went, struct err *e)
 /* May the basis span the whole space? */
 static bool fits_whole(const struct eigen *v)
 {
-    return v->A->rows <= LANCZOS_COLUMNS_MOST && (!v->o.columns || v->o.columns == v->A->rows);
+    return v->A->rows <= LANCZOS_COLUMNS_MAX && (!v->o.columns || v->o.columns == v->A->rows);
 }
 
 /* If the shift moved so far that eigenvalues nearer to S may be missing, search again from a nearer one. A small matrix

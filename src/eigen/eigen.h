@@ -85,7 +85,7 @@ struct eigen {
     double factor_us, us;    /* factor_us: NaN unless EIGEN_NEAR */
 };
 
-enum { EIGEN_PAIRS_MOST = 240, EIGEN_COLUMNS_MOST = 500 };
+enum { EIGEN_PAIRS_MAX = 240, EIGEN_COLUMNS_MAX = 500 };
 
 /* Find pairs of a square, symmetric, real, finite matrix. After Ctrl-C, the pairs of the last restart are kept, and the
    result has `cancelled` set; fails with E_CANCELLED if there are none yet. */

@@ -14,7 +14,7 @@
 
 /* A residual of this many units in the last place of ||A||_1 is due to rounding. */
 static const double rounding = 128 * DBL_EPSILON;
-static const double PRODUCTS_MOST = 1e10; /* multiplications for the orthogonality */
+static const double PRODUCTS_MAX = 1e10; /* multiplications for the orthogonality */
 
 bool eigen_norm(struct eigen *v, struct err *e)
 {
@@ -109,7 +109,7 @@ static void sort_pairs(struct eigen *v, double *room)
 static bool measure_orthogonality(struct eigen *v, struct err *e)
 {
     int64_t n = v->A->rows;
-    if ((double)v->found * (double)v->found * (double)n / 2 > PRODUCTS_MOST) return true;
+    if ((double)v->found * (double)v->found * (double)n / 2 > PRODUCTS_MAX) return true;
     double most = 0;
     for (int64_t i = 1; i < v->found; i++) {
         for (int64_t j = 0; j < i; j++) most = fmax(most, fabs(dot(n, v->vector + i * n, v->vector + j * n)));

@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { DENSE_MOST = 60 }; /* the Laplacian of a part of this many nodes is stored as a dense matrix */
+enum { DENSE_MAX = 60 }; /* the Laplacian of a part of this many nodes is stored as a dense matrix */
 /* The Laplacian is singular, so the shift is below 0: -1e-6 times a bound of the norm. */
 static const double below = 1e-6;
 static const double tol = 1e-6;
@@ -119,7 +119,7 @@ static bool laplacian(struct csr *L, const struct graph *g, const struct parts *
 static bool dense_vector(const struct csr *L, double *x, struct watch *w, struct err *e)
 {
     int n = (int)L->rows;
-    double a[DENSE_MOST * DENSE_MOST] = {0}, value[DENSE_MOST];
+    double a[DENSE_MAX * DENSE_MAX] = {0}, value[DENSE_MAX];
     for (int i = 0; i < n; i++)
         for (int64_t k = csr_start(L, i); k < csr_start(L, i + 1); k++) a[L->col[k] * n + i] = L->val[k];
     if (!small_eigen(n, a, value, w, e)) return false;
@@ -164,7 +164,7 @@ static bool vector_of_part(const struct graph *g, struct parts *p, int k, struct
         memset(x, 0, (size_t)n * sizeof *x);
         return true;
     }
-    bool ok = laplacian(&L, g, p, k, e) && (n <= DENSE_MOST ? dense_vector : sparse_vector)(&L, x, w, e);
+    bool ok = laplacian(&L, g, p, k, e) && (n <= DENSE_MAX ? dense_vector : sparse_vector)(&L, x, w, e);
     csr_free(&L);
     return ok;
 }

@@ -21,7 +21,7 @@
 static const double enough = 0.7;
 /* A remainder counts as 0 if its norm is below this share of the norm of the product. */
 static const double tiny = 8 * DBL_EPSILON;
-enum { PASSES_MOST = 5, FRESH_MOST = 5 };
+enum { PASSES_MAX = 5, FRESH_MAX = 5 };
 /* Of the columns beyond the wanted ones, this share is kept at a restart. */
 static const double kept_share = 0.4;
 
@@ -106,8 +106,8 @@ static bool orthogonalise(struct lanczos *v, int k, double *h, double *norm, str
 {
     const struct gmres_ops *ops = gmres_ops_of(v->o.dev, T_F64);
     int m = v->o.columns;
-    double product[LANCZOS_COLUMNS_MOST], left = 0, all = 0;
-    for (int pass = 0; pass < PASSES_MOST; pass++) {
+    double product[LANCZOS_COLUMNS_MAX], left = 0, all = 0;
+    for (int pass = 0; pass < PASSES_MAX; pass++) {
         ops->dots(v->o.dev, v->o.n, v->scalars, v->work, m, 0, k, GM_H, v->basis, v->q);
         ops->subtract(v->o.dev, v->o.n, v->scalars, v->work, m, 0, k, GM_H, true, v->basis, v->q);
         if (!get(v, product, v->work + (int64_t)GM_H * (m + 1), k, e) || !get(v, &left, v->scalars + S_PQ, 1, e) ||
@@ -138,7 +138,7 @@ static bool append(struct lanczos *v, int k, double norm, struct err *e)
 static bool append_random(struct lanczos *v, int k, struct err *e)
 {
     double norm = 0;
-    for (int i = 0; i < FRESH_MOST && norm == 0; i++) {
+    for (int i = 0; i < FRESH_MAX && norm == 0; i++) {
         struct loop l = loop_of("", v->o.n);
         for (int64_t j = 0; j < v->o.n && loop_goes(&l, j); j++) v->random[j] = random_unit(&v->state);
         if (!loop_end(&l, e) || !put(v, v->q, v->random, v->o.n, e)) return false;
@@ -212,7 +212,7 @@ static void sort_ritz(struct lanczos *v, const double *value)
 static bool ritz(struct lanczos *v, struct err *e)
 {
     int m = v->size;
-    double value[LANCZOS_COLUMNS_MOST];
+    double value[LANCZOS_COLUMNS_MAX];
     for (int j = 0; j < m; j++)
         memcpy(v->coefficient + (int64_t)j * m, v->T + (int64_t)j * v->o.columns, (size_t)m * sizeof *v->T);
     if (!small_eigen(m, v->coefficient, value, v->o.watch, e)) return false;

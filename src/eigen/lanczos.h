@@ -27,7 +27,7 @@ struct lanczos_options {
     struct watch *watch;
 };
 
-enum { LANCZOS_COLUMNS_MOST = EIGEN_COLUMNS_MOST };
+enum { LANCZOS_COLUMNS_MAX = EIGEN_COLUMNS_MAX };
 
 /* The process: B V = V T + beta v e', where V has `size` orthonormal columns, v is the next vector, and e is the last
    unit vector. The eigenpairs of T give the Ritz pairs of B. */

@@ -13,7 +13,7 @@
 
 #include <string.h>
 
-enum { WIDTH_MOST = 64, RB_BLOCK = 1 << 20, TICK_EVERY = 1 << 14, HEAD_NUMBERS = 5 };
+enum { WIDTH_MAX = 64, RB_BLOCK = 1 << 20, TICK_EVERY = 1 << 14, HEAD_NUMBERS = 5 };
 
 /* A Fortran format, e.g. (1P,5E16.8): 5 fields of 16 columns per line. If a number has no decimal point, its last 8
    digits are the fraction; if it has no exponent, it is divided by 10^scale. */
@@ -85,7 +85,7 @@ static bool next_fields(struct rb *r, const struct fields *f, const char *needed
     return true;
 }
 
-/* Copy the next field, without blanks, to to[WIDTH_MOST + 1]. */
+/* Copy the next field, without blanks, to to[WIDTH_MAX + 1]. */
 static bool next_field(struct rb *r, const struct fields *f, const char *needed, char *to, size_t *n, struct err *e)
 {
     static const char blanks[] = "blanks";
@@ -95,12 +95,12 @@ static bool next_field(struct rb *r, const struct fields *f, const char *needed,
         while (p < r->line_end && is_blank(*p)) p++;
         for (stop = p; stop < r->line_end && !is_blank(*stop);) stop++;
         r->next = stop;
-        if (stop - p > WIDTH_MOST) return rb_bad(r, e, needed, p, stop);
+        if (stop - p > WIDTH_MAX) return rb_bad(r, e, needed, p, stop);
     }
     r->field++;
     r->left--;
     *n = 0;
-    for (; p < stop && p < r->line_end && *n < WIDTH_MOST; p++)
+    for (; p < stop && p < r->line_end && *n < WIDTH_MAX; p++)
         if (!is_blank(*p)) to[(*n)++] = *p;
     to[*n] = 0;
     return *n || rb_bad(r, e, needed, blanks, blanks + strlen(blanks));
@@ -108,7 +108,7 @@ static bool next_field(struct rb *r, const struct fields *f, const char *needed,
 
 static bool next_integer(struct rb *r, const struct fields *f, const char *needed, int64_t *v, struct err *e)
 {
-    char text[WIDTH_MOST + 1];
+    char text[WIDTH_MAX + 1];
     size_t n;
     if (!next_field(r, f, needed, text, &n, e)) return false;
     return !read_integer(text, n, v) || rb_bad(r, e, needed, text, text + n);
@@ -118,7 +118,7 @@ static bool next_integer(struct rb *r, const struct fields *f, const char *neede
    has no exponent, it is divided by 10^scale. */
 static bool next_real(struct rb *r, const struct fields *f, double *v, struct err *e)
 {
-    char text[WIDTH_MOST + 32];
+    char text[WIDTH_MAX + 32];
     size_t n;
     unsigned how;
     if (!next_field(r, f, "a value", text, &n, e)) return false;
@@ -132,7 +132,7 @@ static bool next_real(struct rb *r, const struct fields *f, double *v, struct er
         return number_parse(text, text + n + more, v, &how) != NULL;
     }
     size_t mantissa = 1 + strcspn(text + 1, "eEdDqQ+-"); /* insert the implied decimal point */
-    char pointed[WIDTH_MOST + 96];
+    char pointed[WIDTH_MAX + 96];
     int digits = (int)mantissa - (text[0] == '+' || text[0] == '-'), sign = (int)mantissa - digits;
     int before = digits > f->digits ? digits - f->digits : 0;
     int m = snprintf(pointed, sizeof pointed, "%.*s%.*s.%.*d%.*s%s", sign, text, before, text + sign,
@@ -171,13 +171,13 @@ static bool parse_fields(const char *p, const char *end, struct fields *f)
     if (p < end && *p == '.') p = unsigned_number(p + 1, end, &f->digits);
     if (p < end && upper(*p) == 'E') p = unsigned_number(p + 1, end, &n);
     return p == end && f->letter && strchr("IEDFG", f->letter) && f->per_line > 0 && f->per_line <= 10000 &&
-           f->width > 0 && f->width <= WIDTH_MOST && f->digits >= 0 && f->digits <= WIDTH_MOST;
+           f->width > 0 && f->width <= WIDTH_MAX && f->digits >= 0 && f->digits <= WIDTH_MAX;
 }
 
 /* Parse the next parenthesized format of the line, beginning at *p. */
 static bool next_format(struct rb *r, const char **p, const char *needed, struct fields *f, struct err *e)
 {
-    char text[WIDTH_MOST];
+    char text[WIDTH_MAX];
     size_t n = 0;
     const char *open = memchr(*p, '(', (size_t)(r->line_end - *p));
     const char *close = open ? memchr(open, ')', (size_t)(r->line_end - open)) : NULL;

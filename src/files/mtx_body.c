@@ -12,7 +12,7 @@
 #include <string.h>
 #include <time.h>
 
-enum { MEMORY_EVERY = 256, MEMORY_LEAST = 1 << 28, UNSURE = 1 << 16, WAIT_NS = 1000000, SECOND_NS = 1000000000 };
+enum { MEMORY_EVERY = 256, MEMORY_MIN = 1 << 28, UNSURE = 1 << 16, WAIT_NS = 1000000, SECOND_NS = 1000000000 };
 
 bool entries_new(struct entries *t, const struct head *h, int64_t room, struct err *e)
 {
@@ -179,7 +179,7 @@ static bool stopped(struct body *b)
 /* Unpacked text may be far longer than the file, so check from time to time that enough memory is left. */
 static bool enough_memory(const struct body *b, struct err *e)
 {
-    if (!b->last || (b->last->seq + 1) % MEMORY_EVERY || mem_available() > MEMORY_LEAST) return true;
+    if (!b->last || (b->last->seq + 1) % MEMORY_EVERY || mem_available() > MEMORY_MIN) return true;
     return fail(e, E_MEMORY, "out of memory after %lld MiB of text; drop a matrix or choose a smaller one",
                 (long long)(b->lines->streamed >> 20));
 }

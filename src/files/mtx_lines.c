@@ -6,12 +6,12 @@
 
 #include <string.h>
 
-enum { SENTINEL = 8, COMMENT_KEPT = 1 << 16, LINE_MOST = 1 << 26, QUIET_MOST = 1 << 29, EOF_BYTE = 0x1a };
-static int64_t quiet_most = QUIET_MOST;
+enum { SENTINEL = 8, COMMENT_KEPT = 1 << 16, LINE_MAX = 1 << 26, QUIET_MAX = 1 << 29, EOF_BYTE = 0x1a };
+static int64_t quiet_most = QUIET_MAX;
 
 void lines_quiet(int64_t most)
 {
-    quiet_most = most ? most : QUIET_MOST;
+    quiet_most = most ? most : QUIET_MAX;
 }
 
 /* A small packed file may hold any number of blank lines and comments. Reading all of them could take minutes. */
@@ -93,7 +93,7 @@ static bool hold_back(struct text *t, struct err *e)
 {
     t->s[t->n] = '\n';
     if (is_comment(t->s) && t->n > COMMENT_KEPT && t->s[t->n - 1] != '\r') t->n = COMMENT_KEPT;
-    return t->n <= LINE_MOST ||
+    return t->n <= LINE_MAX ||
            fail(e, E_LIMIT, "the line is longer than 64 MiB; this is probably not a Matrix Market file");
 }
 

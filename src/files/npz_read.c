@@ -14,8 +14,8 @@
 #include <string.h>
 
 enum {
-    DICT_MOST = 4096,   /* largest size of a header's dictionary in bytes */
-    DEFLATE_MOST = 1100 /* highest compression ratio of deflate */
+    DICT_MAX = 4096,   /* largest size of a header's dictionary in bytes */
+    DEFLATE_MAX = 1100 /* highest compression ratio of deflate */
 };
 
 struct reader {
@@ -57,16 +57,16 @@ static bool take(struct reader *r, void *to, int64_t n, struct err *e)
 static bool read_dict(struct reader *r, int64_t *head_bytes, struct err *e)
 {
     unsigned char h[12] = {0};
-    char dict[DICT_MOST + 1];
+    char dict[DICT_MAX + 1];
     if (!take(r, h, 8, e)) return false;
     if (memcmp(h, "\x93NUMPY", 6) || h[6] < 1 || h[6] > 3)
         return file_bad(r->s, e, "array %s is not in version 1, 2 or 3 of the .npy format", r->member);
     int wide = h[6] == 1 ? 2 : 4;
     if (!take(r, h + 8, wide, e)) return false;
     int64_t n = h[8] | h[9] << 8 | (int64_t)h[10] << 16 | (int64_t)h[11] << 24;
-    if (n > DICT_MOST)
+    if (n > DICT_MAX)
         return file_bad(r->s, e, "the header of array %s has %lld bytes, but at most %d are allowed", r->member,
-                        (long long)n, DICT_MOST);
+                        (long long)n, DICT_MAX);
     if (!take(r, dict, n, e)) return false;
     dict[n] = 0;
     *head_bytes = 8 + wide + n;
@@ -81,7 +81,7 @@ static bool check_bytes(struct reader *r, struct archive_entry *entry, int64_t h
 {
     int64_t bytes;
     bool wrong = __builtin_mul_overflow(r->head.n, (int64_t)r->head.size, &bytes) ||
-                 bytes / DEFLATE_MOST > r->file_bytes ||
+                 bytes / DEFLATE_MAX > r->file_bytes ||
                  (archive_entry_size_is_set(entry) && archive_entry_size(entry) - head_bytes != bytes);
     if (!wrong && (r->large || r->head.n <= INT32_MAX)) return true;
     if (!wrong)

@@ -27,9 +27,9 @@
 int64_t bsell_choice(const int64_t blocks[BSELL_CHOICES], enum type real)
 {
     int64_t best = 0, least = INT64_MAX;
-    for (int64_t b = BSELL_LEAST; b <= BSELL_MOST; b++) {
+    for (int64_t b = BSELL_MIN; b <= BSELL_MAX; b++) {
         int64_t bytes =
-            blocks[b - BSELL_LEAST] * (b * b * (int64_t)type_size(type_of_stored(real)) + (int64_t)sizeof(int));
+            blocks[b - BSELL_MIN] * (b * b * (int64_t)type_size(type_of_stored(real)) + (int64_t)sizeof(int));
         if (bytes < least) best = b, least = bytes;
     }
     return best;
@@ -39,7 +39,7 @@ static bool choose_block(const struct csr *A, struct stored *S, struct err *e)
 {
     int64_t blocks[BSELL_CHOICES];
     for (int k = 0; k < BSELL_CHOICES; k++)
-        if (!count_blocks(A, BSELL_LEAST + k, &blocks[k], e)) return false;
+        if (!count_blocks(A, BSELL_MIN + k, &blocks[k], e)) return false;
     S->param[0] = bsell_choice(blocks, S->real);
     return true;
 }
@@ -173,7 +173,7 @@ const struct format format_bsell = {
     .aliases = "sliced-bsr blocked-sell",
     .about = "sliced ELL of small dense blocks: block rows sorted by length, values interleaved over a slice",
     .source = "[ours], after Kreutzer et al. 2014 and the blocks of BSR",
-    .params = {{"block", 0, 0, BSELL_MOST,
+    .params = {{"block", 0, 0, BSELL_MAX,
                 "rows and columns per block; 0 = 2, 3 or 4, whichever takes the fewest bytes"},
                {"C", BSELL_C_MAX, 1, BSELL_C_MAX, "block rows per slice"},
                {"sigma", 1024, 1, INT32_MAX, "block rows per sorting window; 1 = no sorting"}},

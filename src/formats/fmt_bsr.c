@@ -2,7 +2,7 @@
    ptr[I] .. ptr[I+1]-1 at block columns col[]. Absent entries, and elements beyond the matrix's edges, are 0.
 
    The default b = 4 suits the small dense blocks of finite elements (2 to 6 unknowns per node), and two 4 x 4 blocks
-   fill a warp. For a GPU, the program chooses the b from SUIT_LEAST to SUIT_MOST whose blocks take the fewest bytes. */
+   fill a warp. For a GPU, the program chooses the b from SUIT_MIN to SUIT_MAX whose blocks take the fewest bytes. */
 #include "fmt_bsr.h"
 #include "base/loop.h"
 #include "base/precision.h"
@@ -12,7 +12,7 @@
 #include "format.h"
 #include "matrix/csr.h"
 
-enum { SUIT_LEAST = 2, SUIT_MOST = 6 };
+enum { SUIT_MIN = 2, SUIT_MAX = 6 };
 
 void bsr_sizes(struct stored *S, int64_t blocks)
 {
@@ -72,7 +72,7 @@ static void suit(const struct csr *A, enum type real, int multiprocessors, int64
 {
     int64_t least = INT64_MAX, blocks;
     (void)multiprocessors;
-    for (int b = SUIT_LEAST; b <= SUIT_MOST && count_blocks(A, b, &blocks, NULL); b++) {
+    for (int b = SUIT_MIN; b <= SUIT_MAX && count_blocks(A, b, &blocks, NULL); b++) {
         int64_t bytes = blocks * (b * b * (int64_t)type_size(type_of_stored(real)) + (int64_t)sizeof(int));
         if (bytes < least) least = bytes, param[0] = b;
     }

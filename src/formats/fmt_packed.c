@@ -40,7 +40,7 @@
 
 /* The default C, as measured on an H200: a row has one lane, or two if rows have at least LONG_ROW entries on average.
    If there are fewer than FEW_SLICES slices, a row has more lanes, to keep the device busy. */
-enum { LONG_ROW = 40, FEW_SLICES = 1024, SIGMA_MOST = 65536 };
+enum { LONG_ROW = 40, FEW_SLICES = 1024, SIGMA_MAX = 65536 };
 
 /* ---- sizes, for the host and for devices ---- */
 
@@ -460,7 +460,7 @@ const struct format format_packed = {
     .source = "[ours]; slices: Kreutzer et al. 2014",
     .params = {{"C", 0, 0, PACKED_LANES,
                 "rows per slice of 32 lanes: 1, 2, 4, 8, 16, 32; 0: chosen by the row lengths"},
-               {"sigma", 0, 0, SIGMA_MOST, "rows per sorting window; 1 = no sorting; 0: 1024 if it saves padding"}},
+               {"sigma", 0, 0, SIGMA_MAX, "rows per sorting window; 1 = no sorting; 0: 1024 if it saves padding"}},
     .value = -1,
     .values = {PACKED_COL16, PACKED_COL32, -1},
     .slot_value = slot_value,

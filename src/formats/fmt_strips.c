@@ -32,7 +32,7 @@
 
 int64_t strips_width_most(enum type real)
 {
-    return STRIPS_X_MOST / (int64_t)type_size(real);
+    return STRIPS_X_MAX / (int64_t)type_size(real);
 }
 
 bool strips_width(struct stored *S, struct err *e)

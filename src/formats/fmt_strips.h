@@ -32,7 +32,7 @@ enum {
     STRIPS_WORDS = 4,            /* words of 32 end bits per chunk, and entries per lane */
     STRIPS_GROUP_ROWS = 32,      /* rows whose partial sums a warp adds */
     STRIPS_X_BYTES = 192 * 1024, /* shared memory for the elements of x of a strip, unless the user asks for more */
-    STRIPS_X_MOST = 224 * 1024   /* a block may have 227 KB, but then 28 KB of L1 cache are left for loads */
+    STRIPS_X_MAX = 224 * 1024    /* a block may have 227 KB, but then 28 KB of L1 cache are left for loads */
 };
 
 /* The partial sums of a matrix, as a plan or a packer counts them. */

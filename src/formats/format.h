@@ -23,7 +23,7 @@ struct candidate {
     int64_t padding; /* slots - nnz, with this format */
     bool chosen;
 };
-enum { CANDIDATES_MOST = 4 };
+enum { CANDIDATES_MAX = 4 };
 
 /* A format consists of one file, fmt_NAME.c, which ends with this entry, and one line in formats.def. */
 struct format {
@@ -60,7 +60,7 @@ struct format {
     bool (*piece)(const struct stored *S, int64_t k, int64_t *operands);
     /* Formats that store a matrix as one of several others: set out[0 .. *n-1] to these, for the matrix A that was
        stored as S. Takes the time of planning each of them. NULL for other formats. */
-    bool (*candidates)(const struct csr *A, const struct stored *S, struct candidate out[CANDIDATES_MOST], int *n,
+    bool (*candidates)(const struct csr *A, const struct stored *S, struct candidate out[CANDIDATES_MAX], int *n,
                        struct err *e);
     /* Change the default parameters to suit A, whose values are stored as `real`, and a GPU with this number of
        multiprocessors; NULL: no change. May leave them unchanged if a loop is stopped (base/loop.h). */

@@ -248,7 +248,7 @@ static bool compare_all(struct session *s, const struct trying *t, const struct 
         if (!modeled_kernel(s, t->matrix, k, NULL, t->real, g, m, &why)) continue;
         out[(*n)++] = compared_of(m);
         if (k != t->kernel) continue;
-        struct finding f[FINDINGS_MOST];
+        struct finding f[FINDINGS_MAX];
         if (findings_of(m, &t->matrix->csr, f) > 0) *worst = f[0], *found = true;
     }
     mem_free(m);
@@ -257,8 +257,8 @@ static bool compare_all(struct session *s, const struct trying *t, const struct 
 
 static bool compare(struct session *s, const struct trying *t, struct err *e)
 {
-    enum { MOST = 64 };
-    struct compared *c = mem_new(MOST, sizeof *c, "the comparison", e);
+    enum { MAX = 64 };
+    struct compared *c = mem_new(MAX, sizeof *c, "the comparison", e);
     struct machine g;
     struct finding worst;
     bool found, sampled = false;

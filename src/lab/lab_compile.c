@@ -19,8 +19,8 @@
 #include <unistd.h>
 
 /* The seconds are of processor time. BUSY: on a busy machine, a compiler may take this many times as long */
-enum { COMPILE_SECONDS = 20, NVCC_SECONDS = 120, BUSY = 4, OUTPUT_MOST = 256 * 1024, LINE_MOST = 300 };
-static const int64_t COMPILER_MEMORY = (int64_t)3 << 29, OBJECT_MOST = 128 << 20;
+enum { COMPILE_SECONDS = 20, NVCC_SECONDS = 120, BUSY = 4, OUTPUT_MAX = 256 * 1024, MESSAGE_MAX = 300 };
+static const int64_t COMPILER_MEMORY = (int64_t)3 << 29, OBJECT_MAX = 128 << 20;
 
 /* ---- messages ---- */
 
@@ -149,7 +149,7 @@ static bool read_place(const char *p, const char *file, struct place_at *at, con
 /* Add the line of the file, with a mark below its column. */
 static void show_line(const char *text, struct place_at at)
 {
-    char line[LINE_MOST], safe[2 * LINE_MOST], mark[LINE_MOST];
+    char line[MESSAGE_MAX], safe[2 * MESSAGE_MAX], mark[MESSAGE_MAX];
     for (int k = 1; k < at.line && text; k++) {
         text = strchr(text, '\n');
         text = text ? text + 1 : NULL;
@@ -180,7 +180,7 @@ struct reading {
 
 static void take_error(struct reading *r, struct place_at at, const char *what)
 {
-    char text[LINE_MOST], safe[2 * LINE_MOST], where[128];
+    char text[MESSAGE_MAX], safe[2 * MESSAGE_MAX], where[128];
     if (r->found && at.line == r->line) return; /* one error often leads to others */
     r->line = at.line;
     if (r->found++ >= LAB_MESSAGES) return;
@@ -285,7 +285,7 @@ bool lab_has_nvcc(void)
     return nvcc_path() != NULL;
 }
 
-enum { ARGUMENTS_MOST = 40 };
+enum { ARGUMENTS_MAX = 40 };
 
 /* The content of a file as a file descriptor of memory, from which a program can be loaded although the folder of the
    file may not allow it; closes `file`. */
@@ -332,10 +332,10 @@ static int run_compiler(const char *const *argv, const char *folder, int source,
                             .out = out,
                             .cpu_seconds = seconds,
                             .memory = memory,
-                            .file_bytes = OBJECT_MOST};
+                            .file_bytes = OBJECT_MAX};
     int pid = out >= 0 ? lab_start(&p, r->e) : -1;
     bool ended = pid > 0 && lab_wait(pid, "compiling", BUSY * seconds, w, &status, &late, r->e);
-    char *printed = ended || late ? lab_memory_text(out, OUTPUT_MOST, r->e) : NULL;
+    char *printed = ended || late ? lab_memory_text(out, OUTPUT_MAX, r->e) : NULL;
     if (printed) fd = take_object(status, late, object, printed, r);
     if (output && fd >= 0)
         *output = printed;
@@ -361,8 +361,8 @@ static int compile_text(const char *text, const char *folder, const char *header
 {
     char quote[PATH_MAX + 16], prelude[PATH_MAX + 16], in[3][PATH_MAX + 32], arch[32] = "-arch=native";
     bool gpu = target.gpu;
-    const char *argv[ARGUMENTS_MOST] = {"env", "LC_ALL=C",         gpu ? nvcc_path() : "g++",
-                                        "-x",  gpu ? "cu" : "c++", target.resources ? "-cubin" : "-shared"};
+    const char *argv[ARGUMENTS_MAX] = {"env", "LC_ALL=C",         gpu ? nvcc_path() : "g++",
+                                       "-x",  gpu ? "cu" : "c++", target.resources ? "-cubin" : "-shared"};
     int n = 6, fd = -1, source = lab_memory("the source of a kernel", 0, r->e);
     static const char *const for_emulator[] = {
 #include "lab_flags.def"

@@ -11,7 +11,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { CHUNKS_MOST = 400, NAMES_MOST = 24, NAME_SIZE = 64 };
+enum { CHUNKS_MAX = 400, NAMES_MAX = 24, NAME_SIZE = 64 };
 
 /* A declaration at the top level of a file or of its namespace, or a directive. */
 struct chunk {
@@ -20,13 +20,13 @@ struct chunk {
     const char *code_end;
     bool directive, in_space, needed;
     int nnames; /* what it declares */
-    char name[NAMES_MOST][NAME_SIZE];
+    char name[NAMES_MAX][NAME_SIZE];
 };
 struct cut {
     char *mask;
     const char *text;
     int n;
-    struct chunk chunk[CHUNKS_MOST];
+    struct chunk chunk[CHUNKS_MAX];
 };
 
 const char *const lab_dialect_help =
@@ -60,7 +60,7 @@ const char *const lab_dialect_help =
 
 static void add_name(struct chunk *c, const char *from, const char *to)
 {
-    if (c->nnames == NAMES_MOST || to <= from) return;
+    if (c->nnames == NAMES_MAX || to <= from) return;
     snprintf(c->name[c->nnames++], NAME_SIZE, "%.*s", (int)(to - from), from);
 }
 
@@ -120,7 +120,7 @@ static void find_names(struct chunk *c)
 
 static struct chunk *new_chunk(struct cut *x, const char *from, const char *to, const char *code)
 {
-    if (x->n == CHUNKS_MOST) return NULL;
+    if (x->n == CHUNKS_MAX) return NULL;
     struct chunk *c = &x->chunk[x->n++];
     *c = (struct chunk){
         .from = x->text + (from - x->mask), .to = x->text + (to - x->mask), .code = code, .code_end = to};

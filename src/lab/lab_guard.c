@@ -19,7 +19,7 @@
 #include <unistd.h>
 
 /* Bytes of a file that the process may write, also with a GPU, whose driver has files of its own; and open files. */
-enum { PRINTED_MOST = 1 << 16, GPU_FILES_MOST = 1 << 28, FILES_MOST = 64, SIGNAL_STACK = 64 * 1024 };
+enum { PRINTED_MAX = 1 << 16, GPU_FILES_MAX = 1 << 28, FILES_MAX = 64, SIGNAL_STACK = 64 * 1024 };
 
 static struct {
     uintptr_t base, from, end; /* load address of the shared object, and its code */
@@ -86,7 +86,7 @@ void lab_guard_object(const void *address)
 
 static void add_address(struct reply_fault *f, uintptr_t pc)
 {
-    if (pc < guard.from || pc >= guard.end || f->naddresses == ADDRESSES_MOST) return;
+    if (pc < guard.from || pc >= guard.end || f->naddresses == ADDRESSES_MAX) return;
     f->address[f->naddresses++] = pc - guard.base;
 }
 
@@ -95,7 +95,7 @@ static void add_address(struct reply_fault *f, uintptr_t pc)
 __attribute__((no_sanitize_address)) static void add_callers(struct reply_fault *f, uintptr_t sp)
 {
     uintptr_t end = (uintptr_t)emu_stack_end();
-    for (uintptr_t p = (sp + 7) & ~(uintptr_t)7; p + 8 <= end && f->naddresses < ADDRESSES_MOST; p += 8) {
+    for (uintptr_t p = (sp + 7) & ~(uintptr_t)7; p + 8 <= end && f->naddresses < ADDRESSES_MAX; p += 8) {
         if (emu_in_guard((const void *)p)) continue;
         add_address(f, *(const uintptr_t *)p - 1);
     }
@@ -173,13 +173,13 @@ static int64_t address_space(void)
 
 static bool set_limits(const struct job *job, struct err *e)
 {
-    bool ok = limit(RLIMIT_CORE, 0) && limit(RLIMIT_FSIZE, job->on_gpu ? GPU_FILES_MOST : PRINTED_MOST);
+    bool ok = limit(RLIMIT_CORE, 0) && limit(RLIMIT_FSIZE, job->on_gpu ? GPU_FILES_MAX : PRINTED_MAX);
 #ifndef __SANITIZE_ADDRESS__
     if (!job->on_gpu) ok = ok && limit(RLIMIT_AS, (rlim_t)(address_space() + job->memory));
 #else
     (void)address_space;
 #endif
-    if (!job->on_gpu) ok = ok && limit(RLIMIT_NOFILE, FILES_MOST);
+    if (!job->on_gpu) ok = ok && limit(RLIMIT_NOFILE, FILES_MAX);
     return ok || fail(e, E_INTERNAL, "cannot limit a kernel: %s", strerror(errno));
 }
 

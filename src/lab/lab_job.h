@@ -80,14 +80,14 @@ struct reply_failed {
     struct emu_finding finding;
 };
 /* A signal, a call of exit, or a forbidden system call. */
-enum { ADDRESSES_MOST = 48, SIGNAL_EXIT = 1000 };
+enum { ADDRESSES_MAX = 48, SIGNAL_EXIT = 1000 };
 struct reply_fault {
     int signal;      /* or SIGNAL_EXIT */
     int system_call; /* SIGSYS: its number */
     bool overflow;   /* SIGSEGV: at the end of a lane's stack */
     char thread[48];
     int naddresses; /* offsets in the shared object: where the fault is, then calls that may have led there */
-    uint64_t address[ADDRESSES_MOST];
+    uint64_t address[ADDRESSES_MAX];
 };
 
 /* OP_DESCRIBE: what the session's entry says of the kernel. */

@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 /* Memory that a kernel and the emulator may use besides the matrix. */
-static const int64_t MEMORY_MOST = (int64_t)3 << 30;
+static const int64_t MEMORY_MAX = (int64_t)3 << 30;
 enum { COMPARED = 1 << 20 }; /* bytes compared at a time */
 
 struct layout {
@@ -69,7 +69,7 @@ static void fill(struct layout *l, struct job *j, const struct lab_kernel *k, co
                       .warp = r->warp,
                       .block = r->block,
                       .sample = r->sample,
-                      .memory = MEMORY_MOST};
+                      .memory = MEMORY_MAX};
     if (r->machine) j->machine = *r->machine;
     j->tape = r->tape != NULL;
     j->at_once = r->tape ? r->tape->at_once : 0;

@@ -11,14 +11,14 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { GIVEN_MOST = 8 };
+enum { GIVEN_MAX = 8 };
 
 /* The text, and the same text without comments, strings and directives; `at` is how far the text was copied. */
 struct rewriting {
     const char *text, *mask;
     const char *at; /* in mask */
     FILE *out;
-    char given[GIVEN_MOST][64]; /* arrays in shared memory whose size comes with the launch */
+    char given[GIVEN_MAX][64]; /* arrays in shared memory whose size comes with the launch */
     int ngiven;
 };
 
@@ -79,7 +79,7 @@ static void write_shared(struct rewriting *r, const char *type, const char *from
     char name[64], n[128] = "", m[128] = "";
     const char *open = memchr(from, '[', (size_t)(to - from)), *close = open ? scan_close(open) : NULL;
     scan_copy(from, open ? open : to, name, sizeof name);
-    if (given && r->ngiven < GIVEN_MOST) snprintf(r->given[r->ngiven++], sizeof r->given[0], "%s", name);
+    if (given && r->ngiven < GIVEN_MAX) snprintf(r->given[r->ngiven++], sizeof r->given[0], "%s", name);
     if (close) scan_copy(open + 1, close, n, sizeof n);
     const char *second = close && close < to ? scan_skip(close + 1) : NULL;
     if (second && *second == '[' && scan_close(second)) scan_copy(second + 1, scan_close(second), m, sizeof m);

@@ -18,7 +18,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { FIRST_FD = 3, FREE_FD = 100, FDS_MOST = 256, NAP_LEAST_US = 200, NAP_MOST_US = 2000 };
+enum { FIRST_FD = 3, FREE_FD = 100, FDS_MAX = 256, NAP_MIN_US = 200, NAP_MAX_US = 2000 };
 
 /* ---- start ---- */
 
@@ -50,7 +50,7 @@ static _Noreturn void become(const struct lab_process *p, int parent)
     if (dup2(out, STDOUT_FILENO) < 0 || dup2(out, STDERR_FILENO) < 0) _exit(127);
     for (int i = 0; i < p->nkeep; i++)
         if (dup2(FREE_FD + i, FIRST_FD + i) < 0) _exit(127);
-    for (int fd = FIRST_FD + p->nkeep; fd < FDS_MOST; fd++) close(fd);
+    for (int fd = FIRST_FD + p->nkeep; fd < FDS_MAX; fd++) close(fd);
     set_limit(RLIMIT_CPU, p->cpu_seconds);
     set_limit(RLIMIT_AS, p->memory);
     set_limit(RLIMIT_FSIZE, p->file_bytes);
@@ -72,12 +72,12 @@ int lab_start(const struct lab_process *p, struct err *e)
 /* ---- the end ---- */
 
 /* Processes that were killed, but are not gone yet: the driver of a GPU may need a while to stop a kernel. */
-enum { DYING_MOST = 64, DYING_US = 20000 };
-static int dying[DYING_MOST];
+enum { DYING_MAX = 64, DYING_US = 20000 };
+static int dying[DYING_MAX];
 
 static void bury(void)
 {
-    for (int i = 0; i < DYING_MOST; i++)
+    for (int i = 0; i < DYING_MAX; i++)
         if (dying[i] && waitpid(dying[i], NULL, WNOHANG) != 0) dying[i] = 0;
 }
 
@@ -92,10 +92,10 @@ void lab_kill(int pid)
     kill(-pid, SIGKILL);
     kill(pid, SIGKILL);
     bool gone = false, gave = screen_lock_give();
-    for (double begin = now_us(); !(gone = is_gone(pid)) && now_us() - begin < DYING_US;) usleep(NAP_LEAST_US);
+    for (double begin = now_us(); !(gone = is_gone(pid)) && now_us() - begin < DYING_US;) usleep(NAP_MIN_US);
     screen_lock_back(gave);
     bury();
-    for (int i = 0; !gone && i < DYING_MOST; i++)
+    for (int i = 0; !gone && i < DYING_MAX; i++)
         if (!dying[i]) dying[i] = pid, gone = true;
 }
 
@@ -115,7 +115,7 @@ bool lab_reap(int pid, int *status)
 bool lab_wait(int pid, const char *what, double seconds, struct watch *w, int *status, bool *late, struct err *e)
 {
     double begin = now_us();
-    useconds_t nap = NAP_LEAST_US;
+    useconds_t nap = NAP_MIN_US;
     *late = false;
     for (;;) {
         int r = waitpid(pid, status, WNOHANG);
@@ -126,7 +126,7 @@ bool lab_wait(int pid, const char *what, double seconds, struct watch *w, int *s
         bool gave = screen_lock_give();
         usleep(nap);
         screen_lock_back(gave);
-        if (nap < NAP_MOST_US) nap *= 2;
+        if (nap < NAP_MAX_US) nap *= 2;
     }
     kill(-pid, SIGKILL); /* what the process left behind */
     return true;
@@ -175,11 +175,11 @@ static int find_line(const char *text, const char *file)
 
 int lab_line_of(int object, const char *file, const uint64_t *address, int n)
 {
-    char number[ADDRESSES_MOST][24];
-    const char *argv[ADDRESSES_MOST + 8] = {"addr2line", "-i", "-e", "/proc/self/fd/3"};
+    char number[ADDRESSES_MAX][24];
+    const char *argv[ADDRESSES_MAX + 8] = {"addr2line", "-i", "-e", "/proc/self/fd/3"};
     int status, line = 0, out = lab_memory("addr2line", 0, NULL);
     bool late;
-    for (int i = 0; i < n && i < ADDRESSES_MOST; i++) {
+    for (int i = 0; i < n && i < ADDRESSES_MAX; i++) {
         snprintf(number[i], sizeof number[i], "0x%llx", (unsigned long long)address[i]);
         argv[4 + i] = number[i];
     }

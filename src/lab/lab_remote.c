@@ -204,7 +204,7 @@ static bool unpack_trace(const struct lab_reply *r, const struct kernel *k, cons
     uint64_t at = 0;
     if (!names) return false;
     bool ok = take(r, &at, t, sizeof *t) && take(r, &at, names, sizeof *names) && t->nsteps >= 0 &&
-              t->nsteps <= TRACE_MOST && adopt(&t->scope, names, k, M);
+              t->nsteps <= TRACE_MAX && adopt(&t->scope, names, k, M);
     mem_free(names);
     int64_t n = ok ? t->nsteps : 0;
     t->step = NULL;

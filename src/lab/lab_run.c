@@ -23,7 +23,7 @@
 /* Time for each million slots of the matrix, in addition to LAB_SECONDS; time to start a GPU and to copy the matrix to
    it; time for a process whose time is over to say at which line it is; and time before its progress is shown. */
 static const double SECONDS_PER_MILLION = 20, GPU_SECONDS = 30, GRACE = 3, SHOWN_AFTER = 0.3;
-enum { REPLY_MOST = 256 << 20, POLL_MS = 2 };
+enum { REPLY_MAX = 256 << 20, POLL_MS = 2 };
 
 static char program[4096];
 
@@ -253,7 +253,7 @@ struct inbox {
 static bool grow(struct inbox *b, struct err *e)
 {
     if (b->room - b->n >= 1 << 16) return true;
-    if (b->room >= REPLY_MOST) return fail(e, E_LIMIT, "the kernel's process sends too much");
+    if (b->room >= REPLY_MAX) return fail(e, E_LIMIT, "the kernel's process sends too much");
     int64_t room = b->room ? 2 * b->room : 1 << 18;
     char *more = mem_resize(b->bytes, room, 1, "a reply", e);
     if (!more) return false;
@@ -277,7 +277,7 @@ static uint32_t first_reply(struct inbox *b, struct reply *r)
     for (;;) {
         if (b->n < (int64_t)sizeof *r) return 0;
         memcpy(r, b->bytes, sizeof *r);
-        if (r->kind < REPLY_READY || r->kind > REPLY_FAULT || r->bytes > REPLY_MOST) return REPLY_FAILED + 100;
+        if (r->kind < REPLY_READY || r->kind > REPLY_FAULT || r->bytes > REPLY_MAX) return REPLY_FAILED + 100;
         if ((uint64_t)b->n < sizeof *r + r->bytes) return 0;
         if (r->kind != REPLY_PROGRESS && r->kind != REPLY_READY) return r->kind;
         if (r->kind == REPLY_READY)
@@ -365,7 +365,7 @@ static bool settle(struct lab_kernel *k, const struct lab_request *q, struct inb
         struct reply_fault f;
         memcpy(&f, body, sizeof f);
         f.thread[sizeof f.thread - 1] = 0;
-        f.naddresses = f.naddresses < 0 || f.naddresses > ADDRESSES_MOST ? 0 : f.naddresses;
+        f.naddresses = f.naddresses < 0 || f.naddresses > ADDRESSES_MAX ? 0 : f.naddresses;
         return say_fault(k, q, &f, e);
     }
     if (r->kind == REPLY_FAILED && r->bytes == sizeof(struct reply_failed)) {

@@ -228,8 +228,8 @@ static bool read_function(struct source *s, const char *text, const char *at, co
     const char *open = scan_parameters(at + strlen("__global__")), *close = open ? scan_close(open) : NULL;
     if (!close) return scan_fail(file, line, e, "__global__ is not followed by a function");
     if (*scan_skip(close + 1) == ';') return true; /* a declaration */
-    if (s->nfunctions == FUNCTIONS_MOST)
-        return scan_fail(file, line, e, "more than %d __global__ functions", +FUNCTIONS_MOST);
+    if (s->nfunctions == FUNCTIONS_MAX)
+        return scan_fail(file, line, e, "more than %d __global__ functions", +FUNCTIONS_MAX);
     struct function *f = &s->function[s->nfunctions++];
     *f = (struct function){.line = line, .templates = template_parameters(text, at)};
     const char *end = open;
@@ -240,8 +240,8 @@ static bool read_function(struct source *s, const char *text, const char *at, co
     for (const char *p = open + 1; p < close;) {
         const char *comma = scan_comma(p, close);
         if (scan_skip(p) >= close) break;
-        if (f->nparameters == PARAMETERS_MOST)
-            return scan_fail(file, line, e, "%s has more than %d parameters", f->name, +PARAMETERS_MOST);
+        if (f->nparameters == PARAMETERS_MAX)
+            return scan_fail(file, line, e, "%s has more than %d parameters", f->name, +PARAMETERS_MAX);
         struct parameter *q = &f->parameter[f->nparameters++];
         if (!read_parameter(q, p, comma))
             return scan_fail(file, scan_line(text, scan_skip(p)), e, "%s: parameter %d is not a type and a name",
@@ -258,7 +258,7 @@ static bool read_function(struct source *s, const char *text, const char *at, co
 static void read_entry(struct source *s, const char *mask, const char *text, const char *at)
 {
     const char *open = strchr(at, '('), *close = open ? scan_close(open) : NULL;
-    if (!close || *scan_skip(close + 1) != '=' || s->nentries == ENTRIES_MOST) return;
+    if (!close || *scan_skip(close + 1) != '=' || s->nentries == ENTRIES_MAX) return;
     struct entry_text *t = &s->entry[s->nentries++];
     *t = (struct entry_text){.line = scan_line(mask, at)};
     scan_copy(open + 1, close, t->id, sizeof t->id);

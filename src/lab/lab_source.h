@@ -8,7 +8,7 @@
 struct err;
 struct format;
 
-enum { PARAMETERS_MOST = 24, FUNCTIONS_MOST = 16, ENTRIES_MOST = 64 };
+enum { PARAMETERS_MAX = 24, FUNCTIONS_MAX = 16, ENTRIES_MAX = 64 };
 
 /* A parameter of a __global__ function. */
 struct parameter {
@@ -21,7 +21,7 @@ struct function {
     int line;
     int templates; /* parameters of its template: 0, 1 (T) or 2 (T and U) */
     int nparameters;
-    struct parameter parameter[PARAMETERS_MOST];
+    struct parameter parameter[PARAMETERS_MAX];
 };
 /* An entry that the file itself makes by KERNEL_ENTRY. */
 struct entry_text {
@@ -33,8 +33,8 @@ struct source {
     bool dialect;                /* the file includes gpu/dialect.h, so it is compiled as it is */
     bool has_atomics, adds_to_y; /* atomics; such as atomicAdd(&y[row], ...) */
     int nfunctions, nentries;
-    struct function function[FUNCTIONS_MOST];
-    struct entry_text entry[ENTRIES_MOST];
+    struct function function[FUNCTIONS_MAX];
+    struct entry_text entry[ENTRIES_MAX];
     /* TRY(format, blocks, threads, bytes of shared memory), in the code or in a comment; empty: not given */
     char format[32], blocks[256], threads[256], shared[256];
     int try_line;

@@ -13,7 +13,7 @@ struct tape_head {
 struct block_head {
     int64_t block, launch, nwarps;
 };
-enum { WARPS_MOST = 64 };
+enum { WARPS_MAX = 64 };
 
 /* ---- to bytes ---- */
 
@@ -78,7 +78,7 @@ static bool take_warp(struct reading *r, struct warp_tape *w, struct err *e)
 static bool take_block(struct reading *r, struct block_tape *b, struct err *e)
 {
     struct block_head head;
-    if (!take(r, &head, sizeof head) || head.nwarps < 0 || head.nwarps > WARPS_MOST) return false;
+    if (!take(r, &head, sizeof head) || head.nwarps < 0 || head.nwarps > WARPS_MAX) return false;
     *b = (struct block_tape){.block = head.block, .launch = (int)head.launch};
     b->warp = mem_zero(head.nwarps, sizeof *b->warp, "the order of a block", e);
     if (!b->warp) return false;

@@ -623,7 +623,7 @@ void message_choices(struct message *t, const struct session *s, const struct ar
         message_add(t, "; one of %s", choices.text);
     else if (k->none)
         message_add(t, "; %s", k->none);
-    if (choices.items > LIST_MOST && k->lister) message_add(t, "; `%s` shows all", k->lister);
+    if (choices.items > LIST_MAX && k->lister) message_add(t, "; `%s` shows all", k->lister);
 }
 
 bool kind_check(const char *kind, const struct session *s, const char *after, const char *text, struct err *e)

@@ -224,10 +224,10 @@ static bool say_param(const struct match *m, const char *text, struct message *t
     return true;
 }
 
-enum { NEXT_MOST = 6 }; /* what may follow, in one message */
+enum { NEXT_MAX = 6 }; /* what may follow, in one message */
 
 /* Several words may follow: "`onn` after `cpu` is unknown: did you mean `on`? Use `on`, `reps` or `force`". A message
-   lists all of them, or the first NEXT_MOST of more than NEXT_MOST + 1. */
+   lists all of them, or the first NEXT_MAX of more than NEXT_MAX + 1. */
 static void say_unknown(const struct match *m, const struct offer *o, struct message *t)
 {
     const struct item *pair = pair_of_value(m);
@@ -241,7 +241,7 @@ static void say_unknown(const struct match *m, const struct offer *o, struct mes
     if (*o->to->best) message_add(t, ": did you mean `%s`?", o->to->best);
     if (*o->to->best && o->items == 1) return;
     message_add(t, *o->to->best ? " Use " : "; use ");
-    if (o->items > NEXT_MOST + 1) t->most = NEXT_MOST;
+    if (o->items > NEXT_MAX + 1) t->most = NEXT_MAX;
     expected(m, name_item, t);
     if (t->most) message_add(t, "; `help %s` shows all", m->a->command->name);
 }

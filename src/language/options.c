@@ -21,7 +21,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { FILE_MOST = 65536 };
+enum { FILE_MAX = 65536 };
 
 /* ---- the options ---- */
 
@@ -324,7 +324,7 @@ const char *options_place(char *out, size_t size)
     return print_safe(path, place(path, sizeof path) ? strlen(path) : 0, 200, out, size);
 }
 
-/* Read the whole file into text[FILE_MOST + 1]; the text is empty if the file does not exist. */
+/* Read the whole file into text[FILE_MAX + 1]; the text is empty if the file does not exist. */
 static bool read_all(const char *path, char *text, struct err *e)
 {
     char where[256];
@@ -335,12 +335,12 @@ static bool read_all(const char *path, char *text, struct err *e)
     if (fd < 0)
         return errno == ENOENT || errno == ENOTDIR || fail_at(e, E_IO, where, "cannot read: %s", strerror(errno));
     bool regular = !fstat(fd, &st) && S_ISREG(st.st_mode);
-    ssize_t n = regular ? read(fd, text, FILE_MOST + 1) : 0;
+    ssize_t n = regular ? read(fd, text, FILE_MAX + 1) : 0;
     int why = errno;
     close(fd);
     if (!regular) return fail_at(e, E_IO, where, "this is not a regular file");
     if (n < 0) return fail_at(e, E_IO, where, "cannot read: %s", strerror(why));
-    if (n > FILE_MOST) return fail_at(e, E_IO, where, "the file is too large: at most %d bytes", FILE_MOST);
+    if (n > FILE_MAX) return fail_at(e, E_IO, where, "the file is too large: at most %d bytes", FILE_MAX);
     text[n] = 0;
     return !memchr(text, 0, (size_t)n) || fail_at(e, E_INPUT, where, "the file is not text: it contains a NUL byte");
 }
@@ -375,7 +375,7 @@ static bool use_line(struct session *s, char *line, struct err *e)
 
 void options_load(struct session *s, char *warned, size_t size)
 {
-    char path[PATH_MAX], text[FILE_MOST + 2], where[256];
+    char path[PATH_MAX], text[FILE_MAX + 2], where[256];
     struct err first = {0};
     int wrong = 0, number = 0, at = 0;
     warned[0] = 0;
@@ -398,7 +398,7 @@ void options_load(struct session *s, char *warned, size_t size)
 
 static bool is_line_of(const char *line, size_t n, const char *option)
 {
-    char copy[2 * OPTION_MOST], *name, *value;
+    char copy[2 * OPTION_MAX], *name, *value;
     if (n >= sizeof copy) return false;
     memcpy(copy, line, n);
     copy[n] = 0;
@@ -409,7 +409,7 @@ static bool is_line_of(const char *line, size_t n, const char *option)
    appended. */
 static bool write_lines(struct newfile *f, const char *text, const struct setting *o, const char *value, struct err *e)
 {
-    char new_line[2 * OPTION_MOST];
+    char new_line[2 * OPTION_MAX];
     bool written = false, ok = true;
     int n = snprintf(new_line, sizeof new_line, "%s %s\n", o->name, value);
     for (size_t k; ok && *text; text += k) {
@@ -426,7 +426,7 @@ static bool write_lines(struct newfile *f, const char *text, const struct settin
 
 bool options_keep(const struct setting *o, const char *value, struct err *e)
 {
-    char path[PATH_MAX], text[FILE_MOST + 2], where[256];
+    char path[PATH_MAX], text[FILE_MAX + 2], where[256];
     if (!place(path, sizeof path)) return fail(e, E_IO, "neither XDG_CONFIG_HOME nor HOME is set");
     if (!xdg_make_folders(path))
         return fail_at(e, E_IO, options_place(where, sizeof where), "cannot create the folder of this file: %s",

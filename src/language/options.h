@@ -51,7 +51,7 @@ void options_load(struct session *s, char *warned, size_t size);
 bool options_keep(const struct setting *o, const char *value, struct err *e);
 /* The options as they are, to restore them when a lesson ends. */
 struct kept_options {
-    char option[OPTIONS_MAX][OPTION_MOST];
+    char option[OPTIONS_MAX][OPTION_MAX];
     struct device *dev;
 };
 void options_remember(const struct session *s, struct kept_options *k);

@@ -56,14 +56,14 @@ const char *const protocol_help =
     "the\n"
     "server was started with `--allow files` or `--allow shell` (see `help allow`).\n";
 
-/* REQUEST_LIMIT: bytes of a request, whose command line may be written in \u escapes. WAIT_MOST: requests that wait; no
+/* REQUEST_LIMIT: bytes of a request, whose command line may be written in \u escapes. WAIT_MAX: requests that wait; no
    more input is read until one of them has run. */
-enum { REQUEST_LIMIT = 6 * LINE_LIMIT + 1024, WAIT_MOST = 1000, ID_MOST = 200, AGAIN_MS = 20, OUT_ROOM = 1 << 16 };
+enum { REQUEST_LIMIT = 6 * LINE_LIMIT + 1024, WAIT_MAX = 1000, ID_MAX = 200, AGAIN_MS = 20, OUT_ROOM = 1 << 16 };
 static const double ID_LARGEST = 9007199254740992.0; /* 2^53: larger integers have no exact double */
 
 struct request {
     struct request *next;
-    char id[2 * ID_MOST];      /* as JSON */
+    char id[2 * ID_MAX];       /* as JSON */
     char line[LINE_LIMIT + 2]; /* the command line; empty: none */
     enum out_mode as;
     bool cancels;   /* a cancel request */
@@ -83,8 +83,8 @@ struct channel {
 static struct {
     int in, out;
     struct channel data, messages;
-    char id[2 * ID_MOST]; /* id of the current request, as JSON */
-    char text[OUT_ROOM];  /* replies that are not written yet */
+    char id[2 * ID_MAX]; /* id of the current request, as JSON */
+    char text[OUT_ROOM]; /* replies that are not written yet */
     size_t n;
     bool failed; /* a reply could not be written */
     struct session *session;
@@ -274,12 +274,12 @@ static bool is_utf8(const char *text, size_t n)
 }
 
 /* The id as JSON. Returns false if it is neither a short string nor an integer. */
-static bool read_id(const cJSON *id, char out[2 * ID_MOST])
+static bool read_id(const cJSON *id, char out[2 * ID_MAX])
 {
     if (cJSON_IsNumber(id) && id->valuedouble == trunc(id->valuedouble) && fabs(id->valuedouble) <= ID_LARGEST)
-        return snprintf(out, 2 * ID_MOST, "%.0f", id->valuedouble), true;
-    return cJSON_IsString(id) && strlen(id->valuestring) <= ID_MOST / 6 &&
-           cJSON_PrintPreallocated((cJSON *)id, out, 2 * ID_MOST, false);
+        return snprintf(out, 2 * ID_MAX, "%.0f", id->valuedouble), true;
+    return cJSON_IsString(id) && strlen(id->valuestring) <= ID_MAX / 6 &&
+           cJSON_PrintPreallocated((cJSON *)id, out, 2 * ID_MAX, false);
 }
 
 static bool read_as(const cJSON *as, enum out_mode *mode, struct err *e)
@@ -315,7 +315,7 @@ static bool cancel(const char *id)
 
 static bool read_cancel(const cJSON *id, struct err *e)
 {
-    char text[2 * ID_MOST];
+    char text[2 * ID_MAX];
     if (!read_id(id, text)) return fail(e, E_USAGE, "`cancel` must be the id of a request");
     pthread_mutex_lock(&p.lock);
     bool found = cancel(text);
@@ -397,7 +397,7 @@ static int patience(bool *full)
     pthread_mutex_lock(&p.lock);
     bool stops = p.now && (p.now->cancelled || p.gone);
     if (stops) session_interrupt();
-    *full = p.waiting >= WAIT_MOST;
+    *full = p.waiting >= WAIT_MAX;
     pthread_mutex_unlock(&p.lock);
     return stops || *full ? AGAIN_MS : -1;
 }

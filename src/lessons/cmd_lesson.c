@@ -57,7 +57,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { WIDTH_MOST = 100, WIDTH_DEFAULT = 80, WIDTH_LEAST = 20 };
+enum { WIDTH_MAX = 100, WIDTH_DEFAULT = 80, WIDTH_MIN = 20 };
 
 struct lesson {
     struct session *session;
@@ -233,10 +233,10 @@ static bool comment(struct lesson *L, char *text, struct err *e)
 
 static bool title(struct lesson *L, char *text, struct err *e)
 {
-    char rule[WIDTH_MOST + 1];
+    char rule[WIDTH_MAX + 1];
     (void)e;
     text += 1 + strspn(text + 1, " ");
-    int n = text_width(text) < WIDTH_MOST ? text_width(text) : WIDTH_MOST;
+    int n = text_width(text) < WIDTH_MAX ? text_width(text) : WIDTH_MAX;
     memset(rule, '=', (size_t)n);
     rule[n] = 0;
     out_text(L->session->out, "%s", text);
@@ -256,7 +256,7 @@ static void keep_reply(struct lesson *L)
 {
     struct sheet *t = L->sheet;
     struct err e = {0};
-    if (!t || t->n == REPLIES_MOST) return;
+    if (!t || t->n == REPLIES_MAX) return;
     question_reply(&L->question, &t->reply[t->n++]);
     if (L->unsaved || sheet_save(t, &e)) return;
     L->unsaved = true;
@@ -532,7 +532,7 @@ static bool read_all(struct lesson *L, FILE *f, struct err *e)
 static int width_of(const struct session *s)
 {
     int columns = out_columns(s->out), width = columns ? columns : s->front ? s->front->width : WIDTH_DEFAULT;
-    return width > WIDTH_MOST ? WIDTH_MOST : width < WIDTH_LEAST ? WIDTH_LEAST : width;
+    return width > WIDTH_MAX ? WIDTH_MAX : width < WIDTH_MIN ? WIDTH_MIN : width;
 }
 
 /* Read f as a script of the session, with file names relative to the folder of `path`. */
@@ -566,7 +566,7 @@ static bool read_script(struct lesson *L, FILE *f, const char *path, struct err 
 static struct out_target narrow(struct session *s, bool asks)
 {
     struct out_target before = out_target(s->out), here = before;
-    if (!asks && out_mode(s->out) == OUT_TEXT && !out_columns(s->out)) here.columns = WIDTH_MOST;
+    if (!asks && out_mode(s->out) == OUT_TEXT && !out_columns(s->out)) here.columns = WIDTH_MAX;
     return out_redirect(s->out, here);
 }
 
@@ -654,7 +654,7 @@ static bool run_lesson(struct session *s, const struct args *a, struct err *e)
     char path[4096];
     int64_t reps;
     if (s->folder) return fail(e, E_USAGE, "a lesson cannot contain another lesson");
-    if (!arg_within(a, "reps", 0, 0, SPMV_REPS_MOST, &reps, e)) return false;
+    if (!arg_within(a, "reps", 0, 0, SPMV_REPS_MAX, &reps, e)) return false;
     const char *check = arg(a, "--check") ? arg(a, "--check") : arg(a, "check"), *handin = arg(a, "handin");
     if (check) return handin_check(s, check, e);
     if (handin && !arg(a, "lesson")) return fail(e, E_USAGE, "the name of the lesson is missing before `handin`");

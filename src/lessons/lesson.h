@@ -64,21 +64,21 @@ bool answer_number(const char *given, double *value);
 
 /* ---- lesson_question.c ---- */
 
-enum { ANSWERS_MOST = 8, QUESTION_MOST = 2048, CHOICES_MOST = 16, HINT_MOST = 512 };
+enum { ANSWERS_MAX = 8, QUESTION_MAX = 2048, CHOICES_MAX = 16, HINT_MAX = 512 };
 
 struct question {
     int64_t line; /* line number in the lesson; 0: there is no question */
     size_t n;     /* bytes of text */
-    char text[QUESTION_MOST];
+    char text[QUESTION_MAX];
     int nchoices; /* texts such as " a the longest row" */
-    char choice[CHOICES_MOST][120];
+    char choice[CHOICES_MAX][120];
     int nanswers;
-    struct answer answer[ANSWERS_MOST];
-    char hint[HINT_MOST]; /* shown after a wrong answer; empty: none */
-    bool settled;         /* the answer was judged and printed */
+    struct answer answer[ANSWERS_MAX];
+    char hint[HINT_MAX]; /* shown after a wrong answer; empty: none */
+    bool settled;        /* the answer was judged and printed */
     enum outcome outcome;
-    int tries;               /* answers that the reader typed */
-    char *given[TRIES_MOST]; /* these answers, owned */
+    int tries;              /* answers that the reader typed */
+    char *given[TRIES_MAX]; /* these answers, owned */
 };
 struct score {
     int questions, of[OUTCOMES];

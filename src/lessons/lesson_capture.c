@@ -91,13 +91,13 @@ cJSON *capture_rows(struct capture *h, struct err *e)
 
 /* ---- expected text ---- */
 
-enum { LINE_MOST = 4096 };
+enum { CAPTURE_LINE_MAX = 4096 };
 
 /* Copy n bytes of a line, leave out the blanks at both ends, and replace each run of blanks by a single blank. */
-static const char *squeeze(const char *line, size_t n, char out[LINE_MOST])
+static const char *squeeze(const char *line, size_t n, char out[CAPTURE_LINE_MAX])
 {
     size_t used = 0;
-    for (size_t i = 0; i < n && used + 1 < LINE_MOST; i++) {
+    for (size_t i = 0; i < n && used + 1 < CAPTURE_LINE_MAX; i++) {
         bool blank = line[i] == ' ' || line[i] == '\t' || line[i] == '\r';
         if (!blank) out[used++] = line[i];
         if (blank && used && out[used - 1] != ' ') out[used++] = ' ';
@@ -133,7 +133,7 @@ static size_t common_prefix(const char *a, const char *b)
 /* No line matches: show the line whose beginning matches best. */
 static bool no_match(const struct capture *h, const char *pattern, struct err *e)
 {
-    char line[LINE_MOST], best[LINE_MOST] = "";
+    char line[CAPTURE_LINE_MAX], best[CAPTURE_LINE_MAX] = "";
     size_t most = 0;
     bool any = false;
     for (const char *at = h->text.text + h->from; *at; at += strcspn(at, "\n"), at += *at == '\n') {
@@ -149,7 +149,7 @@ static bool no_match(const struct capture *h, const char *pattern, struct err *e
 
 bool capture_expect(struct capture *h, const char *pattern, struct err *e)
 {
-    char expected[LINE_MOST], line[LINE_MOST];
+    char expected[CAPTURE_LINE_MAX], line[CAPTURE_LINE_MAX];
     squeeze(pattern, strlen(pattern), expected);
     if (!memfile_sync(&h->text, e)) return false;
     for (const char *at = h->text.text + h->from; *at;) {

@@ -52,7 +52,7 @@ bool lesson_head(FILE *f, struct lesson_head *h)
 
 /* ---- the list ---- */
 
-enum { LESSONS_MOST = 500 };
+enum { LESSONS_MAX = 500 };
 struct entry {
     char name[64];
     struct lesson_head head;
@@ -66,7 +66,7 @@ struct list {
 static void add_lesson(void *user, const char *name, const char *path)
 {
     struct list *l = user;
-    FILE *f = l->n < LESSONS_MOST ? fopen(path, "r") : NULL;
+    FILE *f = l->n < LESSONS_MAX ? fopen(path, "r") : NULL;
     struct entry *more = f ? mem_resize(l->entry, l->n + 1, sizeof *more, "the list of lessons", l->e) : NULL;
     if (more) {
         l->entry = more;
@@ -81,7 +81,7 @@ static void add_lesson(void *user, const char *name, const char *path)
 static int by_place(const void *a, const void *b)
 {
     const struct entry *x = a, *y = b;
-    int p = x->head.place ? x->head.place : LESSONS_MOST, q = y->head.place ? y->head.place : LESSONS_MOST;
+    int p = x->head.place ? x->head.place : LESSONS_MAX, q = y->head.place ? y->head.place : LESSONS_MAX;
     return p != q ? (p > q) - (p < q) : strcmp(x->name, y->name);
 }
 

@@ -9,7 +9,7 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-enum { COLUMNS_LEAST = 20, ROWS_LEAST = 6 };
+enum { COLUMNS_MIN = 20, ROWS_MIN = 6 };
 
 static bool is_terminal(const struct out_target *t)
 {
@@ -24,7 +24,7 @@ static bool page_size(const struct pages *p, int *columns, int *rows)
     if (!strcmp(option_value(p->s, OPTION_PAGER), "off") || ioctl(STDOUT_FILENO, TIOCGWINSZ, &size)) return false;
     *columns = size.ws_col;
     *rows = size.ws_row - 1; /* the last row is for the prompt */
-    return *columns >= COLUMNS_LEAST && *rows >= ROWS_LEAST;
+    return *columns >= COLUMNS_MIN && *rows >= ROWS_MIN;
 }
 
 /* The number of columns that n bytes of text take; escape sequences for colours take no columns. */

@@ -29,14 +29,14 @@ static bool is_choice(const char *text)
 bool question_add(struct question *q, const char *text, struct err *e)
 {
     if (is_choice(text)) {
-        if (q->nchoices == CHOICES_MOST) return fail(e, E_LIMIT, "a question has at most %d choices", CHOICES_MOST);
+        if (q->nchoices == CHOICES_MAX) return fail(e, E_LIMIT, "a question has at most %d choices", CHOICES_MAX);
         snprintf(q->choice[q->nchoices++], sizeof q->choice[0], "%s", text + strspn(text, " "));
         return true;
     }
     text += strspn(text, " \t");
     size_t n = strlen(text);
     if (q->n + n + 2 > sizeof q->text)
-        return fail(e, E_LIMIT, "the question is too long: at most %d bytes", QUESTION_MOST - 2);
+        return fail(e, E_LIMIT, "the question is too long: at most %d bytes", QUESTION_MAX - 2);
     q->n += (size_t)snprintf(q->text + q->n, sizeof q->text - q->n, "%s%s", q->n && n ? " " : "", text);
     return true;
 }
@@ -47,7 +47,7 @@ bool question_hint(struct question *q, const char *text, struct err *e)
     text += strspn(text, " \t");
     int more = snprintf(q->hint + n, sizeof q->hint - n, "%s%s", n ? " " : "", text);
     return n + (size_t)more < sizeof q->hint ||
-           fail(e, E_LIMIT, "the hint is too long: at most %d bytes", HINT_MOST - 1);
+           fail(e, E_LIMIT, "the hint is too long: at most %d bytes", HINT_MAX - 1);
 }
 
 /* The choice that begins with this letter, or NULL. */
@@ -60,7 +60,7 @@ static const char *choice_of(const struct question *q, const char *letter)
 
 bool question_answer(struct question *q, const char *text, int64_t line, struct err *e)
 {
-    if (q->nanswers == ANSWERS_MOST) return fail(e, E_LIMIT, "a question has at most %d answers", ANSWERS_MOST);
+    if (q->nanswers == ANSWERS_MAX) return fail(e, E_LIMIT, "a question has at most %d answers", ANSWERS_MAX);
     struct answer *a = &q->answer[q->nanswers];
     char shown[64];
     if (!answer_read(a, text, e)) return false;
@@ -302,7 +302,7 @@ static void say_row(struct session *s, const struct question *q, enum outcome v)
 {
     static const char *const names[] = {"right", "wrong", "skipped", "shown", "unknown", "thought"};
     const struct answer *a = shown_answer(q);
-    const char *choice[CHOICES_MOST];
+    const char *choice[CHOICES_MAX];
     char text[256];
     bool known = a && !a->unknown;
     for (int i = 0; i < q->nchoices; i++) choice[i] = q->choice[i];

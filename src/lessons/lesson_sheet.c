@@ -160,12 +160,12 @@ static bool set_outcome(struct reply *r, const char *name)
 static bool take_reply(struct sheet *t, const char *key, const char *value)
 {
     if (!strcmp(key, "question"))
-        return t->n < REPLIES_MOST && (t->reply[t->n] = (struct reply){0}, set_outcome(&t->reply[t->n++], value));
+        return t->n < REPLIES_MAX && (t->reply[t->n] = (struct reply){0}, set_outcome(&t->reply[t->n++], value));
     if (!t->n) return false;
     struct reply *r = &t->reply[t->n - 1];
     if (!strcmp(key, "asked")) return snprintf(r->asked, sizeof r->asked, "%s", value), true;
     if (!strcmp(key, "answer")) return snprintf(r->answer, sizeof r->answer, "%s", value), true;
-    if (strcmp(key, "said") || r->tries == TRIES_MOST) return false;
+    if (strcmp(key, "said") || r->tries == TRIES_MAX) return false;
     return snprintf(r->said[r->tries++], sizeof r->said[0], "%s", value), true;
 }
 

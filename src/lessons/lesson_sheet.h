@@ -13,12 +13,12 @@
 struct err;
 
 enum outcome { RIGHT, WRONG, SKIPPED, SHOWN, UNKNOWN, THOUGHT };
-enum { OUTCOMES = THOUGHT + 1, REPLIES_MOST = 256, TRIES_MOST = 2 };
+enum { OUTCOMES = THOUGHT + 1, REPLIES_MAX = 256, TRIES_MAX = 2 };
 
 struct reply {
     enum outcome outcome;
     int tries; /* answers that the reader typed */
-    char asked[240], said[TRIES_MOST][120], answer[120];
+    char asked[240], said[TRIES_MAX][120], answer[120];
 };
 struct sheet {
     char lesson[64], title[120]; /* the name and the heading of the lesson */
@@ -27,7 +27,7 @@ struct sheet {
     char begun[24], ended[24]; /* UTC; `ended` is empty while questions are left */
     int questions;             /* number of questions in the whole lesson */
     int n;                     /* replies */
-    struct reply reply[REPLIES_MOST];
+    struct reply reply[REPLIES_MAX];
 };
 
 const char *outcome_name(enum outcome v);

@@ -124,7 +124,7 @@ static void keep_reason(struct papers *p, const char *text)
 {
     for (int i = 0; i < p->nreasons; i++)
         if (!strcmp(p->reason[i], text)) return;
-    if (p->nreasons < REASONS_MOST) snprintf(p->reason[p->nreasons++], sizeof p->reason[0], "%s", text);
+    if (p->nreasons < REASONS_MAX) snprintf(p->reason[p->nreasons++], sizeof p->reason[0], "%s", text);
 }
 
 bool paper_line(struct session *s, struct papers *p, char *line, struct err *e)

@@ -20,7 +20,7 @@ struct taken; /* one measurement for a row; defined in paper_value.c */
    number in the paper (or - if the paper has no number). The last row of this example gives the highest ratio of the
    times of two kernels in fp32, over all matrices of the lesson. Each row is printed with our number, with its spread,
    and with how and where it was found (see paper_value.h). Formats are packed even if they need much padding. */
-enum { REASONS_MOST = 8 };
+enum { REASONS_MAX = 8 };
 struct papers {
     int reps;  /* repetitions per measurement; 0: chosen automatically */
     bool open; /* the heading was read */
@@ -33,7 +33,7 @@ struct papers {
     bool spreads;           /* a row was measured */
     bool explained;         /* the lesson has said what a spread is */
     int nreasons;
-    char reason[REASONS_MOST][512]; /* why rows have no number of ours; each reason once */
+    char reason[REASONS_MAX][512]; /* why rows have no number of ours; each reason once */
 };
 /* Read a line that begins with `|`; the text is modified. */
 bool paper_line(struct session *s, struct papers *p, char *line, struct err *e);

@@ -22,7 +22,7 @@ struct watch;
 
 /* ---- puzzle_file.c: the text file of a puzzle ---- */
 
-enum { GOALS_MOST = 8, HINTS_MOST = 6, HINT_BYTES = 1000, PROSE_BYTES = 4000, CODE_BYTES = 8000 };
+enum { GOALS_MAX = 8, HINTS_MAX = 6, HINT_BYTES = 1000, PROSE_BYTES = 4000, CODE_BYTES = 8000 };
 
 /* "sectors <= 5000", or "time < csr-vector" */
 struct goal {
@@ -41,8 +41,8 @@ struct puzzle {
     char matrix[80]; /* "random 4096 16 seed 1" */
     const struct format *format;
     int ngoals, nhints;
-    struct goal goal[GOALS_MOST];
-    char hint[HINTS_MOST][HINT_BYTES];
+    struct goal goal[GOALS_MAX];
+    char hint[HINTS_MAX][HINT_BYTES];
     char prose[PROSE_BYTES], kernel[CODE_BYTES], solution[CODE_BYTES];
 };
 
@@ -86,7 +86,7 @@ struct judged {
     struct goal_result {
         bool known, passed;
         double counted, limit; /* limit: the goal's, or the predicted time of the other kernel */
-    } goal[GOALS_MOST];
+    } goal[GOALS_MAX];
     bool passed;          /* right, without a race, and all goals */
     const char *missed;   /* the first of: compiles, ends, races, right, and the goals, by name; NULL: none */
     struct lab_fault fix; /* what to correct first; empty if the kernel passed */
@@ -97,7 +97,7 @@ bool puzzle_judge(struct session *s, const struct puzzle *p, const char *path, s
 
 /* ---- puzzle_progress.c: what the user has done ---- */
 
-enum { PUZZLES_MOST = 500, CHECKS_BEFORE_SOLUTION = 3 };
+enum { PUZZLES_MAX = 500, CHECKS_BEFORE_SOLUTION = 3 };
 struct puzzle_progress {
     char name[64], sum[20];
     char last[20];      /* checksum of the file that was checked last; "-": none */
@@ -108,7 +108,7 @@ struct puzzle_progress {
 struct progress_list {
     char current[64]; /* the puzzle that was shown last; empty: none */
     int n;
-    struct puzzle_progress of[PUZZLES_MOST];
+    struct puzzle_progress of[PUZZLES_MAX];
 };
 /* Read the progress from the user's state folder. A missing file is empty progress. */
 void progress_load(struct progress_list *l);

@@ -65,7 +65,7 @@ static bool take_comment(struct reading *r, const char *line, struct err *e)
     if (*r->p->about) return true;
     line += strspn(line, "% ");
     long place = isdigit((unsigned char)*line) ? strtol(line, &end, 10) : 0;
-    if (place > 0 && place < PUZZLES_MOST && *end == ' ') r->p->place = (int)place, line = end + 1;
+    if (place > 0 && place < PUZZLES_MAX && *end == ' ') r->p->place = (int)place, line = end + 1;
     snprintf(r->p->about, sizeof r->p->about, "%s", line);
     return true;
 }
@@ -80,7 +80,7 @@ static bool take_title(struct reading *r, const char *line, struct err *e)
 static bool take_hint(struct reading *r, const char *line, struct err *e)
 {
     struct puzzle *p = r->p;
-    if (!r->in_hint && p->nhints == HINTS_MOST) return fail(e, E_LIMIT, "more than %d hints", +HINTS_MOST);
+    if (!r->in_hint && p->nhints == HINTS_MAX) return fail(e, E_LIMIT, "more than %d hints", +HINTS_MAX);
     if (!r->in_hint) p->nhints++;
     r->in_hint = true;
     line++;
@@ -140,7 +140,7 @@ static bool take_goal(struct reading *r, const char *line, struct err *e)
 {
     struct puzzle *p = r->p;
     char name[32] = "", sign[4] = "", limit[48] = "", rest[2], names[200];
-    if (p->ngoals == GOALS_MOST) return fail(e, E_LIMIT, "more than %d goals", +GOALS_MOST);
+    if (p->ngoals == GOALS_MAX) return fail(e, E_LIMIT, "more than %d goals", +GOALS_MAX);
     struct goal *g = &p->goal[p->ngoals];
     if (sscanf(line, "goal %31s %3s %47s %1s", name, sign, limit, rest) != 3)
         return fail(e, E_INPUT, "the goal is incomplete: write `goal QUANTITY <= N`");
@@ -246,12 +246,12 @@ struct found_list {
 static void find_puzzle(void *user, const char *name, const char *path)
 {
     struct found_list *l = user;
-    if (l->n == PUZZLES_MOST || !puzzle_read(name, path, l->p, l->broken)) return;
+    if (l->n == PUZZLES_MAX || !puzzle_read(name, path, l->p, l->broken)) return;
     struct found *more = mem_resize(l->of, l->n + 1, sizeof *more, "the list of puzzles", l->e);
     if (!more) return;
     l->of = more;
     struct found *one = &more[l->n++];
-    *one = (struct found){.place = l->p->place ? l->p->place : PUZZLES_MOST};
+    *one = (struct found){.place = l->p->place ? l->p->place : PUZZLES_MAX};
     snprintf(one->name, sizeof one->name, "%s", name);
     snprintf(one->path, sizeof one->path, "%s", path);
 }

@@ -27,12 +27,12 @@ static void take_line(struct progress_list *l, const char *line)
 {
     struct puzzle_progress one = {0};
     int solved, shown;
-    if (sscanf(line, "current %63[^\n]", l->current) == 1 || l->n == PUZZLES_MOST) return;
+    if (sscanf(line, "current %63[^\n]", l->current) == 1 || l->n == PUZZLES_MAX) return;
     if (sscanf(line, "puzzle %19s %19s %d %d %d %d %63[^\n]", one.sum, one.last, &one.failed, &one.hints, &solved,
                &shown, one.name) != 7)
         return; /* a line of a later version */
     one.solved = solved, one.shown = shown;
-    if (one.failed < 0 || one.hints < 0 || one.hints > HINTS_MOST) return;
+    if (one.failed < 0 || one.hints < 0 || one.hints > HINTS_MAX) return;
     l->of[l->n++] = one;
 }
 
@@ -62,7 +62,7 @@ static void put_one(struct progress_list *l, const struct puzzle_progress *mine)
 {
     int i = 0;
     while (i < l->n && strcmp(l->of[i].name, mine->name)) i++;
-    if (!*mine->name || i == PUZZLES_MOST) return;
+    if (!*mine->name || i == PUZZLES_MAX) return;
     l->of[i] = *mine;
     if (i == l->n) l->n++;
 }
@@ -107,7 +107,7 @@ struct puzzle_progress *progress_of(struct progress_list *l, const struct puzzle
     while (one < l->of + l->n && strcmp(one->name, p->name)) one++;
     bool found = one < l->of + l->n;
     if (found && !strcmp(one->sum, p->sum)) return one;
-    if (!found && l->n == PUZZLES_MOST) return NULL;
+    if (!found && l->n == PUZZLES_MAX) return NULL;
     if (!found) l->n++;
     *one = (struct puzzle_progress){.last = "-"};
     snprintf(one->name, sizeof one->name, "%s", p->name);

@@ -27,7 +27,7 @@ const struct lu_method *const lu_methods[] = {
 
 const char *const lu_part_name[LU_PARTS] = {"panel", "inner", "swap", "gemm"};
 
-enum { N_MOST = 1 << 20 };
+enum { N_MAX = 1 << 20 };
 
 const struct registry lu_registry = {.entries = lu_methods};
 
@@ -73,9 +73,8 @@ static bool check_matrix(const struct csr *A, bool force, struct err *e)
         return fail(e, E_UNSUPPORTED, "LU needs a square matrix, but this matrix has %s and %s",
                     how_many(A->rows, "row").text, how_many(A->cols, "column").text);
     if (A->rows == 0) return fail(e, E_UNSUPPORTED, "the matrix has no rows: there is nothing to factor");
-    if (A->rows > N_MOST)
-        return fail(e, E_LIMIT, "dense LU takes at most %d rows, but this matrix has %lld", +N_MOST,
-                    (long long)A->rows);
+    if (A->rows > N_MAX)
+        return fail(e, E_LIMIT, "dense LU takes at most %d rows, but this matrix has %lld", +N_MAX, (long long)A->rows);
     return force || csr_finite(A, "factor", e);
 }
 

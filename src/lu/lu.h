@@ -118,7 +118,7 @@ int64_t lu_bytes(int64_t n, enum type real);
 
 /* ---- the textbook algorithm, one column per step, for display ---- */
 
-enum { LU_STEPS_MOST = 512 }; /* maximum number of rows of a matrix that is stepped through */
+enum { LU_STEPS_MAX = 512 }; /* maximum number of rows of a matrix that is stepped through */
 
 struct lu_steps {
     int64_t n, k; /* number of columns that are done */
@@ -144,7 +144,7 @@ struct lu_column {
 };
 /* Prepare to do column k of A after columns 0 .. k-1 are done; o names the emulator and a method that has `step`. A
    must outlive c. Fails like lu_begin, with E_USAGE if A has no column k, and with E_LIMIT if A has more than
-   LU_STEPS_MOST rows. lu_column_free accepts an empty struct. */
+   LU_STEPS_MAX rows. lu_column_free accepts an empty struct. */
 bool lu_column_begin(struct lu_column *c, const struct csr *A, int64_t k, const struct lu_options *o, struct err *e);
 struct watched lu_column_watched(struct lu_column *c); /* c must outlive the result */
 void lu_column_free(struct lu_column *c);

@@ -8,9 +8,9 @@
 static bool check_matrix(const struct csr *A, const char *method, struct err *e)
 {
     if (A->imag) return fail(e, E_UNSUPPORTED, "the matrix is complex; only the columns of real matrices are traced");
-    if (A->rows <= LU_STEPS_MOST) return true;
+    if (A->rows <= LU_STEPS_MAX) return true;
     return fail(e, E_LIMIT, "the matrix has %s; the columns of %s are traced for matrices of up to %d",
-                how_many(A->rows, "row").text, method, +LU_STEPS_MOST);
+                how_many(A->rows, "row").text, method, +LU_STEPS_MAX);
 }
 
 static bool check_column(const struct csr *A, int64_t k, struct err *e)

@@ -7,7 +7,7 @@
 
 enum {
     LANE_ENTRIES = 16, /* a row has more threads if each would otherwise add up more than this number of entries */
-    LANES_MOST = 32,   /* a row has at most the threads of a warp */
+    LANES_MAX = 32,    /* a row has at most the threads of a warp */
     BLOCK_ITEMS = 128, /* a cluster has more blocks if each would otherwise have more than this number of items, where
                           an item is a row times its threads */
     THREADS_FEW = 256, /* a block has more threads if it would otherwise have more than ITEMS_FEW items */
@@ -17,7 +17,7 @@ enum {
 static int lanes_for(const struct csr *A)
 {
     int lanes = 1;
-    while (lanes < LANES_MOST && lanes * LANE_ENTRIES * A->rows < A->nnz) lanes *= 2;
+    while (lanes < LANES_MAX && lanes * LANE_ENTRIES * A->rows < A->nnz) lanes *= 2;
     return lanes;
 }
 

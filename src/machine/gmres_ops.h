@@ -26,7 +26,7 @@ enum {
     GM_Y,
     GM_R, /* column c of R is row GM_R + c; column c of H, before rotation, is row GM_R + m + c */
     GM_BLOCKS = 512,
-    GM_MOST = 500,
+    GM_MAX = 500,
     GM_CLUSTER_BLOCKS = 16 /* of a launch by a cluster of thread blocks (cluster_ops.h), at most */
 };
 #define GMRES_WORK(m) (((int64_t)GM_R + 2 * (m) + GM_BLOCKS) * ((m) + 1))

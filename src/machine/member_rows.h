@@ -19,7 +19,7 @@ struct kernel;
 struct mat;
 struct watch;
 
-enum { SPLIT_MOST = 16 }; /* members of a device */
+enum { SPLIT_MAX = 16 }; /* members of a device */
 
 /* Memory for vectors with one element per row of M, or per column, on the device of M: `n` vectors, one after another,
    with elements of `size` bytes. If the device has members, each member holds its part of each vector; the address
@@ -74,7 +74,7 @@ struct split_member {
     int neighbours;       /* members with which it exchanges flags or items */
 };
 /* 0: M is on an ordinary device. Otherwise the number of members, and out[] describes them. */
-int mat_split(const struct mat *M, struct split_member out[SPLIT_MOST]);
+int mat_split(const struct mat *M, struct split_member out[SPLIT_MAX]);
 /* Bytes that all members together send in one product. */
 int64_t mat_halo_bytes(const struct mat *M);
 
@@ -92,8 +92,8 @@ struct timeline {
     struct timeline_cell {
         double from, to; /* us; NaN if not timed */
         double sectors;  /* NaN if timed */
-    } cell[SPLIT_MOST][SPLIT_PHASES];
-    struct split_member member[SPLIT_MOST];
+    } cell[SPLIT_MAX][SPLIT_PHASES];
+    struct split_member member[SPLIT_MAX];
     double us; /* from the first beginning to the last end; NaN if not timed */
     const struct device *dev;
     const struct kernel *kernel;

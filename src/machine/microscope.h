@@ -162,7 +162,7 @@ struct watched {
     bool (*prepare)(const struct watched *of, struct err *e);
     bool (*queue)(const struct watched *of, struct err *e); /* queue the launches; they may run several times */
     void *user;
-    int64_t trace_most; /* the most steps of a trace; 0: TRACE_MOST */
+    int64_t trace_most; /* the most steps of a trace; 0: TRACE_MAX */
 };
 /* The launches of k for y = A x with x all ones. M must be on the emulator. */
 struct watched watched_kernel(const struct kernel *k, const struct mat *M);
@@ -177,9 +177,9 @@ struct trace {
     int warps; /* number of warps of the block */
     int64_t nsteps;
     struct request *step;
-    bool cut; /* the warp had more than TRACE_MOST steps, and the later steps are missing */
+    bool cut; /* the warp had more than TRACE_MAX steps, and the later steps are missing */
 };
-enum { TRACE_MOST = 1 << 16 };
+enum { TRACE_MAX = 1 << 16 };
 
 /* Trace one warp of the launches. launch -1: the launch with the most threads. Fails with E_USAGE if there is no such
    launch, block or warp. Also fails if the emulator finds an error, if the user cancels, or if memory runs out. */

@@ -22,14 +22,14 @@ struct registry;
 struct stored;
 struct watch;
 
-enum { SPMM_VECTORS_MOST = 64 };
+enum { SPMM_VECTORS_MAX = 64 };
 
 /* One SpMM to launch: Y = A X. X has cols x vectors values, and Y has rows x vectors values, both on the device, of the
    type A->of->real, and row-major: the values of one row of X, one for each vector, are neighbours. Asynchronous on
    cuda. */
 struct spmm {
     const struct mat *A;
-    int vectors; /* 1 .. SPMM_VECTORS_MOST */
+    int vectors; /* 1 .. SPMM_VECTORS_MAX */
     const void *x;
     void *y;
     void *state; /* what `begin` of the kernel returned; NULL: the kernel has no `begin` */

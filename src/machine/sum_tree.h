@@ -9,7 +9,7 @@
 extern "C" {
 #endif
 
-enum { SUM_BLOCKS = 512, SUM_THREADS_LEAST = 128, SUM_THREADS_MOST = 512 };
+enum { SUM_BLOCKS = 512, SUM_THREADS_MIN = 128, SUM_THREADS_MAX = 512 };
 
 /* Block k reduces the elements k * each .. (k + 1) * each - 1. */
 struct sum_tree {

@@ -22,7 +22,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { ALIGN = 256, WARM_UPS = 2, REPS_LEAST = 5, REPS_MOST = 50 };
+enum { ALIGN = 256, WARM_UPS = 2, REPS_MIN = 5, REPS_MAX = 50 };
 static const double BUDGET_US = 400000;
 
 const struct transfer_way transfer_ways[WAYS] = {
@@ -84,7 +84,7 @@ struct job {
     char *on_device, *x, *y;     /* matrix and vectors on the device */
     double *value, *ref, *bound; /* the result, the reference and its error bound, per row */
     char *arrived;               /* the matrix as read back from the device */
-    void *stream[STREAMS_MOST];
+    void *stream[STREAMS_MAX];
     const struct kernel *kernel;
 };
 
@@ -354,13 +354,13 @@ static int64_t bytes_of(const struct transfer *t, const struct transfer_way *w)
 static bool time_way(struct job *j, enum way k, struct transfer *out, struct err *e)
 {
     const struct transfer_way *w = &transfer_ways[k];
-    double us[REPS_MOST], estimate = 0;
+    double us[REPS_MAX], estimate = 0;
     if (!check(j, w, e)) return false;
     for (int i = 0; i < WARM_UPS; i++)
         if (!once(j, w, &estimate, e)) return false;
     double fit = BUDGET_US / (estimate + 1);
-    int n = j->plan->reps ? j->plan->reps : fit < REPS_LEAST ? REPS_LEAST : fit > REPS_MOST ? REPS_MOST : (int)fit;
-    if (n > REPS_MOST) n = REPS_MOST;
+    int n = j->plan->reps ? j->plan->reps : fit < REPS_MIN ? REPS_MIN : fit > REPS_MAX ? REPS_MAX : (int)fit;
+    if (n > REPS_MAX) n = REPS_MAX;
     for (int i = 0; i < n; i++)
         if (!watch_tick(j->plan->watch, w->name, i, n, e) || !once(j, w, &us[i], e)) return false;
     out->way[k].reps = n;

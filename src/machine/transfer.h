@@ -16,7 +16,7 @@ struct err;
 extern "C" {
 #endif
 
-enum { STREAMS_MOST = 32, PIECES_MOST = 1024 };
+enum { STREAMS_MAX = 32, PIECES_MAX = 1024 };
 
 /* Additional operations of a device with separate memory. A stream is a queue: work in one stream is done in order;
    work in different streams may overlap. If stream is NULL, the device's default stream is used. */
@@ -40,7 +40,7 @@ struct transfer_plan {
     struct device *dev;
     const struct transfer_ops *ops;
     enum type real;
-    int pieces, streams; /* 1 .. PIECES_MOST, 1 .. STREAMS_MOST */
+    int pieces, streams; /* 1 .. PIECES_MAX, 1 .. STREAMS_MAX */
     int products;        /* number of SpMVs with each piece after the copy of the piece; at least 1 */
     int reps;            /* number of timed runs of each way; 0 = chosen automatically */
     struct watch *watch;

@@ -17,7 +17,7 @@ enum {
     FEW_ENTRIES = 1 << 19,
     PART_ENTRIES = 1 << 18,
     LONG_ROW = 16,
-    CELLS_MOST = 2048,
+    CELLS_MAX = 2048,
     SAMPLE = 1 << 22,
     GLANCE = 1 << 19, /* one thread takes about 1 ms for a sample of this cost */
     ROW_COST = 64
@@ -78,7 +78,7 @@ static bool quick_of(const struct scale *s, struct quick *q)
    increment. Therefore, four sets of counts are used in turn; together they fit in the L1 cache. */
 static void count_stretch(const int *col, int64_t n, struct quick q, int64_t w, uint32_t *cells, bool shared)
 {
-    uint32_t of[4][CELLS_MOST];
+    uint32_t of[4][CELLS_MAX];
     int64_t k = 0;
     for (int i = 0; i < 4; i++) memset(of[i], 0, (size_t)w * sizeof **of);
     for (; k + 4 <= n; k += 4) {
@@ -120,7 +120,7 @@ static struct line line_of(const struct picture *p, int64_t y)
     int64_t w = p->across.cells;
     l.from = csr_start(A, l.row0);
     l.n = csr_start(A, l.row1) - l.from;
-    bool whole = p->win.col0 == 0 && p->win.col1 >= A->cols && w <= CELLS_MOST;
+    bool whole = p->win.col0 == 0 && p->win.col1 >= A->cols && w <= CELLS_MAX;
     if (whole && l.n > w && l.n <= LONG_ROW * w * (l.row1 - l.row0) && quick_of(&p->across, &l.quick))
         l.parts = 1 + (int)(l.n / PART_ENTRIES);
     return l;
@@ -255,7 +255,7 @@ static int shift_for(int64_t n, int64_t most)
 void sums_begin(struct sums *s, const struct csr *A)
 {
     int64_t most = 64;
-    while (most < CELLS_MOST && most * most * 4 <= A->nnz) most *= 2;
+    while (most < CELLS_MAX && most * most * 4 <= A->nnz) most *= 2;
     *s = (struct sums){.A = A, .down = shift_for(A->rows, most), .across = shift_for(A->cols, most)};
     s->h = (A->rows + (1 << s->down) - 1) >> s->down;
     s->w = (A->cols + (1 << s->across) - 1) >> s->across;

@@ -7,7 +7,7 @@
 #include <math.h>
 
 /* Rounds with the largest |a|, after which no value is far above 1, and rounds with 2-norms. */
-enum { ROUNDS_MOST = 8, ROUNDS_NORM = 25 };
+enum { ROUNDS_MAX = 8, ROUNDS_NORM = 25 };
 
 /* Logarithms to base 2: of the size of each row and column, -INFINITY if it is 0; and of the scales. */
 struct logs {
@@ -111,14 +111,14 @@ static void join_equal(struct logs *l, const struct csr *A)
     for (int64_t i = 0; A->rows == A->cols && most < same && i < A->rows; i++) l->row[i] = l->col[i];
 }
 
-/* `rounds` rounds, of which the first ROUNDS_MOST take the largest |a| as the size of a row or column. */
+/* `rounds` rounds, of which the first ROUNDS_MAX take the largest |a| as the size of a row or column. */
 static bool find_scales(const struct csr *A, int rounds, int *row, int *col, struct err *e)
 {
     struct logs l;
     if (!logs_new(&l, A, e)) return false;
     bool ok = read_entries(&l, A, e);
     for (int r = 0; ok && r < rounds; r++) {
-        ok = (r < ROUNDS_MOST ? find_maxima : find_norms)(&l, A, e);
+        ok = (r < ROUNDS_MAX ? find_maxima : find_norms)(&l, A, e);
         update(l.row, l.row_size, A->rows);
         update(l.col, l.col_size, A->cols);
     }
@@ -131,12 +131,12 @@ static bool find_scales(const struct csr *A, int rounds, int *row, int *col, str
 
 bool equilibrate(const struct csr *A, int *row, int *col, struct err *e)
 {
-    return find_scales(A, ROUNDS_MOST, row, col, e);
+    return find_scales(A, ROUNDS_MAX, row, col, e);
 }
 
 bool csr_equilibrate(struct csr *out, const struct csr *A, int *row, int *col, struct err *e)
 {
-    if (!find_scales(A, ROUNDS_MOST + ROUNDS_NORM, row, col, e) || !csr_copy(out, A, e)) return false;
+    if (!find_scales(A, ROUNDS_MAX + ROUNDS_NORM, row, col, e) || !csr_copy(out, A, e)) return false;
     if (csr_scale_by_powers(out, row, col, e)) return true;
     csr_free(out);
     return false;

@@ -11,8 +11,8 @@ struct shape {
     int points, dimensions, axes;
 };
 
-enum { POINTS_MOST = 27 };
-static const struct shape shapes[] = {{5, 2, 1}, {9, 2, 2}, {7, 3, 1}, {POINTS_MOST, 3, 3}};
+enum { POINTS_MAX = 27 };
+static const struct shape shapes[] = {{5, 2, 1}, {9, 2, 2}, {7, 3, 1}, {POINTS_MAX, 3, 3}};
 
 struct grid {
     const struct shape *shape;
@@ -53,7 +53,7 @@ static int neighbours_of_row(const struct grid *g, int64_t r, int64_t *node)
 static int64_t stencil_length(const void *of, int64_t r)
 {
     const struct grid *g = of;
-    int64_t node[POINTS_MOST];
+    int64_t node[POINTS_MAX];
     return neighbours_of_row(g, r, node) * g->unknowns;
 }
 
@@ -61,7 +61,7 @@ static int64_t stencil_length(const void *of, int64_t r)
 static void stencil_row(const void *of, int64_t r, struct csr *A, int64_t at)
 {
     const struct grid *g = of;
-    int64_t node[POINTS_MOST], diagonal = 0, n = neighbours_of_row(g, r, node) * g->unknowns;
+    int64_t node[POINTS_MAX], diagonal = 0, n = neighbours_of_row(g, r, node) * g->unknowns;
     uint64_t state = gen_stream(g->seed, (uint64_t)r);
     double sum = 0;
     for (int64_t k = 0; k < n; k++) {

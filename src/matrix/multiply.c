@@ -14,7 +14,7 @@
 enum {
     BLOCK_FLOPS = 1 << 18, /* number of multiplications in a block; they take about a millisecond */
     /* maximum number of entries of both matrices, because cs_multiply computes 2 * entries + columns as an int */
-    MOST = 1 << 29
+    MAX = 1 << 29
 };
 
 struct multiply {
@@ -183,10 +183,10 @@ static cs_complex_t *complex_values(const struct csr *A, struct err *e)
 static bool begin_multiply(struct multiply *m, struct err *e)
 {
     const struct csr *A = m->A, *B = m->B;
-    if (A->nnz + B->nnz > MOST || B->cols > MOST / 2)
+    if (A->nnz + B->nnz > MAX || B->cols > MAX / 2)
         return fail(e, E_LIMIT,
-                    "the product is too large for CXSparse: at most %d entries in both matrices and %d columns", MOST,
-                    MOST / 2);
+                    "the product is too large for CXSparse: at most %d entries in both matrices and %d columns", MAX,
+                    MAX / 2);
     if ((A->imag || B->imag) && (!(m->a = complex_values(A, e)) || !(m->b = complex_values(B, e)))) return false;
     return find_blocks(m, e);
 }

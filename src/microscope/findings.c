@@ -452,7 +452,7 @@ static void say_waits(const struct sums *s, struct finding *f)
 }
 
 /* Bytes from L2 divided by the bytes that must move: up to this ratio, better access gains nothing. */
-#define NEAR_LEAST 1.15
+#define NEAR_MIN 1.15
 
 /* How to make the values of the matrix smaller, in a precision that the kernel takes. */
 static const char *fewer_bits(const struct modeled *k)
@@ -476,7 +476,7 @@ static void say_bytes(const struct sums *s, struct finding *f)
          memory ? "bound by memory bandwidth" : "bound by the bandwidth of the L2 cache",
          show_bytes(k->time.l2_bytes, l2, sizeof l2), show_bytes(k->time.dram_bytes, dram, sizeof dram),
          show_bytes((double)k->bytes, least, sizeof least),
-         k->time.l2_bytes < NEAR_LEAST * (double)k->bytes ? ": as good as it gets with these bytes" : "");
+         k->time.l2_bytes < NEAR_MIN * (double)k->bytes ? ": as good as it gets with these bytes" : "");
     REMEDY(f,
            "to move fewer bytes, %s or use a format with fewer or narrower indices (packed, bsell, bsr, dia, "
            "dia-symmetric)",
@@ -498,7 +498,7 @@ static const struct rule {
     void (*without)(const struct sums *s, struct workload *w);
     void (*say)(const struct sums *s, struct finding *f);
     bool (*also)(const struct sums *s); /* report the cause even if it costs no time; may be NULL */
-    const char *instead[INSTEAD_MOST];  /* kernels that apply the remedy */
+    const char *instead[INSTEAD_MAX];   /* kernels that apply the remedy */
 } rules[] = {
     {"padding", no_padding, say_padding, pads_much, {"hyb", "csr-vector", "csr-stream", "csr-ends"}},
     {"long row", no_long_row, say_long_row, NULL, {"csr-ends", "csr-merge", "coo-segmented", "csr-vector"}},
@@ -520,7 +520,7 @@ const char *finding_cause(int i)
 
 bool finding_names(const struct finding *f, const char *kernel)
 {
-    for (int i = 0; i < INSTEAD_MOST && f->instead[i]; i++)
+    for (int i = 0; i < INSTEAD_MAX && f->instead[i]; i++)
         if (!strcmp(f->instead[i], kernel)) return true;
     return false;
 }
@@ -567,9 +567,9 @@ static double waits_us(const struct sums *s, double us)
 }
 
 /* A cause that takes less than this share of the time is not listed: the prediction itself may be wrong by as much. */
-#define LEAST 0.05
+#define SAVING_MIN 0.05
 
-int findings_of(const struct modeled *k, const struct csr *A, struct finding out[FINDINGS_MOST])
+int findings_of(const struct modeled *k, const struct csr *A, struct finding out[FINDINGS_MAX])
 {
     struct sums s = sums_of(k, A);
     struct workload *w = mem_new(1, sizeof *w, "a workload without one cause", NULL);
@@ -579,7 +579,7 @@ int findings_of(const struct modeled *k, const struct csr *A, struct finding out
         if (rules[r].without) rules[r].without(&s, w);
         double us = rules[r].without ? k->time.us - model_without(&k->work, w, &k->on) : s.least_us;
         if (rules[r].without == no_waits) us = waits_us(&s, us);
-        if (us < LEAST * k->time.us && !(rules[r].also && rules[r].also(&s))) continue;
+        if (us < SAVING_MIN * k->time.us && !(rules[r].also && rules[r].also(&s))) continue;
         out[n] = (struct finding){.cause = rules[r].cause, .us = us, .instead = rules[r].instead};
         rules[r].say(&s, &out[n++]);
     }

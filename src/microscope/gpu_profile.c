@@ -215,8 +215,8 @@ static bool load_file(const char *path, struct machine *out, struct err *e)
     print_safe(path, strlen(path), 200, shown, sizeof shown);
     if (stat(path, &st)) return fail_at(e, E_IO, shown, "cannot read: %s", strerror(errno));
     if (!S_ISREG(st.st_mode)) return fail_at(e, E_IO, shown, "this is not a regular file");
-    if (st.st_size > PROFILE_MOST)
-        return fail_at(e, E_INPUT, shown, "the file is too large for a profile: at most %d bytes", +PROFILE_MOST);
+    if (st.st_size > PROFILE_MAX)
+        return fail_at(e, E_INPUT, shown, "the file is too large for a profile: at most %d bytes", +PROFILE_MAX);
     FILE *f = fopen(path, "re");
     if (!f) return fail_at(e, E_IO, shown, "cannot read: %s", strerror(errno));
     struct machine g = {.is = {.registers = REGISTERS, .capability = CAPABILITY}};

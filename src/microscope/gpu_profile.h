@@ -34,7 +34,7 @@ struct machine machine_of(const struct device *d);
 /* ---- profiles: text files of lines such as "sms 108" ---- */
 
 /* The maximum size of a profile, and of its name, in bytes. */
-enum { PROFILE_MOST = 1 << 16, PROFILE_NAME = 64 };
+enum { PROFILE_MAX = 1 << 16, PROFILE_NAME = 64 };
 
 /* Read the profile that `name` names: a file, if the name contains a slash or a dot, otherwise NAME.txt in the folders
    of profiles. Ceilings that the file does not state are scaled from the reference. Fails with E_INPUT and the line. */

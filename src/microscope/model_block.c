@@ -121,7 +121,7 @@ static bool is_recorded(const struct watching *v, const struct queue *q)
 static int spans_of(const struct watching *v, const struct warp_log *g)
 {
     int n = 1;
-    for (int64_t k = 0; k < g->n && n < SPANS_MOST; k++) n += v->scope->site[g->r[k].site].kind == ACCESS_BARRIER;
+    for (int64_t k = 0; k < g->n && n < SPANS_MAX; k++) n += v->scope->site[g->r[k].site].kind == ACCESS_BARRIER;
     return n;
 }
 
@@ -171,7 +171,7 @@ static struct queue *queue_of(struct watching *v, int64_t block)
 {
     const struct scope_launch *l = &v->scope->launch[v->launch];
     struct queue *q = &v->queue[l->seen < l->blocks ? 0 : block % v->sms];
-    if (!q->block) q->block = mem_zero(BLOCKS_MOST, sizeof *q->block, "the blocks at once", &v->err);
+    if (!q->block) q->block = mem_zero(BLOCKS_MAX, sizeof *q->block, "the blocks at once", &v->err);
     return q->block ? q : NULL;
 }
 

@@ -53,7 +53,7 @@ static int resident(const struct watching *v, const struct scope_launch *l)
 {
     struct work w = {.threads = l->threads, .registers = registers_of(l)};
     double n = model_resident(v->gpu, &w);
-    return n > BLOCKS_MOST ? BLOCKS_MOST : (int)n;
+    return n > BLOCKS_MAX ? BLOCKS_MAX : (int)n;
 }
 
 /* The lines of an L1 cache: three quarters of the memory of a multiprocessor, because the rest is shared memory. */
@@ -302,7 +302,7 @@ static void finish(struct watching *v, const struct counts *c)
 
 void watching_free(struct watching *v)
 {
-    for (int k = 0; k < WARPS_MOST; k++) {
+    for (int k = 0; k < WARPS_MAX; k++) {
         mem_free(v->warp[k].r);
         mem_free(v->warp[k].sector);
     }

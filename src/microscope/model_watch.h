@@ -12,9 +12,9 @@
 
 enum {
     WAYS = 4,
-    BLOCKS_MOST = 32, /* blocks of a multiprocessor that are replayed together */
-    WARPS_MOST = 1024 / LANES,
-    SPANS_MOST = 4096, /* times between two barriers of a warp that are kept apart; later ones are added to the last */
+    BLOCKS_MAX = 32, /* blocks of a multiprocessor that are replayed together */
+    WARPS_MAX = 1024 / LANES,
+    SPANS_MAX = 4096,  /* times between two barriers of a warp that are kept apart; later ones are added to the last */
     WAVEFRONTS = 32,   /* so many wavefronts take as long as the latency of a load from shared memory */
     ROUNDS = 16,       /* atomics of a thread that are counted apart */
     CROWD = 45 * 1000, /* see note_atomics; fitted to rows of 120 to 125,000 entries */
@@ -61,7 +61,7 @@ struct block_log {
 /* One multiprocessor: the blocks that run on it together, and its L1. */
 struct queue {
     int n;
-    struct block_log *block; /* room for BLOCKS_MOST */
+    struct block_log *block; /* room for BLOCKS_MAX */
     struct cache *cache;
 };
 
@@ -79,7 +79,7 @@ struct warp_state {
     bool pointers; /* a load of a pointer is unfinished */
     int pointer_array;
     int span;              /* barriers passed */
-    int spans;             /* one more than the barriers of the warp, at most SPANS_MOST */
+    int spans;             /* one more than the barriers of the warp, at most SPANS_MAX */
     double (*wait)[WAITS]; /* by span */
     double mark[WAITS];
     double stalled; /* waits in the current turn; a wait of one iteration of n unrolled ones counts as 1 / n */
@@ -102,7 +102,7 @@ struct watching {
     int launch;
     int sets;
     int nwarps;
-    struct warp_log warp[WARPS_MOST]; /* the requests of the running block, by warp */
+    struct warp_log warp[WARPS_MAX]; /* the requests of the running block, by warp */
     struct queue *queue;
     int at_once;       /* blocks that a multiprocessor runs at the same time */
     int64_t registers; /* of a thread; 0: not known */

@@ -69,15 +69,15 @@ int modeled_by_time(const void *a, const void *b);
 
 /* ---- findings.c: the causes of a kernel's time, and their remedies ---- */
 
-enum { FINDINGS_MOST = 16, INSTEAD_MOST = 5 };
+enum { FINDINGS_MAX = 16, INSTEAD_MAX = 5 };
 struct finding {
     const char *cause;           /* name in the table of causes, such as "padding" */
     double us;                   /* the predicted time minus the time predicted without the cause */
     char text[400], remedy[300]; /* "": no remedy is known */
-    const char *const *instead;  /* kernels that apply the remedy: INSTEAD_MOST names, or fewer followed by NULL */
+    const char *const *instead;  /* kernels that apply the remedy: INSTEAD_MAX names, or fewer followed by NULL */
 };
 /* The causes, the most expensive first. Returns the number of causes. A is the matrix. */
-int findings_of(const struct modeled *k, const struct csr *A, struct finding out[FINDINGS_MOST]);
+int findings_of(const struct modeled *k, const struct csr *A, struct finding out[FINDINGS_MAX]);
 
 /* The name of cause i, in the order of the table of causes; NULL: there are only i causes. */
 const char *finding_cause(int i);

@@ -10,7 +10,7 @@
 
 #include <math.h>
 
-enum { WAYS = 16, SETS_APART = 64, ENTRIES_MOST = 24 * 1000 * 1000 };
+enum { WAYS = 16, SETS_APART = 64, ENTRIES_MAX = 24 * 1000 * 1000 };
 
 /* The sets that are simulated. */
 struct sets {
@@ -50,7 +50,7 @@ static bool use_rows(struct sets *s, const struct csr *A, int64_t size, int64_t 
 
 static bool simulate(struct reuse *r, const struct csr *A, double all, struct err *e)
 {
-    int64_t n = A->nnz < ENTRIES_MOST ? A->nnz : ENTRIES_MOST, begin = (A->nnz - n) / 2;
+    int64_t n = A->nnz < ENTRIES_MAX ? A->nnz : ENTRIES_MAX, begin = (A->nnz - n) / 2;
     int64_t from = stats_row_at(A, 0, A->rows, begin), counted = stats_row_at(A, from, A->rows, begin + n / 3);
     int64_t to = stats_row_at(A, counted, A->rows, begin + n);
     struct sets s = {.n = (int64_t)fmax(1, r->sectors / WAYS / SETS_APART)};

@@ -7,7 +7,7 @@
 
 #include <math.h>
 
-enum { PILOT_LEAST = 4, PILOT_ACCESSES = 1000 * 1000 };
+enum { PILOT_MIN = 4, PILOT_ACCESSES = 1000 * 1000 };
 
 bool row_sample_suits(const struct kernel *k)
 {
@@ -22,10 +22,10 @@ static bool pilot_blocks(const struct kernel *k, const struct mat *M, struct wat
     if (k->remote) return true;
     if (!launches_of_kernel(k, M, w, &c->scope, e)) return false;
     for (int l = 0; l < c->scope.nlaunches; l++)
-        if (c->scope.launch[l].blocks > PILOT_LEAST && c->scope.launch[l].blocks < fewest)
+        if (c->scope.launch[l].blocks > PILOT_MIN && c->scope.launch[l].blocks < fewest)
             fewest = c->scope.launch[l].blocks;
     double each = least_accesses(M->of) / (double)fewest;
-    while (*blocks > PILOT_LEAST && (double)*blocks * each > PILOT_ACCESSES) *blocks /= 2;
+    while (*blocks > PILOT_MIN && (double)*blocks * each > PILOT_ACCESSES) *blocks /= 2;
     return true;
 }
 

@@ -204,8 +204,8 @@ bool scaling_add(struct scaling *c, const struct csr *A, int parts, const struct
     struct partition P;
     if (parts > A->rows || parts < 1)
         return fail(e, E_USAGE, "%d GPUs: the matrix has %lld rows; give 1 to %lld GPUs", parts, (long long)A->rows,
-                    (long long)(A->rows < PARTS_MOST ? A->rows : PARTS_MOST));
-    if (c->n == SCALING_MOST) return fail(e, E_LIMIT, "too many numbers of GPUs; give at most %d", SCALING_MOST);
+                    (long long)(A->rows < PARTS_MAX ? A->rows : PARTS_MAX));
+    if (c->n == SCALING_MAX) return fail(e, E_LIMIT, "too many numbers of GPUs; give at most %d", SCALING_MAX);
     if (parts == 1) {
         struct scaling_point *p = &c->point[c->n++];
         *p = (struct scaling_point){.parts = 1, .imbalance = 1, .inside_us = c->one_us, .spmv_us = c->one_us};

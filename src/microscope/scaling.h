@@ -41,7 +41,7 @@ struct scaling_point {
     bool sampled; /* only a sample of the blocks was emulated */
 };
 
-enum { SCALING_MOST = 32, SCALING_PARTS_SEEN = 2 };
+enum { SCALING_MAX = 32, SCALING_PARTS_SEEN = 2 };
 struct scaling {
     const struct link *link; /* in the table of links, or `own` */
     struct measured_link own;
@@ -52,7 +52,7 @@ struct scaling {
     bool machine_here;
     double one_us, one_cg_us; /* on one GPU; one_cg_us: NaN if the matrix is not square */
     int n;
-    struct scaling_point point[SCALING_MOST]; /* ascending numbers of parts */
+    struct scaling_point point[SCALING_MAX]; /* ascending numbers of parts */
 };
 
 /* spmv_us of a point whose other times are set. If the link exchanges beside the local product (link->beside), the

@@ -47,8 +47,8 @@ void partition_free(struct partition *P)
 static bool partition_room(struct partition *P, int64_t rows, int64_t cols, int parts, struct err *e)
 {
     *P = (struct partition){.parts = parts, .rows = rows, .cols = cols};
-    if (parts < 1 || parts > PARTS_MOST)
-        return fail(e, E_USAGE, "%d parts are not possible; give a number from 1 to %d", parts, PARTS_MOST);
+    if (parts < 1 || parts > PARTS_MAX)
+        return fail(e, E_USAGE, "%d parts are not possible; give a number from 1 to %d", parts, PARTS_MAX);
     P->first = mem_zero((int64_t)parts + 1, sizeof *P->first, "a partition", e);
     P->first_col = P->first;
     if (P->first && rows != cols) P->first_col = mem_zero((int64_t)parts + 1, sizeof *P->first_col, "a partition", e);

@@ -14,7 +14,7 @@ struct err;
 struct partition;
 struct watch;
 
-enum { PARTS_MOST = 1 << 20 };
+enum { PARTS_MAX = 1 << 20 };
 
 /* A way to divide a matrix. `divide` gets a partition with its sizes set and `first` all 0. It fills either `first`, or
    owner[rows], the part of each row, if the way has `by_owner`. */
@@ -44,7 +44,7 @@ struct partition {
 };
 
 /* Divide A, which may be any size if the way is contiguous, into `parts` parts. Fails with E_USAGE if parts is not
-   within 1 .. PARTS_MOST. After a failure, P is empty. partition_free accepts an empty partition. */
+   within 1 .. PARTS_MAX. After a failure, P is empty. partition_free accepts an empty partition. */
 bool partition_new(struct partition *P, const struct way *way, const struct csr *A, int parts, struct watch *w,
                    struct err *e);
 /* Contiguous parts with equal numbers of rows; with equal numbers of nonzeros. */

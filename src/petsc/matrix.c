@@ -137,7 +137,7 @@ PetscErrorCode matrix_load(struct worker *w)
 
 /* ---- products ---- */
 
-enum { REPS_LEAST = 10, REPS_MOST = 2000 };
+enum { REPS_MIN = 10, REPS_MAX = 2000 };
 static const double warm_up_s = 0.05, measure_s = 0.3;
 
 /* y = A x between two barriers; *s receives the time of the slowest rank, on rank 0. */
@@ -165,7 +165,7 @@ static PetscErrorCode warm_up(const struct worker *w, Vec x, Vec y, long long *r
         if (!*reps) n[1] = (long long)(measure_s / each);
         tell_all(w, n, 2);
     }
-    if (!*reps) *reps = n[1] < REPS_LEAST ? REPS_LEAST : n[1] > REPS_MOST ? REPS_MOST : n[1];
+    if (!*reps) *reps = n[1] < REPS_MIN ? REPS_MIN : n[1] > REPS_MAX ? REPS_MAX : n[1];
     PetscFunctionReturn(0);
 }
 

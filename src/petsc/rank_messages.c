@@ -47,7 +47,7 @@ double seconds(void)
 
 /* ---- input ---- */
 
-static char input[INPUT_MOST];
+static char input[INPUT_MAX];
 static size_t input_used, input_given; /* bytes read, and bytes of the line that was returned last */
 
 char *input_line(struct worker *w, bool wait)
@@ -66,7 +66,7 @@ char *input_line(struct worker *w, bool wait)
             if (wait) continue;
             return NULL;
         }
-        ssize_t n = read(STDIN_FILENO, input + input_used, INPUT_MOST - input_used);
+        ssize_t n = read(STDIN_FILENO, input + input_used, INPUT_MAX - input_used);
         if (n <= 0)
             w->over = true;
         else
@@ -78,8 +78,8 @@ char *input_line(struct worker *w, bool wait)
 /* Yield, then sleep for longer and longer: a rank that waits for the user should leave its core to others. */
 static void wait_for(MPI_Request *r)
 {
-    enum { YIELDS = 200, NAP_LEAST_US = 50, NAP_MOST_US = 4000 };
-    useconds_t nap = NAP_LEAST_US;
+    enum { YIELDS = 200, NAP_MIN_US = 50, NAP_MAX_US = 4000 };
+    useconds_t nap = NAP_MIN_US;
     int done = 0;
     for (int i = 0; MPI_Test(r, &done, MPI_STATUS_IGNORE) == MPI_SUCCESS && !done; i++) {
         if (i < YIELDS) {
@@ -87,7 +87,7 @@ static void wait_for(MPI_Request *r)
             continue;
         }
         usleep(nap);
-        if (nap < NAP_MOST_US) nap *= 2;
+        if (nap < NAP_MAX_US) nap *= 2;
     }
 }
 
@@ -101,7 +101,7 @@ void tell_all(const struct worker *w, long long *n, int count)
 void tell_line(const struct worker *w, char *line)
 {
     MPI_Request r;
-    (void)MPI_Ibcast(line, INPUT_MOST, MPI_CHAR, 0, w->comm, &r);
+    (void)MPI_Ibcast(line, INPUT_MAX, MPI_CHAR, 0, w->comm, &r);
     wait_for(&r);
 }
 

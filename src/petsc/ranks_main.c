@@ -110,7 +110,7 @@ static void obey(struct worker *w, const char *line)
 
 static void serve(struct worker *w)
 {
-    static char line[INPUT_MOST];
+    static char line[INPUT_MAX];
     /* Only rank 0 knows of the end of the input, which may come during a solve. */
     for (bool goes = true; goes; goes = strcmp(line, "quit") != 0) {
         const char *next = w->rank ? "" : input_line(w, true);

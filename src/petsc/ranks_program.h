@@ -21,7 +21,7 @@ struct worker {
 
 /* ---- talk.c: input and answers ---- */
 
-enum { INPUT_MOST = 1 << 16 }; /* bytes of a line of the input */
+enum { INPUT_MAX = 1 << 16 }; /* bytes of a line of the input */
 
 /* Print an answer. Only rank 0 prints. */
 void answer(const struct worker *w, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
@@ -33,7 +33,7 @@ const char *quoted(const char *text, char *out, size_t size);
 char *input_line(struct worker *w, bool wait);
 /* Send n integers of rank 0 to all ranks. Ranks that wait long sleep meanwhile. */
 void tell_all(const struct worker *w, long long *n, int count);
-/* Send a line of rank 0, line[INPUT_MOST], to all ranks. */
+/* Send a line of rank 0, line[INPUT_MAX], to all ranks. */
 void tell_line(const struct worker *w, char *line);
 /* A file of the folder, opened to read or write. */
 PetscErrorCode file_open(const struct worker *w, const char *name, PetscFileMode mode, PetscViewer *file);

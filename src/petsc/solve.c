@@ -10,7 +10,7 @@
 /* Time between two looks at the input, and between two flushes of answers, in seconds. */
 static const double look_s = 0.008, flush_s = 0.005;
 
-enum { BATCH_MOST = 1024 };
+enum { BATCH_MAX = 1024 };
 
 struct solving {
     struct worker *w;
@@ -25,7 +25,7 @@ struct solving {
     /* rank 0: iterations that were not answered yet, the first of which is batch_from */
     struct iteration {
         double r, us;
-    } batch[BATCH_MOST];
+    } batch[BATCH_MAX];
     PetscInt batch_from;
     int nbatch;
 };
@@ -56,7 +56,7 @@ static PetscErrorCode monitor(KSP ksp, PetscInt it, PetscReal norm, void *user)
     if (v->nbatch && !follows) answer_batch(v);
     if (!v->nbatch) v->batch_from = it;
     v->batch[v->nbatch++] = (struct iteration){(double)norm, 1e6 * (now - v->began - v->paused_s)};
-    if (v->nbatch == BATCH_MOST || now - v->flushed > flush_s) answer_batch(v);
+    if (v->nbatch == BATCH_MAX || now - v->flushed > flush_s) answer_batch(v);
     return 0;
 }
 

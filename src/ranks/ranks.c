@@ -21,7 +21,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { ARGUMENTS_MOST = 64, QUIT_US = 2000000, BUSY_QUIT_US = 300000 };
+enum { ARGUMENTS_MAX = 64, QUIT_US = 2000000, BUSY_QUIT_US = 300000 };
 
 /* ---- the folder and the program ---- */
 
@@ -78,13 +78,13 @@ static bool says_number(char *const *argv)
     return false;
 }
 
-/* LAUNCHER -n N warpspy-ranks FOLDER. w owns the words of the launcher; argv has room for ARGUMENTS_MOST words. */
+/* LAUNCHER -n N warpspy-ranks FOLDER. w owns the words of the launcher; argv has room for ARGUMENTS_MAX words. */
 static bool command_of(const struct ranks *r, int n, struct words *w, char *program, char *number, char **argv,
                        struct err *e)
 {
     const char *line = r->launcher;
     if (!words_split(w, &line, e)) return false;
-    if (!w->n || w->pipe || w->more || *line || w->n > ARGUMENTS_MOST - 5)
+    if (!w->n || w->pipe || w->more || *line || w->n > ARGUMENTS_MAX - 5)
         return fail(e, E_USAGE,
                     "the launcher is not a command: set it to a program and its options, for example "
                     "`set launcher \"mpiexec --oversubscribe\"`");
@@ -109,7 +109,7 @@ static bool command_of(const struct ranks *r, int n, struct words *w, char *prog
 static bool launch(struct ranks *r, int n, struct err *e)
 {
     struct words w = {0};
-    char program[PATH_MAX], number[16], *argv[ARGUMENTS_MOST];
+    char program[PATH_MAX], number[16], *argv[ARGUMENTS_MAX];
     bool missing = false;
     snprintf(number, sizeof number, "%d", n);
     bool ok = find_program(program, sizeof program, e) && command_of(r, n, &w, program, number, argv, e);
@@ -366,7 +366,7 @@ bool ranks_multiply(struct ranks *r, const double *x, double *y, int64_t reps, d
     *n = 0;
     cJSON_ArrayForEach(time, cJSON_GetObjectItemCaseSensitive(a, "us"))
     {
-        if (*n < RANKS_REPS_MOST) us[(*n)++] = time->valuedouble;
+        if (*n < RANKS_REPS_MAX) us[(*n)++] = time->valuedouble;
     }
     cJSON_Delete(a);
     return ok && petsc_read_vector(r, RANKS_Y, y, r->rows, e);

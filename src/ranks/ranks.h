@@ -57,8 +57,8 @@ bool ranks_load(struct ranks *r, const struct csr *A, int64_t number, struct wat
 /* Why can the ranks not take A? Returns false with the reason. */
 bool ranks_take(const struct csr *A, struct err *e);
 
-/* y = A x, timed. `us` has room for RANKS_REPS_MOST times, *n of which are set; reps 0: as many as take about 0.3 s. */
-enum { RANKS_REPS_MOST = 2000 };
+/* y = A x, timed. `us` has room for RANKS_REPS_MAX times, *n of which are set; reps 0: as many as take about 0.3 s. */
+enum { RANKS_REPS_MAX = 2000 };
 bool ranks_multiply(struct ranks *r, const double *x, double *y, int64_t reps, double *us, int64_t *n, struct watch *w,
                     struct err *e);
 

@@ -580,12 +580,12 @@ void out_without(struct out *o)
     o->within = NULL;
 }
 
-enum { LINE_MOST = 4096 };
+enum { LINE_MAX = 4096 };
 
 /* Format a line of prose and escape control bytes in it. */
 static void safe_line(char *safe, size_t size, const char *fmt, va_list ap)
 {
-    char line[LINE_MOST];
+    char line[LINE_MAX];
     vsnprintf(line, sizeof line, fmt, ap);
     print_safe(line, strlen(line), sizeof line, safe, size);
 }
@@ -625,7 +625,7 @@ void out_text(struct out *o, const char *fmt, ...)
     if (o->mode != OUT_TEXT) return;
     flush(o);
     out_progress_clear(o);
-    char safe[4 * LINE_MOST];
+    char safe[4 * LINE_MAX];
     va_list ap;
     va_start(ap, fmt);
     safe_line(safe, sizeof safe, fmt, ap);
@@ -635,7 +635,7 @@ void out_text(struct out *o, const char *fmt, ...)
 
 void out_verbatim(struct out *o, const char *text)
 {
-    char safe[4 * LINE_MOST];
+    char safe[4 * LINE_MAX];
     if (o->mode != OUT_TEXT) return;
     flush(o);
     out_progress_clear(o);
@@ -653,7 +653,7 @@ static bool flows(const char *line)
 
 void out_prose(struct out *o, const char *text)
 {
-    char line[LINE_MOST];
+    char line[LINE_MAX];
     bool fill = columns(o) > 0;
     FILE *copy = o->text;
     if (o->mode == OUT_TEXT) flush(o); /* print earlier rows first */
@@ -685,7 +685,7 @@ void out_live(struct out *o, const char *fmt, ...)
     if (o->mode != OUT_TEXT || !out_is_terminal(o)) return;
     flush(o);
     out_progress_clear(o);
-    char safe[4 * LINE_MOST];
+    char safe[4 * LINE_MAX];
     va_list ap;
     va_start(ap, fmt);
     safe_line(safe, sizeof safe, fmt, ap);
@@ -698,7 +698,7 @@ void out_note(struct out *o, const char *fmt, ...)
 {
     out_progress_clear(o);
     fflush(o->to.data);
-    char safe[4 * LINE_MOST];
+    char safe[4 * LINE_MAX];
     va_list ap;
     va_start(ap, fmt);
     safe_line(safe, sizeof safe, fmt, ap);

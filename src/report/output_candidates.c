@@ -25,7 +25,7 @@ void out_candidates(struct out *o, const struct candidates *c)
 
 void say_candidates(struct out *o, const struct stored *S, const struct candidates *c)
 {
-    char all[64 * CANDIDATES_MOST] = "", one[32];
+    char all[64 * CANDIDATES_MAX] = "", one[32];
     const char *chosen = "";
     for (int i = 0; i < c->n; i++) {
         size_t n = strlen(all);

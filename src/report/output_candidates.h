@@ -12,7 +12,7 @@ struct out;
 
 struct candidates {
     int n; /* 0: the format makes no choice */
-    struct candidate at[CANDIDATES_MOST];
+    struct candidate at[CANDIDATES_MAX];
 };
 /* The candidates for A, which is stored as S. Plans each of them. */
 bool candidates_of(const struct csr *A, const struct stored *S, struct candidates *out, struct err *e);

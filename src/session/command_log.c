@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-enum { LOG_MOST = 1 << 18 };
+enum { LOG_MAX = 1 << 18 };
 
 /* Drop the older half of the log if it is too long. */
 static void drop_half(struct command_log *log)
@@ -29,5 +29,5 @@ void log_add(struct command_log *log, const char *typed)
     log->size += n + 1;
     log->text[log->size - 1] = '\n';
     log->text[log->size] = 0;
-    if (log->size > LOG_MOST) drop_half(log);
+    if (log->size > LOG_MAX) drop_half(log);
 }

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { KEPT_MOST = 4 }; /* GPUs and precisions for which a matrix keeps predictions */
+enum { KEPT_MAX = 4 }; /* GPUs and precisions for which a matrix keeps predictions */
 
 void predictions_free(struct predictions *p)
 {
@@ -61,7 +61,7 @@ static void forget_oldest(struct matrix *m)
 {
     int n = 1;
     for (struct kept_predictions *p = m->predictions; p; p = p->next)
-        if (n++ == KEPT_MOST) {
+        if (n++ == KEPT_MAX) {
             kept_predictions_free(p->next);
             p->next = NULL;
         }

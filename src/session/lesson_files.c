@@ -12,7 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { NAME_MOST = 63 };
+enum { LESSON_NAME_MAX = 63 };
 static const char ending[] = ".txt";
 enum { PLACES = 2 };
 static const char *const inside[][PLACES] = {
@@ -40,7 +40,7 @@ static bool is_file(const char *path)
 bool library_find(enum library l, const char *name, char *path, size_t size)
 {
     char folder[PATH_MAX];
-    if (!*name || strlen(name) > NAME_MOST || strchr(name, '/')) return false;
+    if (!*name || strlen(name) > LESSON_NAME_MAX || strchr(name, '/')) return false;
     for (int i = 0; library_folder(l, i, folder, sizeof folder); i++)
         if (*folder && snprintf(path, size, "%s/%s.txt", folder, name) < (int)size && is_file(path)) return true;
     return false;
@@ -48,9 +48,9 @@ bool library_find(enum library l, const char *name, char *path, size_t size)
 
 static void visit_file(enum library l, const char *folder, const char *file, library_visit *visit, void *user)
 {
-    char name[NAME_MOST + 1], path[PATH_MAX], found[PATH_MAX];
+    char name[LESSON_NAME_MAX + 1], path[PATH_MAX], found[PATH_MAX];
     size_t n = strlen(file) - strlen(ending);
-    if (n > NAME_MOST || snprintf(path, sizeof path, "%s/%s", folder, file) >= (int)sizeof path) return;
+    if (n > LESSON_NAME_MAX || snprintf(path, sizeof path, "%s/%s", folder, file) >= (int)sizeof path) return;
     snprintf(name, sizeof name, "%.*s", (int)n, file);
     if (library_find(l, name, found, sizeof found) && !strcmp(found, path)) visit(user, name, path);
 }

@@ -37,7 +37,7 @@ static void put_parting(struct matrix *m, struct parting *p)
 
 bool session_divide(struct session *s, struct matrix *m, const struct way *way, int parts, struct err *e)
 {
-    if (parts >= 1 && parts <= PARTS_MOST && !has_room(way, &m->csr, parts, e)) return false;
+    if (parts >= 1 && parts <= PARTS_MAX && !has_room(way, &m->csr, parts, e)) return false;
     struct parting *p = mem_zero(1, sizeof *p, "a partition", e);
     if (!p) return false;
     bool gave = screen_lock_give();

@@ -19,7 +19,7 @@ struct csr;
 struct format;
 struct load_info;
 
-enum { OPTIONS_MAX = 16, OPTION_MOST = 240 };
+enum { OPTIONS_MAX = 16, OPTION_MAX = 240 };
 enum { QUIET_US = 300000 }; /* commands that take less time than this show no progress */
 
 struct solve;         /* solver.h */
@@ -90,9 +90,9 @@ struct session {
     struct command_log log;    /* commands that succeeded */
     const char *folder; /* folder of the running lesson, to which its file names are relative; NULL outside lessons */
     struct undo undo;
-    struct record *record;                 /* the recording; NULL: none */
-    char option[OPTIONS_MAX][OPTION_MOST]; /* values of options[]; empty: the default */
-    struct machine *gpu;                   /* that `set gpu` chose for predictions, owned; NULL: the device in use */
+    struct record *record;                /* the recording; NULL: none */
+    char option[OPTIONS_MAX][OPTION_MAX]; /* values of options[]; empty: the default */
+    struct machine *gpu;                  /* that `set gpu` chose for predictions, owned; NULL: the device in use */
     struct explained explained;
     bool single;                   /* fp32 is the default precision */
     int nested;                    /* nesting depth of running commands */

@@ -20,7 +20,7 @@ struct product;
 struct run;
 struct session;
 
-enum { SPMV_REPS_MOST = 1000000 }; /* the highest number that a user may give as reps */
+enum { SPMV_REPS_MAX = 1000000 }; /* the highest number that a user may give as reps */
 
 struct spmv_request {
     struct matrix *matrix; /* the transposed matrix for A' x */

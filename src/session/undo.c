@@ -54,9 +54,9 @@ static void update_spare(struct undo *u)
 
 static void push(struct undo *u)
 {
-    if (u->n == UNDO_MOST) {
+    if (u->n == UNDO_MAX) {
         u->bytes -= forget(&u->level[0]);
-        memmove(u->level, u->level + 1, (UNDO_MOST - 1) * sizeof *u->level);
+        memmove(u->level, u->level + 1, (UNDO_MAX - 1) * sizeof *u->level);
         u->n--;
     }
     u->level[u->n++] = u->now;

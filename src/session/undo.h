@@ -20,10 +20,10 @@ struct change {
     bool chose;             /* the command chose the device */
     bool gone;              /* the dropped matrices were freed because memory was needed */
 };
-enum { UNDO_MOST = 16 };
+enum { UNDO_MAX = 16 };
 struct undo {
-    struct change level[UNDO_MOST]; /* changes by finished commands, the oldest first */
-    struct change now;              /* changes by the running command */
+    struct change level[UNDO_MAX]; /* changes by finished commands, the oldest first */
+    struct change now;             /* changes by the running command */
     int n;
     bool open;       /* a command is running */
     bool given;      /* levels were freed because memory was needed */

@@ -9,9 +9,9 @@
 #include <omp.h>
 #include <string.h>
 
-/* Levels of a band: sqrt(BAND_FACTOR / rows of a level), at most BAND_MOST, as measured on grids in two and three
+/* Levels of a band: sqrt(BAND_FACTOR / rows of a level), at most BAND_MAX, as measured on grids in two and three
    dimensions. A matrix of at most FEW_CHUNKS chunks has bands of one level. */
-enum { BAND_FACTOR = 200000, BAND_MOST = 64, FEW_CHUNKS = 8 };
+enum { BAND_FACTOR = 200000, BAND_MAX = 64, FEW_CHUNKS = 8 };
 /* LANES_FEW: the most entries of an average row for one thread per row, and for a part of a warp per row.
    LANES_LONGEST: the same for the longest row. */
 enum { LANES_FEW = 4, LANES_SOME = 20, LANES_LONGEST = 64 };
@@ -43,7 +43,7 @@ static int band_of(int64_t n, int nlevels)
 {
     if (n <= FEW_CHUNKS * CHUNK_THREADS) return 1;
     double levels = sqrt((double)BAND_FACTOR * nlevels / (double)n);
-    return levels < 1 ? 1 : levels > BAND_MOST ? BAND_MOST : (int)levels;
+    return levels < 1 ? 1 : levels > BAND_MAX ? BAND_MAX : (int)levels;
 }
 
 static int lanes_of(const struct entries *t, int64_t n)
@@ -75,7 +75,7 @@ static bool order_bands(struct order *o, int64_t n, const int *level_of, int nle
 
 /* The levels of a chunk lie together: every level has a row, and a chunk holds whole bands, except its first and its
    last one. */
-enum { CHUNK_LEVELS = CHUNK_THREADS + 2 * BAND_MOST };
+enum { CHUNK_LEVELS = CHUNK_THREADS + 2 * BAND_MAX };
 
 /* Sort the n rows of a chunk by level, stably: count the rows of each level, from the lowest one, `least`. */
 static void sort_rows(int *row, int n, const int *level_of, int least)

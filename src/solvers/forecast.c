@@ -87,7 +87,7 @@ struct forecast forecast_of(const double *residual, int64_t k, double tol, doubl
     if (!(least > tol) || !(tol > 0)) return f;
     f.iterations = by_condition(residual, k, tol, condition);
     if (f.rate < 1) f.iterations = fmin(f.iterations, (double)k + log(tol / least) / log(f.rate));
-    if (k >= EXPECTED_LEAST) bound(&f, residual, k, log(least / tol));
+    if (k >= EXPECTED_MIN) bound(&f, residual, k, log(least / tol));
     return f;
 }
 
@@ -109,6 +109,6 @@ struct forecast solve_forecast(const struct solve *v)
 struct forecast solve_expected(const struct solve *v)
 {
     struct forecast f = forecast_with(v, NAN);
-    if (v->iterations - v->base < EXPECTED_LEAST) f.rate = f.iterations = NAN;
+    if (v->iterations - v->base < EXPECTED_MIN) f.rate = f.iterations = NAN;
     return f;
 }

@@ -27,8 +27,8 @@ struct forecast forecast_of(const double *residual, int64_t k, double tol, doubl
    Ritz values if it gives any. */
 struct forecast solve_forecast(const struct solve *v);
 /* Without the condition, for reports about a solve that has ended: rate and iterations are NaN after fewer than
-   EXPECTED_LEAST iterations, which show no rate. */
-enum { EXPECTED_LEAST = 8 };
+   EXPECTED_MIN iterations, which show no rate. */
+enum { EXPECTED_MIN = 8 };
 struct forecast solve_expected(const struct solve *v);
 
 #endif

@@ -5,7 +5,7 @@
 
 #include <stdbool.h>
 
-enum { PATIENCE_MOST = 64 }; /* the most batches between two tries */
+enum { PATIENCE_MAX = 64 }; /* the most batches between two tries */
 
 struct patience { /* all 0: try on the first batch */
     int wait, left;
@@ -19,7 +19,7 @@ static inline bool patience_tries(struct patience *p)
 
 static inline void patience_learns(struct patience *p, bool worked)
 {
-    p->wait = worked ? 0 : p->wait == 0 ? 1 : p->wait < PATIENCE_MOST ? 2 * p->wait : p->wait;
+    p->wait = worked ? 0 : p->wait == 0 ? 1 : p->wait < PATIENCE_MAX ? 2 * p->wait : p->wait;
     p->left = p->wait;
 }
 

@@ -12,7 +12,7 @@
 #include <float.h>
 #include <math.h>
 
-enum { INVERSE, DEFAULT_SIZE = 8, MOST = 32, NUMBERS_MOST = 2 * MOST };
+enum { INVERSE, DEFAULT_SIZE = 8, ROWS_MAX = 32, NUMBERS_MAX = 2 * ROWS_MAX };
 enum { NOTE_BLOCK }; /* index in v->pre.note: rows per block */
 
 /* A dense block of n rows and its inverse. The Gauss-Jordan method turns `a` into the identity and builds up `inverse`.
@@ -20,7 +20,7 @@ enum { NOTE_BLOCK }; /* index in v->pre.note: rows per block */
    q p; its inverse has the same form. */
 struct block {
     int n;
-    double a[NUMBERS_MOST][NUMBERS_MOST], inverse[NUMBERS_MOST][NUMBERS_MOST];
+    double a[NUMBERS_MAX][NUMBERS_MAX], inverse[NUMBERS_MAX][NUMBERS_MAX];
 };
 
 /* The matrix whose blocks are inverted: A, or -A if `sign` is -1. */
@@ -164,8 +164,8 @@ static bool put_inverse(struct solve *v, int64_t size, void *all, struct err *e)
 static bool make(struct solve *v, struct err *e)
 {
     int64_t size = v->pre.block ? v->pre.block : DEFAULT_SIZE;
-    if (size < 1 || size > MOST)
-        return fail(e, E_USAGE, "block is %lld, but blocks must have 1 to %d rows", (long long)size, MOST);
+    if (size < 1 || size > ROWS_MAX)
+        return fail(e, E_USAGE, "block is %lld, but blocks must have 1 to %d rows", (long long)size, ROWS_MAX);
     v->pre.note[NOTE_BLOCK] = size;
     void *all = mem_zero(size * v->n, type_size(v->real), "the inverted blocks", e);
     bool ok = all && put_inverse(v, size, all, e);

@@ -19,10 +19,10 @@ enum { GMRES_Q = VEC_OWN, GMRES_BASIS, GMRES_SYSTEM };
 /* The vectors that an iteration changes in place. Only a restart changes x and the first column of the basis. */
 static const int changed[] = {GMRES_SYSTEM, VEC_X, GMRES_BASIS};
 
-/* TRIAL: iterations of the cycle from which m is estimated. LEAST, MOST: bounds of m. The estimate may be far too low:
+/* TRIAL: iterations of the cycle from which m is estimated. M_MIN, M_MAX: bounds of m. The estimate may be far too low:
    it takes the first iterations, which reduce the residual fast if A is badly scaled, for all. SHORT: of memory, not
    less */
-enum { TRIAL = 5, LEAST = 30, MOST = 200, SHORT = 5 };
+enum { TRIAL = 5, M_MIN = 30, M_MAX = 200, SHORT = 5 };
 
 static void *column(const struct solve *v, int64_t j)
 {
@@ -175,19 +175,19 @@ static bool steps(struct solve *v, int64_t n, struct err *e)
            (k + n < v->set.m || restart(v, true, e));
 }
 
-/* If m is not known yet, it will be at most MOST. */
+/* If m is not known yet, it will be at most M_MAX. */
 static int64_t cluster_bytes(const struct solve *v)
 {
-    return GMRES_CLUSTER(v->set.m > 0 ? v->set.m : v->n < MOST ? v->n : MOST);
+    return GMRES_CLUSTER(v->set.m > 0 ? v->set.m : v->n < M_MAX ? v->n : M_MAX);
 }
 
 /* m = (1 + d) (log eps / log tau - 1) - 3 - d, where tau is the factor by which a first cycle reduced the residual, and
-   d is the mean number of entries per row (THESIS 3.3); at least LEAST. */
+   d is the mean number of entries per row (THESIS 3.3); at least M_MIN. */
 static int64_t estimate(const struct solve *v, double tau)
 {
     double eps = v->set.tol > 0 ? v->set.tol : 1e-8, d = (double)v->matrix.csr->nnz / (double)v->n;
-    double m = tau < 1 ? (1 + d) * (log(eps) / log(tau) - 1) - 3 - d : MOST;
-    int64_t within = !(m > LEAST) ? LEAST : m < MOST ? (int64_t)m : MOST;
+    double m = tau < 1 ? (1 + d) * (log(eps) / log(tau) - 1) - 3 - d : M_MAX;
+    int64_t within = !(m > M_MIN) ? M_MIN : m < M_MAX ? (int64_t)m : M_MAX;
     return within < v->n ? within : v->n;
 }
 
@@ -299,7 +299,7 @@ const struct solver solver_gmres = {
     .vectors = 1,
     .window = 100, /* a cycle may have as many iterations as A has rows, and may reduce the residual only at its end */
     .window_per_row = 1,
-    .window_most = GM_MOST,
+    .window_most = GM_MAX,
     .restarts = true,
     .used_bytes = used_bytes,
     .arnoldi = true,

@@ -341,7 +341,7 @@ static bool queue_each(struct solve *v, int64_t n, struct err *e)
 
 /* ---- graphs: on a GPU, a launch costs more than a short pass ---- */
 
-enum { GRAPH_LEAST = 16, GRAPH_MOST = 128 };
+enum { GRAPH_MIN = 16, GRAPH_MAX = 128 };
 
 /* The number of iterations after which the launches repeat. */
 static int64_t period(const struct solve *v)
@@ -365,7 +365,7 @@ static bool aligned(const struct solve *v)
 static int64_t graph_iterations(const struct solve *v)
 {
     bool many = v->pre.method && v->pre.method->long_apply;
-    return many ? period(v) : (GRAPH_LEAST + period(v) - 1) / period(v) * period(v);
+    return many ? period(v) : (GRAPH_MIN + period(v) - 1) / period(v) * period(v);
 }
 
 /* Record a graph after all launches of one period have run one by one. */
@@ -377,7 +377,7 @@ static void record_graph_if_due(struct solve *v)
         return;
     int64_t at = v->schedule.queued;
     v->schedule.graph_n = graph_iterations(v);
-    v->schedule.no_graph = !ops->capture || v->set.sums_host || v->schedule.graph_n > GRAPH_MOST ||
+    v->schedule.no_graph = !ops->capture || v->set.sums_host || v->schedule.graph_n > GRAPH_MAX ||
                            v->matrix.kernel->remote; /* its launches cannot be recorded */
     if (!v->schedule.no_graph) v->schedule.graph = ops->capture(v->dev, record_graph, v);
     v->schedule.no_graph = !v->schedule.graph;

@@ -222,7 +222,7 @@ enum triangle_way {
     TRIANGLES_SYNC_FREE, /* one launch per triangle */
     TRIANGLES_SWEEPS     /* approximately, by sweeps of Jacobi's method */
 };
-enum { SWEEPS_MOST = 1000 };
+enum { SWEEPS_MAX = 1000 };
 struct triangle_settings {
     enum triangle_way way;
     int64_t sweeps;               /* for TRIANGLES_SWEEPS */
@@ -503,7 +503,7 @@ bool solve_again(struct solve *v, const struct solve_change *c, struct err *e);
 /* A solve of a scaled system ended because its residual met tol, but that of A x = b did not, because its norm weighs
    rows otherwise: let it go on from this x with a smaller tol. Returns false, and the solve remains ended, if it ended
    for another reason, or if tol cannot be smaller. */
-enum { TIGHTEN_MOST = 4 }; /* times */
+enum { TIGHTEN_MAX = 4 }; /* times */
 bool solve_tighten(struct solve *v);
 /* The minimum number of bytes moved per iteration, including the preconditioner. For a solver that restarts, this is
    the mean over a cycle. NaN if the preconditioner has not been made yet. */

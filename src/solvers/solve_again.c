@@ -80,14 +80,14 @@ bool solve_again(struct solve *v, const struct solve_change *given, struct err *
 
 bool solve_tighten(struct solve *v)
 {
-    static const double LEAST = 1e-16;
+    static const double MIN = 1e-16;
     if (!v->scaling.of || v->reason != DRIFTED) return false;
     struct err unseen = {0};
     bool checkpoints = v->checkpoints.wanted;
     double want = v->scaling.tol;
     struct solve_change c = {.tol = v->set.tol * fmin(0.1, want / v->result.residual_true), .omega = NAN, .m = -1};
     c.maxit = -1;
-    if (c.tol < LEAST || !solve_again(v, &c, &unseen)) return false;
+    if (c.tol < MIN || !solve_again(v, &c, &unseen)) return false;
     v->scaling.tol = want;
     v->checkpoints.wanted = checkpoints;
     v->paused = false;

@@ -123,8 +123,8 @@ double solve_rounding(enum type real)
    precision can reach makes this square 0. */
 static bool check_tol(double tol, enum type real, struct err *e)
 {
-    static const double LEAST = 1e-120;
-    if (tol == 0 || tol > LEAST) return true;
+    static const double MIN = 1e-120;
+    if (tol == 0 || tol > MIN) return true;
     return fail(e, E_USAGE, "tol %.3g is below what %s can reach, a relative residual of about %.1e; give a larger tol",
                 tol, type_name(real), solve_rounding(real));
 }
@@ -142,8 +142,8 @@ static bool check_m(const struct solve_options *o, struct err *e)
 {
     if (o->m == 0) return true;
     if (!o->solver->restarts) return fail(e, E_USAGE, "%s does not restart, so it has no m", o->solver->name);
-    if (o->m > 0 && o->m <= GM_MOST) return true;
-    return fail(e, E_USAGE, "m is %lld, but %s takes 1 to %d", (long long)o->m, o->solver->name, GM_MOST);
+    if (o->m > 0 && o->m <= GM_MAX) return true;
+    return fail(e, E_USAGE, "m is %lld, but %s takes 1 to %d", (long long)o->m, o->solver->name, GM_MAX);
 }
 
 /* `block` needs a preconditioner that has blocks. */
@@ -160,8 +160,8 @@ static bool check_block(const struct solve_options *o, struct err *e)
 static bool check_triangles(const struct solve_options *o, struct err *e)
 {
     const struct triangle_settings *t = &o->triangles;
-    if (t->way == TRIANGLES_SWEEPS && (t->sweeps < 1 || t->sweeps > SWEEPS_MOST))
-        return fail(e, E_USAGE, "sweeps is %lld: give 1 to %d", (long long)t->sweeps, SWEEPS_MOST);
+    if (t->way == TRIANGLES_SWEEPS && (t->sweeps < 1 || t->sweeps > SWEEPS_MAX))
+        return fail(e, E_USAGE, "sweeps is %lld: give 1 to %d", (long long)t->sweeps, SWEEPS_MAX);
     if (t->way != TRIANGLES_SWEEPS && t->sweeps)
         return fail(e, E_USAGE,
                     "`triangles` chooses how to solve with the triangles exactly, and `sweeps` solves approximately; "

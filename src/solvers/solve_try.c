@@ -42,17 +42,17 @@ static void propose_factors(struct solve *v)
 
 int64_t solve_larger_limit(const struct solve *v)
 {
-    static const double MARGIN = 1.2, MOST = 1e9;
+    static const double MARGIN = 1.2, MAX = 1e9;
     double needs = solve_expected(v).iterations;
-    double limit = fmax(2 * (double)v->set.maxit + 100, needs <= MOST ? ceil(MARGIN * needs) : 0);
+    double limit = fmax(2 * (double)v->set.maxit + 100, needs <= MAX ? ceil(MARGIN * needs) : 0);
     return (int64_t)fmin(limit, 9e15);
 }
 
 bool solve_may_go_on(const struct solve *v)
 {
-    enum { LEAST = 25000, MOST = 1000000, PER_ROW = 100 };
-    int64_t limit = solve_larger_limit(v), most = v->n < MOST / PER_ROW ? PER_ROW * v->n : MOST;
-    return limit <= (most > LEAST ? most : LEAST);
+    enum { MIN = 25000, MAX = 1000000, PER_ROW = 100 };
+    int64_t limit = solve_larger_limit(v), most = v->n < MAX / PER_ROW ? PER_ROW * v->n : MAX;
+    return limit <= (most > MIN ? most : MIN);
 }
 
 /* From this x, with a larger limit. */

@@ -60,11 +60,11 @@ static void eliminate_row(struct factors_trial *t, int64_t i)
 /* Can row i be divided by its pivot? A pivot that is 0 but for rounding errors is as useless as 0. */
 static bool has_pivot(const struct factors_trial *t, int64_t i)
 {
-    static const double LEAST = 1e-12;
+    static const double MIN = 1e-12;
     double complex pivot = t->val[t->diag[i]];
     double most = 0;
     for (int k = t->A->rowptr[i]; k < t->A->rowptr[i + 1]; k++) most = fmax(most, csr_abs(t->A, k));
-    return isfinite(cabs(pivot)) && cabs(pivot) > LEAST * most && (!t->positive || creal(pivot) > 0);
+    return isfinite(cabs(pivot)) && cabs(pivot) > MIN * most && (!t->positive || creal(pivot) > 0);
 }
 
 static bool eliminate(struct factors_trial *t)

@@ -11,8 +11,8 @@ static int digits_of(double error)
 {
     if (isnan(error)) return -1;
     if (!(error < 1)) return 0;
-    double digits = error > 0 ? floor(-log10(error)) : DIGITS_MOST;
-    return digits < DIGITS_MOST ? (int)digits : DIGITS_MOST;
+    double digits = error > 0 ? floor(-log10(error)) : DIGITS_MAX;
+    return digits < DIGITS_MAX ? (int)digits : DIGITS_MAX;
 }
 
 void trust_set(struct trust *t, double error, const char *from, const char *why, ...)

@@ -7,7 +7,7 @@
 
 #include "base/err.h"
 
-enum { DIGITS_MOST = 15 }; /* of a double */
+enum { DIGITS_MAX = 15 }; /* of a double */
 
 struct trust {
     int digits;       /* decimal digits of the largest elements of x that are correct; -1: not known */

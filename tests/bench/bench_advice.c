@@ -1,4 +1,4 @@
-/* Is what `advise solver` takes the best method? For each square real matrix of at most MOST_ROWS rows, the method that
+/* Is what `advise solver` takes the best method? For each square real matrix of at most MAX_ROWS rows, the method that
    is taken is run to its end, and then every other candidate for half of its time: a candidate that converges within it
    is a miss. If the method that is taken does not converge, every candidate gets GIVE_UP_US.
 
@@ -32,7 +32,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_ROWS = 20000, REPEATS = 3 };
+enum { MAX_ROWS = 20000, REPEATS = 3 };
 static const double GIVE_UP_US = 1e7, TOL = 1e-8, NEAR_TOL = 2;
 
 struct bench {
@@ -270,7 +270,7 @@ static bool bench_file(struct bench *b, const char *path, struct err *e)
     if (!run_line(&b->s, line)) return fail(e, E_INPUT, "%s cannot be loaded", path);
     const struct csr *A = &b->s.current->csr;
     bool ok = true;
-    if (A->rows == A->cols && (b->promises || A->rows <= MOST_ROWS) && !A->imag) {
+    if (A->rows == A->cols && (b->promises || A->rows <= MAX_ROWS) && !A->imag) {
         b->matrices++;
         ok = right_sides_make(b->s.current, NULL, 1, &b->right, e) && ask(b, name, e);
         right_sides_free(&b->right);

@@ -18,7 +18,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { WIDTH = 200, HEIGHT = 60, TRIES = 12, PATIENCE_MS = 20000, PREPARE_MS = 60000, BOUND_MS = 50, TIMES_MOST = 100 };
+enum { WIDTH = 200, HEIGHT = 60, TRIES = 12, PATIENCE_MS = 20000, PREPARE_MS = 60000, BOUND_MS = 50, TIMES_MAX = 100 };
 static const char prompt_end[] = "]\x1b[m> "; /* the end of the prompt, after the colour of the device */
 static const double short_us = 4e3;           /* shorter commands are not interrupted */
 
@@ -135,7 +135,7 @@ static int measure(const struct options *o, const struct cancel_line *l, struct 
 
 static void put_times(const struct sample *sorted, int n, const char *what)
 {
-    struct sample s[TIMES_MOST];
+    struct sample s[TIMES_MAX];
     memcpy(s, sorted, (size_t)n * sizeof *s);
     double most = quantile(s, n, 100);
     printf("  %8.1f %8.1f %8.1f %s %8.1f  %s (interrupted after", quantile(s, n, 50), quantile(s, n, 99), most,
@@ -222,7 +222,7 @@ static struct options parse(int argc, char **argv)
             break;
     }
     if (o.parts < 1) o.parts = 1;
-    if (o.times < 1 || o.times > TIMES_MOST) o.times = 3;
+    if (o.times < 1 || o.times > TIMES_MAX) o.times = 3;
     o.text = argv + i;
     o.ntexts = argc - i;
     return o;

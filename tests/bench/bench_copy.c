@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MB = 1 << 20, REPS = 9, MB_MOST = 256 };
+enum { MB = 1 << 20, REPS = 9, MB_MAX = 256 };
 
 static int ascending(const void *a, const void *b)
 {
@@ -53,7 +53,7 @@ static bool bench_size(struct device *d, char *there, char *here, int64_t bytes,
 int main(int argc, char **argv)
 {
     struct err e = {0};
-    int64_t most = (argc > 1 ? atoll(argv[1]) : MB_MOST) * MB;
+    int64_t most = (argc > 1 ? atoll(argv[1]) : MB_MAX) * MB;
     if (!device_count(DEV_CUDA)) {
         printf("skip copies: there is no GPU\n");
         return 0;

@@ -76,18 +76,18 @@ static void one(struct matrix *m, const struct kernel *k, enum type real, struct
     if (!ok) fprintf(stderr, "%s %s: %s\n", m->name, k->name, e.text);
 }
 
-enum { CHOSEN_MOST = 32 };
+enum { CHOSEN_MAX = 32 };
 
 /* The kernels that the command line names; none: all. */
-static const struct kernel *chosen[CHOSEN_MOST];
+static const struct kernel *chosen[CHOSEN_MAX];
 static int nchosen;
 
 static bool choose(const char *name)
 {
     const struct kernel *k = kernel_find(name);
-    if (!k || nchosen == CHOSEN_MOST) {
+    if (!k || nchosen == CHOSEN_MAX) {
         if (k)
-            fprintf(stderr, "%s: more than %d kernels\n", name, CHOSEN_MOST);
+            fprintf(stderr, "%s: more than %d kernels\n", name, CHOSEN_MAX);
         else
             fprintf(stderr, "%s: there is no such kernel\n", name);
         return false;

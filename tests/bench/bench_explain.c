@@ -189,9 +189,9 @@ static void add_score(struct score *s, const double *claim, const double *gain, 
 /* Test all claims about a kernel. */
 static bool explain(struct bench *b, const struct trial *with)
 {
-    struct finding f[FINDINGS_MOST];
+    struct finding f[FINDINGS_MAX];
     struct judged each;
-    double claim[FINDINGS_MOST], predicted[FINDINGS_MOST], measured[FINDINGS_MOST];
+    double claim[FINDINGS_MAX], predicted[FINDINGS_MAX], measured[FINDINGS_MAX];
     struct trial_us with_us = {NAN, 0};
     struct err e = {0};
     int n = findings_of(with->k, &with->A, f);

@@ -1,6 +1,6 @@
 /* Dense LU: the time of every method by size and precision, compared with cuSOLVER, and the time of each part of our
-   method. Usage: bench_lu [MOST [LEAST]] measures sizes from LEAST (64) to MOST (16384 with a GPU, else 1024). bench_lu
-   tune [MOST [LEAST]] measures our method with every panel width, with 1, 4 and 16 blocks per panel, with and without
+   method. Usage: bench_lu [MAX [MIN]] measures sizes from MIN (64) to MAX (16384 with a GPU, else 1024). bench_lu
+   tune [MAX [MIN]] measures our method with every panel width, with 1, 4 and 16 blocks per panel, with and without
    look-ahead. */
 #include <stdio.h>
 

@@ -10,7 +10,7 @@
    measurements, and need no GPU. NAME selects matrices of kits/problems.h and of the collection. Every third
    matrix is held out: the constants of model.c and black_box.c are not fitted to it, and its errors are also shown
    separately. `works` writes the work of every kernel, from which fit_model.py fits the constants. Exit status 1: the
-   advice with measuring is worth less than MEAN on average or less than LEAST on a matrix, or the predicted times of
+   advice with measuring is worth less than MEAN on average or less than MIN on a matrix, or the predicted times of
    our kernels are wrong by more than ERROR_MAX on average.
    h200.jsonl beside this file has the times of all kernels on the matrices of kits/problems.h, as `times` measured them
    on an H200 (CUDA 13.0); `make check-model` compares the predictions with them. */
@@ -40,8 +40,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { NAME_SIZE = 32, PAIRS_MOST = 40000, REPS = 50, HOLD_OUT = 3 };
-static const double MEAN = 0.99, LEAST = 0.9, ERROR_MAX = 8.5; /* percent */
+enum { NAME_SIZE = 32, PAIRS_MAX = 40000, REPS = 50, HOLD_OUT = 3 };
+static const double MEAN = 0.99, MIN = 0.9, ERROR_MAX = 8.5; /* percent */
 
 /* The measured time of a kernel on a matrix. */
 struct timing {
@@ -70,7 +70,7 @@ struct bench {
         char kernel[NAME_SIZE];
         double error;
         bool held_out;
-    } pair[PAIRS_MOST];
+    } pair[PAIRS_MAX];
     int npairs;
     struct worth all, held_out;
     FILE *works, *times;     /* NULL: not written */
@@ -256,7 +256,7 @@ static void take(double *best, const char **best_name, double us, const char *na
 
 static void note_error(struct bench *b, bool held_out, const char *kernel, double predicted, double us)
 {
-    if (b->npairs == PAIRS_MOST || isnan(predicted)) return;
+    if (b->npairs == PAIRS_MAX || isnan(predicted)) return;
     struct pair *p = &b->pair[b->npairs++];
     *p = (struct pair){.error = predicted / us - 1, .held_out = held_out};
     snprintf(p->kernel, sizeof p->kernel, "%s", kernel);
@@ -420,7 +420,7 @@ static int by_size(const void *a, const void *b)
 /* kernel NULL: all of our kernels. Returns the mean in percent. */
 static double print_errors(const struct bench *b, const char *kernel, bool held_out)
 {
-    static double error[PAIRS_MOST];
+    static double error[PAIRS_MAX];
     double sum = 0, bias = 0;
     int n = 0;
     for (int i = 0; i < b->npairs; i++) {
@@ -528,6 +528,6 @@ int main(int argc, char **argv)
     session_free(&b.s);
     devices_close();
     free(b.saved);
-    bool worth = !b.all.n || (b.all.measured >= MEAN * b.all.n && b.all.least_measured >= LEAST);
+    bool worth = !b.all.n || (b.all.measured >= MEAN * b.all.n && b.all.least_measured >= MIN);
     return !ok || !worth || error > ERROR_MAX;
 }

@@ -43,15 +43,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum {
-    COUNTS_MOST = 4,
-    FIRST = 20,
-    RUNS = 5,
-    CYCLE = 30,
-    TIMELINES = 5,
-    LARGE_ITERATIONS = 50,
-    PREDICT_MOST = 20000000
-};
+enum { COUNTS_MAX = 4, FIRST = 20, RUNS = 5, CYCLE = 30, TIMELINES = 5, LARGE_ITERATIONS = 50, PREDICT_MAX = 20000000 };
 static const double SOLVE_US = 300000, SLICE_US = 20000, ALIKE = 1e-12;
 
 static const char *const usual[] = {"poisson3d 128", "poisson3d 256", "poisson3d 512",
@@ -61,8 +53,8 @@ static const char usual_rivals[] = "csr-stream,csr-vector,dia,packed,sell", smal
 
 struct bench {
     bool gpu, predicts, measures, wrong;
-    int n, count[COUNTS_MOST];
-    struct device *dev[COUNTS_MOST];
+    int n, count[COUNTS_MAX];
+    struct device *dev[COUNTS_MAX];
     struct machine on;  /* the GPU of the predictions */
     const char *rivals; /* names of kernels, with commas */
     const char *only;   /* names of what is measured, with commas; NULL: all */
@@ -377,7 +369,7 @@ static double apart(const struct result *many, const struct result *one)
 /* The share of a product that each member waits, in percent: the median of some timelines. */
 static bool waits_of(const struct placed *p, char *out, size_t size, struct err *e)
 {
-    double share[SPLIT_MOST][TIMELINES];
+    double share[SPLIT_MAX][TIMELINES];
     size_t at = 0;
     snprintf(out, size, "-");
     if (p->M.dev->kind == DEV_EMU || !p->M.dev->members) return true;
@@ -401,7 +393,7 @@ static bool waits_of(const struct placed *p, char *out, size_t size, struct err 
 
 /* us by the cost model, for each count: with the measured link, and with the table's numbers of NCCL. */
 struct predicted {
-    double us[COUNTS_MOST][2][WHATS];
+    double us[COUNTS_MAX][2][WHATS];
 };
 
 static void take_point(const struct scaling *c, double us[WHATS])
@@ -439,9 +431,9 @@ static bool predict(const struct bench *b, const struct system *y, const struct 
                     struct err *e)
 {
     double from = now_us();
-    for (int i = 0; i < COUNTS_MOST * 2 * WHATS; i++) (&out->us[0][0][0])[i] = NAN;
+    for (int i = 0; i < COUNTS_MAX * 2 * WHATS; i++) (&out->us[0][0][0])[i] = NAN;
     if (!b->predicts) return true;
-    if (b->measures && y->A.nnz > PREDICT_MOST)
+    if (b->measures && y->A.nnz > PREDICT_MAX)
         return printf("# %s is not predicted, because that takes long; `predict` does it\n", y->name) > 0;
     struct scaling *c = mem_zero(1, sizeof *c, "the predictions", e);
     if (!c) return false;
@@ -781,7 +773,7 @@ static bool choose_large(const struct bench *b, struct device *d, char *out, siz
 
 static void print_members(const struct mat *M)
 {
-    struct split_member part[SPLIT_MOST];
+    struct split_member part[SPLIT_MAX];
     int n = mat_split(M, part);
     for (int k = 0; k < n; k++)
         printf("#   %-8s %11lld rows, %12lld inner entries%s, %10lld outer ones, halo %9lld, %6.1f GB\n",
@@ -882,7 +874,7 @@ static bool open_count(struct bench *b, int count, struct err *e)
 {
     char name[64];
     size_t at = (size_t)snprintf(name, sizeof name, b->gpu ? "cuda:0" : "emu");
-    if (b->n == COUNTS_MOST) return fail(e, E_USAGE, "more than %d counts", COUNTS_MOST);
+    if (b->n == COUNTS_MAX) return fail(e, E_USAGE, "more than %d counts", COUNTS_MAX);
     for (int k = 1; b->gpu && k < count; k++) at += (size_t)snprintf(name + at, sizeof name - at, "+%d", k);
     if (!b->gpu && count > 1) snprintf(name, sizeof name, "emu*%d", count);
     b->count[b->n] = count;
@@ -893,7 +885,7 @@ static bool open_count(struct bench *b, int count, struct err *e)
 /* One GPU comes first, whether it is listed or not, because the others are compared with it. */
 static bool open_devices(struct bench *b, const char *counts, const char *profile, struct err *e)
 {
-    int most = b->gpu ? device_count(DEV_CUDA) : SPLIT_MOST;
+    int most = b->gpu ? device_count(DEV_CUDA) : SPLIT_MAX;
     char *end = (char *)counts;
     if (!open_count(b, 1, e)) return false;
     for (const char *at = counts; *at; at = *end ? end + 1 : end) {

@@ -35,7 +35,7 @@
 #include <unistd.h>
 
 enum { WIDTH = 200, HEIGHT = 60, ROUNDS = 7, STARTS = 200, KEYS = 300, MOVES = 15, SOLVES = 5, BYTES_A_NONZERO = 60 };
-enum { IDLE_S = 5, CALM_MS = 20, PATIENCE_MS = 3000, LOST_MOST = 3, MARK = '\a' };
+enum { IDLE_S = 5, CALM_MS = 20, PATIENCE_MS = 3000, LOST_MAX = 3, MARK = '\a' };
 
 static FILE *report;
 static atomic_llong taken; /* bytes that the terminal received */
@@ -151,7 +151,7 @@ static void bench_keys(const char *what, const char *const (*key)[2], int nkeys,
 {
     double ms[KEYS], cpu = drive_cpu_us(&driven);
     int n = 0, lost = 0;
-    for (int i = 0; i < times && lost < LOST_MOST; i++) {
+    for (int i = 0; i < times && lost < LOST_MAX; i++) {
         double took = key_ms(key[i % nkeys][0], key[i % nkeys][1]);
         if (took < 0) lost++;
         if (took >= 0) ms[n++] = took;

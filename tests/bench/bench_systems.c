@@ -1,7 +1,7 @@
 /* Whole solves of symmetric positive definite systems by cg, alone and with each preconditioner, and by a direct solver
    on the host: iterations, us per iteration, the set-up, the total from the options to the answer, and the total
    relative to that of cg alone. The least total of a few solves counts, because the first one also loads code. A
-   direct solve of more than FLOPS_MOST is planned, but not run.
+   direct solve of more than FLOPS_MAX is planned, but not run.
 
    Usage: bench_systems [on DEVICE] [FILE...]; without files, also ten real matrices of the folder that WARPSPY_MATRICES
    names. */
@@ -28,7 +28,7 @@
 
 enum { RUNS = 3 };
 static const double TOL = 1e-8, LONG_US = 2e6; /* a longer solve runs once */
-static const double FLOPS_MOST = 2e11;
+static const double FLOPS_MAX = 2e11;
 
 /* each line makes the system that it leaves as the current matrix */
 static const struct {
@@ -99,7 +99,7 @@ static void bench_direct(struct bench *b, const char *name)
     o.plan_only = true;
     bool ok = direct_solve(&answer, &b->s.current->csr, &o, &e);
     double start = steady_us();
-    if (ok && !(answer->plan.flops > FLOPS_MOST)) {
+    if (ok && !(answer->plan.flops > FLOPS_MAX)) {
         direct_answer_free(answer);
         o.plan_only = false;
         ok = direct_solve(&answer, &b->s.current->csr, &o, &e);

@@ -19,7 +19,7 @@ from scipy.optimize import least_squares
 
 WAITS = ["step", "l1", "l2", "first", "shared", "collective", "barrier", "arrival"]
 FIRST = WAITS.index("first")
-SLOTS, BLOCKS_MOST, SHARED_KB, REGISTERS = 64, 32, 227, 65536  # of a multiprocessor; a slot holds a warp
+SLOTS, BLOCKS_MAX, SHARED_KB, REGISTERS = 64, 32, 227, 65536  # of a multiprocessor; a slot holds a warp
 MACHINE_KEYS = ["sms", "read_gbs", "cache_gbs", "launch_us", "cache_mb", "gather_gps"]
 LAUNCH_KEYS = ["blocks", "threads", "shared", "registers", "steps", "lines", "l2_loads", "l2_stores", "l2_lines",
                "atomic_sectors", "hot", "footprint", "lost", "gathered"]
@@ -86,7 +86,7 @@ def resident(pairs):
         np.floor(SLOTS / warps),
         np.floor(SHARED_KB * 1024 / (pairs.shared + 1024)),
         np.floor(np.floor(REGISTERS / 4 / of_warp) * 4 / warps)])
-    return np.clip(fit, 1, BLOCKS_MOST)
+    return np.clip(fit, 1, BLOCKS_MAX)
 
 
 def p_norm(times, p):

@@ -29,8 +29,8 @@
 #include <unistd.h>
 
 /* After INTERRUPT_MS of processor time a line is interrupted as by Ctrl-C, again and again; it fails when the last of
-   TICKS_MOST interrupts did not end it, or after STUCK_S. */
-enum { INTERRUPT_MS = 100, TICKS_MOST = 600, STUCK_S = 900, ROOM = 8192 };
+   TICKS_MAX interrupts did not end it, or after STUCK_S. */
+enum { INTERRUPT_MS = 100, TICKS_MAX = 600, STUCK_S = 900, ROOM = 8192 };
 
 /* What the parent sees of a session, whatever ends it. */
 static struct shared {
@@ -46,7 +46,7 @@ static bool told; /* print each line before it runs */
 static void on_tick(int sig)
 {
     (void)sig;
-    if (++now->ticks > TICKS_MOST) abort();
+    if (++now->ticks > TICKS_MAX) abort();
     raise(SIGINT);
 }
 

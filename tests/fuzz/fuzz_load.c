@@ -18,7 +18,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-enum { ROWS_MOST = 1 << 20, WAYS = 3, VECTOR = 4 };
+enum { ROWS_MAX = 1 << 20, WAYS = 3, VECTOR = 4 };
 
 /* Leaks that LeakSanitizer ignores: clang's OpenMP leaks memory when the number of threads changes, and fontconfig
    keeps some for cairo. */
@@ -175,8 +175,8 @@ bool fuzz_load(const uint8_t *data, size_t n, char *how, size_t room)
     if (!text) return load_ways(path, streamed ? WAYS : 1, hash_of(data, n), NULL, how, room);
     slow_read((const char *)data, n, true, &slow);
     const struct slow_mtx *compared = has_sections(data, n) ? NULL : &slow;
-    bool ok = slow.rows > ROWS_MOST || load_ways(path, WAYS, hash_of(data, n), compared, how, room);
-    if (slow.rows <= ROWS_MOST) load_vectors(path);
+    bool ok = slow.rows > ROWS_MAX || load_ways(path, WAYS, hash_of(data, n), compared, how, room);
+    if (slow.rows <= ROWS_MAX) load_vectors(path);
     slow_free(&slow);
     return ok;
 }

@@ -9,10 +9,10 @@
 #include <cjson/cJSON.h>
 #include <math.h>
 
-enum { ROWS_MOST = 200 };
+enum { ROWS_MAX = 200 };
 
 static struct talk t;
-static cJSON *row[ROWS_MOST];
+static cJSON *row[ROWS_MAX];
 static int nrows;
 
 /* Run a line and keep the rows that it prints. */
@@ -21,7 +21,7 @@ static void advise(const char *line)
     talk_forget(&t);
     if (!talk_line(&t, line)) fail_msg("%s: %s", line, t.err);
     nrows = 0;
-    for (const char *at = t.out; *at && nrows < ROWS_MOST; at += strcspn(at, "\n") + 1)
+    for (const char *at = t.out; *at && nrows < ROWS_MAX; at += strcspn(at, "\n") + 1)
         if ((row[nrows] = cJSON_ParseWithLength(at, strcspn(at, "\n")))) nrows++;
 }
 

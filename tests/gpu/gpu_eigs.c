@@ -2,12 +2,12 @@
 #include "kits/eigs_kit.h"
 #include "machine/device.h"
 
-#include <cmocka.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <cmocka.h>
 
 static void known_spectra(void **state)
 {

@@ -12,11 +12,11 @@
 #include "machine/mat.h"
 #include "matrix/gen.h"
 
-#include <cmocka.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+#include <cmocka.h>
 
 /* SHAPE_SLOTS, FILE_SLOTS: the maximum numbers of slots on the GPU. FILE_NNZ: larger files are skipped. EMU_SLOTS: the
    maximum number of slots on the emulator, which takes seconds for so many slots. */

@@ -13,11 +13,11 @@
 #include "solvers/solve.h"
 #include "solvers/solver.h"
 
-#include <cmocka.h>
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <cmocka.h>
 
 enum { SLOTS = 20000 };
 

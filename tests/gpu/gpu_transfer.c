@@ -48,21 +48,21 @@ static void pieces_arrive_right(void **state)
    each copy is counted. */
 static void arrays_arrive_right(void **state)
 {
-    enum { MOST = 3 * STAGING_CHUNK + 1 };
+    enum { MAX = 3 * STAGING_CHUNK + 1 };
     struct err e = {0};
     struct device *d = device_open("cuda:0", &e);
-    char *from = malloc(MOST), *back = malloc(MOST);
-    void *there = d ? d->ops->alloc(d, MOST, "an array", &e) : NULL;
+    char *from = malloc(MAX), *back = malloc(MAX);
+    void *there = d ? d->ops->alloc(d, MAX, "an array", &e) : NULL;
     (void)state;
     assert_true(from && back && there);
-    for (int64_t i = 0; i < MOST; i++) from[i] = (char)(i * 2654435761U >> 24);
+    for (int64_t i = 0; i < MAX; i++) from[i] = (char)(i * 2654435761U >> 24);
     for (int locked = 0; locked < 2; locked++)
         for (int chunks = 0; chunks <= 3; chunks++)
             for (int64_t bytes = chunks * (int64_t)STAGING_CHUNK + 1, last = bytes - 3; bytes > last && bytes > 0;
                  bytes--) {
                 struct copied put = d->put, got = d->got;
                 transfer_page_locked(locked);
-                memset(back, 0, MOST);
+                memset(back, 0, MAX);
                 if (!d->ops->put(d, there, from, bytes, &e) || !d->ops->get(d, back, there, bytes, &e))
                     fail_msg("%s", e.text);
                 assert_memory_equal(back, from, (size_t)bytes);

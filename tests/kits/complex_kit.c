@@ -14,12 +14,12 @@
 #include "solvers/solver.h"
 #include "talk.h"
 
-#include <cmocka.h>
 #include <complex.h>
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <cmocka.h>
 
 /* A tridiagonal matrix with a dominant diagonal. If `hermitian`, it is positive definite. */
 static struct csr tridiagonal(bool hermitian)
@@ -105,10 +105,10 @@ static double element(int i, int j, bool symmetric, bool full)
 /* A; or, if c is not 0, c D A D^H. */
 static struct csr stencil(bool symmetric, bool full, double complex c)
 {
-    enum { MOST = COMPLEX_ROWS * COMPLEX_ROWS };
+    enum { MAX = COMPLEX_ROWS * COMPLEX_ROWS };
     struct csr A;
-    int row[MOST], col[MOST], n = 0;
-    double re[MOST], im[MOST];
+    int row[MAX], col[MAX], n = 0;
+    double re[MAX], im[MAX];
     for (int i = 0; i < COMPLEX_ROWS; i++)
         for (int j = 0; j < COMPLEX_ROWS; j++) {
             double complex a = element(i, j, symmetric, full);

@@ -607,12 +607,12 @@ static bool time_of_rows(const struct trial *with, int64_t rows, double blocks, 
 static bool more_blocks(const struct trial *with, const struct machine *g, struct device *gpu, struct trial_us *out,
                         struct err *e)
 {
-    enum { MOST = 8 };
+    enum { MAX = 8 };
     const struct work *w = workload_busiest(&with->k->work);
     double layers = (double)w->blocks / g->sms, rows = (double)(by_columns(with) ? with->A.cols : with->A.rows);
     double l2 = 0.8e6 * g->is.l2_mb / g->is.l2_copies, nnz_of[2];
     struct trial_us of[2];
-    int64_t n = (int64_t)fmin(MOST, fmin(model_resident(g, w), l2 / (with->k->work.footprint / layers)) / 2);
+    int64_t n = (int64_t)fmin(MAX, fmin(model_resident(g, w), l2 / (with->k->work.footprint / layers)) / 2);
     if (with->kernel->shares) return fail(e, E_UNSUPPORTED, "the number of warps does not depend on that of rows");
     if (layers > model_resident(g, w))
         return fail(e, E_UNSUPPORTED,

@@ -6,10 +6,10 @@
 #include "formats/measures.h"
 #include "matrix/csr.h"
 
-#include <cmocka.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <string.h>
+#include <cmocka.h>
 
 static double as_stored(double v, enum type real)
 {

@@ -11,11 +11,11 @@
 struct session;
 struct solve;
 
-#include <cmocka.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+#include <cmocka.h>
 
 /* If `fixed`, make successive calls of now_us return 0, 100 us, 200 us and so on; if not, make now_us return the real
    time again. */

@@ -21,7 +21,6 @@
 #include "matrix/random.h"
 #include "shapes.h"
 
-#include <cmocka.h>
 #include <dirent.h>
 #include <math.h>
 #include <setjmp.h>
@@ -29,6 +28,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <cmocka.h>
 
 /* Parameters in addition to each format's defaults: some divide the warp evenly, some do not, and some are larger than
    the warp. */
@@ -233,16 +233,16 @@ static const struct banded {
 
 static struct csr banded_csr(const struct banded *b, bool complex_values)
 {
-    enum { MOST = 8400 };
-    static int row[MOST], col[MOST];
-    static double val[MOST], imag[MOST];
+    enum { MAX = 8400 };
+    static int row[MAX], col[MAX];
+    static double val[MAX], imag[MAX];
     struct err e = {0};
     struct csr A;
     int n = 0;
     for (int p = 0; p < COUNT(b->part); p++)
         for (int64_t i = b->part[p].first; i < b->part[p].last; i++)
             for (int64_t off = b->part[p].from; off <= b->part[p].to; off++) {
-                assert_true(n < MOST);
+                assert_true(n < MAX);
                 row[n] = (int)i;
                 col[n] = (int)(i + off);
                 val[n] = ((row[n] + col[n]) % 127 - 63.5) / 4;
@@ -305,8 +305,8 @@ void check_races(struct device *d, int64_t slots)
 
 /* ---- what nvcc made of the functions ---- */
 
-enum { KERNELS_MOST = 256 };
-static bool launched[KERNELS_MOST][KERNEL_FUNCTIONS];
+enum { KERNELS_MAX = 256 };
+static bool launched[KERNELS_MAX][KERNEL_FUNCTIONS];
 
 /* The functions that k launches are in the table and in k's entry, which states their threads. */
 static void hold_to_table(struct subject *s, const struct kernel *k)

@@ -16,7 +16,7 @@ import scipy.sparse as sp
 from scipy.sparse import csgraph
 
 FOLDER = os.environ["WARPSPY_MATRICES"]
-MOST = 100000  # nonzeros; `check` runs all its lines up to this size
+MAX = 100000  # nonzeros; `check` runs all its lines up to this size
 DENSE = 600    # rows; numpy's dense methods are used up to this size
 
 warnings.filterwarnings("ignore")
@@ -158,7 +158,7 @@ def facts(A):
 
 def main():
     with open(f"{FOLDER}/INDEX.tsv", encoding="utf-8") as index:
-        names = [row["name"] for row in csv.DictReader(index, delimiter="\t") if int(row["nnz_expanded"]) <= MOST]
+        names = [row["name"] for row in csv.DictReader(index, delimiter="\t") if int(row["nnz_expanded"]) <= MAX]
     found = {}
     for name in names:
         try:

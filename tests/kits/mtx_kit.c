@@ -9,13 +9,13 @@
 
 #include <archive.h>
 #include <archive_entry.h>
-#include <cmocka.h>
 #include <dirent.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+#include <cmocka.h>
 
 static char dir[64];
 

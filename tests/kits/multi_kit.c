@@ -15,13 +15,13 @@
 #include "shapes.h"
 #include "solvers/solve.h"
 
-#include <cmocka.h>
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <cmocka.h>
 
 /* ---- products ---- */
 

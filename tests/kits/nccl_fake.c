@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-enum { MOST = 2 * MEMBERS_MOST * MEMBERS_MOST, FAILED = 3 };
+enum { MAX = 2 * MEMBERS_MAX * MEMBERS_MAX, FAILED = 3 };
 
 /* A member's end of the connections. */
 struct end {
@@ -11,7 +11,7 @@ struct end {
 };
 
 static struct {
-    struct end end[MEMBERS_MOST];
+    struct end end[MEMBERS_MAX];
     int members, groups;
     bool in_group;
     const char *fails;
@@ -22,7 +22,7 @@ static struct {
         void *to;
         size_t bytes;
         int own, peer;
-    } half[MOST];
+    } half[MAX];
 } fake;
 
 static int result_of(const char *call, bool good)
@@ -32,7 +32,7 @@ static int result_of(const char *call, bool good)
 
 static int init_all(void **comm, int n, const int *gpu)
 {
-    int result = result_of("ncclCommInitAll", n <= MEMBERS_MOST);
+    int result = result_of("ncclCommInitAll", n <= MEMBERS_MAX);
     if (result) return result;
     fake.members = n;
     for (int k = 0; k < n; k++) {
@@ -59,7 +59,7 @@ static int group_start(void)
 static int add(struct half h, const struct end *own, int type)
 {
     bool good =
-        fake.in_group && own->open && fake.n < MOST && type == 0 && h.bytes > 0 && h.peer >= 0 && h.peer < fake.members;
+        fake.in_group && own->open && fake.n < MAX && type == 0 && h.bytes > 0 && h.peer >= 0 && h.peer < fake.members;
     h.own = own->rank;
     if (good) fake.half[fake.n++] = h;
     return result_of(h.sends ? "ncclSend" : "ncclRecv", good);
@@ -128,7 +128,7 @@ int nccl_fake_groups(void)
 int nccl_fake_open(void)
 {
     int n = 0;
-    for (int k = 0; k < MEMBERS_MOST; k++) n += fake.end[k].open;
+    for (int k = 0; k < MEMBERS_MAX; k++) n += fake.end[k].open;
     return n;
 }
 

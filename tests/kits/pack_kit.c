@@ -10,12 +10,12 @@
 #include "shapes.h"
 #include "sym_kit.h"
 
-#include <cmocka.h>
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+#include <cmocka.h>
 
 /* Parameters in addition to each format's defaults. */
 static const struct {

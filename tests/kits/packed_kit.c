@@ -13,12 +13,12 @@
 #include "matrix/reference.h"
 #include "pack_kit.h"
 
-#include <cmocka.h>
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+#include <cmocka.h>
 
 enum { ROWS = 100, SPAN = 70000 };
 

@@ -17,7 +17,7 @@
 #include "solvers/solver.h"
 #include "solvers/triangles.h"
 
-enum { DENSE_MOST = 120 }; /* rows of the largest matrix that is also stored as dense */
+enum { DENSE_MAX = 120 }; /* rows of the largest matrix that is also stored as dense */
 
 /* ---- applying the preconditioner of a solve that has begun ---- */
 
@@ -78,14 +78,14 @@ void bed_take(struct bed *bed, struct csr *A)
 
 /* ---- dense n x n matrices, stored row by row ---- */
 
-typedef double dense[DENSE_MOST * DENSE_MOST];
+typedef double dense[DENSE_MAX * DENSE_MAX];
 static dense A_, M_, L_, U_;
-static bool there[DENSE_MOST * DENSE_MOST];
+static bool there[DENSE_MAX * DENSE_MAX];
 
 static int spread(const struct csr *A)
 {
     int n = (int)A->rows;
-    assert_true(n <= DENSE_MOST);
+    assert_true(n <= DENSE_MAX);
     memset(there, 0, sizeof there);
     memset(A_, 0, sizeof A_);
     for (int i = 0; i < n; i++)
@@ -194,7 +194,7 @@ void check_applied(struct bed *bed, const char *precond, int64_t block, const ch
     struct err e = {0};
     if (!bed_begin(bed, precond, block, device, real, &e)) fail_msg("%s: %s", precond, e.text);
     struct solve *v = bed->s.solve;
-    double *r = random_vector(v->n), z[DENSE_MOST], expected[DENSE_MOST], size = 0;
+    double *r = random_vector(v->n), z[DENSE_MAX], expected[DENSE_MAX], size = 0;
     int n = spread(&bed->s.current->csr);
     define(precond, n, block);
     solve_dense(n, M_, r, expected);
@@ -279,7 +279,7 @@ static void check_triangles(struct bed *bed, const struct precond *pre, const st
                             const char *device, enum type real)
 {
     const double eps = real == T_F32 ? 1e-5 : 1e-13;
-    bool many = t->sweeps == SWEEPS_MOST;
+    bool many = t->sweeps == SWEEPS_MAX;
     bed_triangles = *t;
     double *z = applied(bed, pre->name, device, real);
     if (many) bed_triangles = (struct triangle_settings){0};
@@ -315,8 +315,8 @@ void check_preconds_triangles(const char *device, enum type real)
             if (!preconds[k]->triangles || (i == COUNT(some) - 1 && !strcmp(preconds[k]->name, "ic0"))) continue;
             for (enum triangle_way way = TRIANGLES_AUTO; way <= TRIANGLES_SYNC_FREE; way++)
                 check_triangles(&bed, preconds[k], &(struct triangle_settings){.way = way}, device, real);
-            for (int64_t n = 1; n <= SWEEPS_MOST; n = n < 3 ? n + 1 : n < 9 ? 9 : n < SWEEPS_MOST ? SWEEPS_MOST : n + 1)
-                if (n < SWEEPS_MOST || i < 1)
+            for (int64_t n = 1; n <= SWEEPS_MAX; n = n < 3 ? n + 1 : n < 9 ? 9 : n < SWEEPS_MAX ? SWEEPS_MAX : n + 1)
+                if (n < SWEEPS_MAX || i < 1)
                     check_triangles(&bed, preconds[k],
                                     &(struct triangle_settings){.way = TRIANGLES_SWEEPS, .sweeps = n}, device, real);
             check_triangles(&bed, preconds[k], &(struct triangle_settings){.order = ordering_find("colours")}, device,

@@ -5,9 +5,9 @@
 #include "matrix/csr.h"
 #include "matrix/random.h"
 
-#include <cmocka.h>
 #include <setjmp.h>
 #include <stdarg.h>
+#include <cmocka.h>
 
 const struct shape shapes[] = {
     {.name = "0 x 0", .long_row = -1},

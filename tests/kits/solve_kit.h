@@ -15,12 +15,12 @@
 
 struct solve_options;
 
-#include <cmocka.h>
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+#include <cmocka.h>
 
 /* A matrix: dense values row by row (0 = no entry), or a generator with its parameters. */
 struct problem {

@@ -8,7 +8,6 @@
 #include "matrix/csr.h"
 #include "shapes.h"
 
-#include <cmocka.h>
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -16,8 +15,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <cmocka.h>
 
-static const int vectors[] = {1, 3, 8, 33, SPMM_VECTORS_MOST};
+static const int vectors[] = {1, 3, 8, 33, SPMM_VECTORS_MAX};
 
 static void check_sums(const struct csr *A, int n, enum type real, const double *y, const char *what)
 {

@@ -4,9 +4,9 @@
 #include "formats/format.h"
 #include "matrix/csr.h"
 
-#include <cmocka.h>
 #include <setjmp.h>
 #include <stdarg.h>
+#include <cmocka.h>
 
 struct csr thesis4(void)
 {

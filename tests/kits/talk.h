@@ -11,11 +11,11 @@
 #include "report/output.h"
 #include "session/session.h"
 
-#include <cmocka.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+#include <cmocka.h>
 
 struct talk {
     struct session s;

@@ -9,12 +9,12 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include <cmocka.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <cmocka.h>
 
 /* A test, or one test for each of `count` rows of a table. A row begins with its test's name, and `*state` is the row;
    a test with data but without a table (size 0) finds them in `*state`. */

@@ -11,9 +11,9 @@
 struct transfer_kit {
     int64_t pins, streams; /* live allocations and streams */
     int64_t copies, waits, bytes;
-    int64_t used[STREAMS_MOST]; /* copies in each stream, in the order in which the streams were opened */
-    int64_t fail_in;            /* the nth call from now fails; 0: no call fails */
-    int64_t corrupt_in;         /* the nth copy from now changes a byte */
+    int64_t used[STREAMS_MAX]; /* copies in each stream, in the order in which the streams were opened */
+    int64_t fail_in;           /* the nth call from now fails; 0: no call fails */
+    int64_t corrupt_in;        /* the nth copy from now changes a byte */
 };
 extern struct transfer_kit transfer_kit;
 extern const struct transfer_ops host_transfer;

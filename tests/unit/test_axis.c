@@ -30,7 +30,7 @@ static const struct {
 TEST(ticks_are_round_numbers)
 {
     for (int i = 0; i < COUNT(cases); i++) {
-        double tick[TICKS_MOST];
+        double tick[TICKS_MAX];
         int n = ruler_ticks(&cases[i].ruler, cases[i].most, tick);
         if (n != cases[i].n) fail_msg("case %d: %d ticks, the last at %g", i, n, tick[n - 1]);
         for (int k = 0; k < n; k++)

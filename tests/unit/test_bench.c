@@ -162,16 +162,16 @@ TEST(the_host_gets_long_arrays_when_it_needs_them)
 /* The default kernel of csr comes first, then that of each format, then the other kernels. */
 TEST(likely_kernels_come_first)
 {
-    enum { MOST = 200 };
+    enum { MAX = 200 };
     struct talk t;
     struct err e = {0};
-    struct entrant list[MOST];
+    struct entrant list[MAX];
     int n = 0, dia = 0, coo = 0, dense = 0;
     talk_open(&t, OUT_TEXT);
     assert_true(talk_line(&t, "gen poisson2d 100 as A"));
     const struct device *d = device_open("cpu", &e);
     const struct csr *A = &t.s.current->csr;
-    for (int i = 0; kernels[i] && n < MOST; i++)
+    for (int i = 0; kernels[i] && n < MAX; i++)
         if (kernel_runs_on(kernels[i], d)) list[n++] = (struct entrant){.kernel = kernels[i], .real = T_F64};
     bench_order(list, n, A, d, NULL);
     assert_string_equal(list[0].kernel->name, "csr-openmp");

@@ -16,7 +16,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { BOXES = 4, TERMS = 4, MATRICES_MOST = 100, HOLD_OUT = 3 };
+enum { BOXES = 4, TERMS = 4, MATRICES_MAX = 100, HOLD_OUT = 3 };
 
 /* Times of cuSPARSE 12.6.3 on an NVIDIA H200 in fp64, in us, in the order of black_boxes; 0: not measured. */
 static const struct measured {
@@ -113,8 +113,8 @@ static bool is_held_out(const struct measured *m)
 /* The equations of a least-squares problem: the terms of the time and 1, relative to the measured time. */
 struct equations {
     int n, unknowns;
-    double row[MATRICES_MOST][TERMS + 1];
-    bool held_out[MATRICES_MOST];
+    double row[MATRICES_MAX][TERMS + 1];
+    bool held_out[MATRICES_MAX];
 };
 
 static struct equations equations_of(int box)

@@ -24,7 +24,7 @@ static struct facts *fresh(void)
 
 /* ---- the table of scipy ---- */
 
-enum { KEYS_MOST = 80, LINE_MOST = 4096 };
+enum { KEYS_MAX = 80, LINE_MAX = 4096 };
 
 /* The card's line with this key, or NULL. */
 static const struct card_line *line_of(const char *key)
@@ -66,7 +66,7 @@ static int compare_key(const struct card *c, const char *name, const char *key, 
 static int fields_of(char *line, char **field)
 {
     int n = 0;
-    for (char *p = strtok(line, "\t\n"); p && n < KEYS_MOST; p = strtok(NULL, "\t\n")) field[n++] = p;
+    for (char *p = strtok(line, "\t\n"); p && n < KEYS_MAX; p = strtok(NULL, "\t\n")) field[n++] = p;
     return n;
 }
 
@@ -100,8 +100,8 @@ static int compare_row(const char *folder, char *const *key, char *const *field,
 
 TEST(test_table)
 {
-    static char head[LINE_MOST], line[LINE_MOST];
-    char *key[KEYS_MOST], *field[KEYS_MOST];
+    static char head[LINE_MAX], line[LINE_MAX];
+    char *key[KEYS_MAX], *field[KEYS_MAX];
     int matrices = 0, wrong = 0;
     const char *folder = collection_folder("the card beside scipy's numbers");
     if (!folder) skip();

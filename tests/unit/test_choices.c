@@ -17,7 +17,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { CALLS_MOST = 200, NEVER = -1 };
+enum { CALLS_MAX = 200, NEVER = -1 };
 
 static struct scene {
     struct talk t;
@@ -27,8 +27,8 @@ static struct scene {
     struct spmv_request w;
     int calls, refused_call, stopped_call; /* counted from 0; NEVER */
     enum code stop_code;
-    const struct kernel *called[CALLS_MOST];
-    double us[CALLS_MOST]; /* the times that are "measured" */
+    const struct kernel *called[CALLS_MAX];
+    double us[CALLS_MAX]; /* the times that are "measured" */
 } scene;
 
 static void open_scene(int64_t products)
@@ -38,7 +38,7 @@ static void open_scene(int64_t products)
     struct machine g;
     memset(z, 0, sizeof *z);
     z->refused_call = z->stopped_call = NEVER;
-    for (int i = 0; i < CALLS_MOST; i++) z->us[i] = 1000;
+    for (int i = 0; i < CALLS_MAX; i++) z->us[i] = 1000;
     talk_open(&z->t, OUT_TEXT);
     assert_true(fake_open(&z->gpu, "fake-gpu", "emu", 1 << 26, &e));
     z->gpu.dev.kind = DEV_CUDA;

@@ -20,7 +20,7 @@
 #include <math.h>
 #include <omp.h>
 
-enum { ITERATIONS = 9, CYCLE = 4, LONG_CYCLE = 11, MOST_TICKS = 5000 };
+enum { ITERATIONS = 9, CYCLE = 4, LONG_CYCLE = 11, MAX_TICKS = 5000 };
 
 /* on_threads has more than THREADS_FROM rows. */
 static const struct problem on_cpu = {.generator = "poisson2d", .p = {70, 61}},
@@ -112,7 +112,7 @@ static int step_with_cuts(struct solve *v)
     int64_t before = v->iterations;
     double *was = mem_new(v->n, sizeof *was, "x", NULL), *is = mem_new(v->n, sizeof *is, "x", NULL);
     copy_x(v, was);
-    for (int ticks = 0; ticks < MOST_TICKS; ticks++) {
+    for (int ticks = 0; ticks < MAX_TICKS; ticks++) {
         int left = ticks;
         struct watch w = {few_ticks, &left};
         loop_enter(&w);
@@ -271,7 +271,7 @@ static int fetch_with_cuts(struct solve *v)
 {
     bool done = false;
     int ticks = 0;
-    for (; !done && ticks < MOST_TICKS; ticks++) {
+    for (; !done && ticks < MAX_TICKS; ticks++) {
         struct err e = {0};
         int left = ticks;
         struct watch w = {few_ticks, &left};
@@ -329,7 +329,7 @@ TEST(the_residual_of_a_stopped_solve_can_be_cut)
     for (int cut = 0; cut < 2; cut++) {
         struct run r = {0};
         struct err e = {0};
-        int left = cut ? 2 : MOST_TICKS;
+        int left = cut ? 2 : MAX_TICKS;
         struct watch w = {few_ticks, &left};
         begin(&r, &large, "cpu", solver_find("cg"), NULL, PLAIN);
         one_step(r.v);

@@ -25,7 +25,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { FILE_BYTES_MOST = 60000 };
+enum { FILE_BYTES_MAX = 60000 };
 
 static bool is_symmetric(const struct csr *A)
 {
@@ -144,7 +144,7 @@ TEST(every_method_on_real_matrices)
         struct csr A = {0};
         struct stat info;
         snprintf(path, sizeof path, "%s/%s", folder, entry->d_name);
-        if (!strstr(path, ".mtx") || stat(path, &info) || info.st_size > FILE_BYTES_MOST) continue;
+        if (!strstr(path, ".mtx") || stat(path, &info) || info.st_size > FILE_BYTES_MAX) continue;
         if (load(path, &A)) compared += solve_all(entry->d_name, &A), n++;
         csr_free(&A);
     }

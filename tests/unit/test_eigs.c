@@ -29,7 +29,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { FILE_BYTES_MOST = 9000, ROWS_MOST = 300, GRID = 30, TRIES = 24 };
+enum { FILE_BYTES_MAX = 9000, ROWS_MAX = 300, GRID = 30, TRIES = 24 };
 
 TEST(known_spectra)
 {
@@ -264,13 +264,13 @@ TEST(pairs_that_may_not_be_nearest_are_open)
 /* A star has the eigenvalue 0 n - 2 times, and no diagonal: L D L' without row exchanges is not accurate beside 0. */
 static void load_star(struct talk *t, int n)
 {
-    enum { MOST = 80 };
+    enum { MAX = 80 };
     struct csr A = {0};
     struct err e = {0};
     struct load_info info = {.file = "case"};
-    int row[2 * MOST], col[2 * MOST];
-    double val[2 * MOST];
-    assert_true(n <= MOST);
+    int row[2 * MAX], col[2 * MAX];
+    double val[2 * MAX];
+    assert_true(n <= MAX);
     for (int i = 1; i < n; i++) {
         row[2 * i - 2] = col[2 * i - 1] = 0;
         row[2 * i - 1] = col[2 * i - 2] = i;
@@ -329,7 +329,7 @@ static bool load(const char *path, struct csr *A)
 {
     struct load_info info = {0};
     struct err e = {0};
-    return file_load(path, NULL, NULL, A, &info, &e) && A->rows && A->rows <= ROWS_MOST && A->rows == A->cols &&
+    return file_load(path, NULL, NULL, A, &info, &e) && A->rows && A->rows <= ROWS_MAX && A->rows == A->cols &&
            !A->imag;
 }
 
@@ -389,7 +389,7 @@ TEST(real_matrices_against_lapack)
         struct stat info;
         double *spectrum = NULL;
         snprintf(path, sizeof path, "%s/%s", folder, entry->d_name);
-        if (!strstr(path, ".mtx") || stat(path, &info) || info.st_size > FILE_BYTES_MOST) continue;
+        if (!strstr(path, ".mtx") || stat(path, &info) || info.st_size > FILE_BYTES_MAX) continue;
         if (load(path, &A) && spectrum_of(&A, &spectrum)) {
             open += compare(entry->d_name, &A, spectrum);
             n++;

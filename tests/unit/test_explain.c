@@ -44,7 +44,7 @@ static void make(int i, struct trial *t, const struct machine *g)
 /* What explain claims for the cause; a small cause has no claim. */
 static struct finding claim_of(const char *cause, const struct trial *t)
 {
-    struct finding f[FINDINGS_MOST];
+    struct finding f[FINDINGS_MAX];
     int n = findings_of(t->k, &t->A, f);
     for (int i = 0; i < n; i++)
         if (!strcmp(f[i].cause, cause)) return f[i];

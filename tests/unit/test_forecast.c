@@ -6,7 +6,7 @@
 
 #include <math.h>
 
-enum { MOST = 400 };
+enum { MAX = 400 };
 static const double TOL = 1e-8;
 
 static void assert_known(const struct forecast *f, double low, double high)
@@ -25,14 +25,14 @@ static void assert_unknown(const struct forecast *f, int64_t k)
 
 static void geometric(double *residual, double factor)
 {
-    for (int i = 0; i <= MOST; i++) residual[i] = pow(factor, i);
+    for (int i = 0; i <= MAX; i++) residual[i] = pow(factor, i);
 }
 
 /* 27 iterations halve the residual to 1e-8. 20 of them: at twice the rate, 3.3 more; at most 2.5 times the
    20 (2^(6.58 / 10) - 1) = 11.5 more that a power of the iterations needs. */
 TEST(a_steady_fall_gives_an_interval)
 {
-    double residual[MOST + 1];
+    double residual[MAX + 1];
     geometric(residual, 0.5);
     struct forecast f = forecast_of(residual, 20, TOL, NAN);
     assert_known(&f, 23, 49);
@@ -47,7 +47,7 @@ TEST(a_steady_fall_gives_an_interval)
 /* At the beginning, a fall may be the first part of any curve. */
 TEST(a_short_history_is_not_known)
 {
-    double residual[MOST + 1];
+    double residual[MAX + 1];
     geometric(residual, 0.9);
     for (int64_t k = 0; k <= 60; k++) {
         struct forecast f = forecast_of(residual, k, TOL, NAN);
@@ -61,9 +61,9 @@ TEST(a_short_history_is_not_known)
 /* A residual that falls as i^-4 needs 100 iterations: the interval contains them as soon as there is one. */
 TEST(a_power_of_the_iterations_is_contained)
 {
-    double residual[MOST + 1] = {1};
+    double residual[MAX + 1] = {1};
     int known = 0;
-    for (int i = 1; i <= MOST; i++) residual[i] = pow(i, -4);
+    for (int i = 1; i <= MAX; i++) residual[i] = pow(i, -4);
     for (int64_t k = 8; k < 100; k++) {
         struct forecast f = forecast_of(residual, k, TOL, NAN);
         if (!forecast_is_known(&f)) continue;
@@ -75,25 +75,25 @@ TEST(a_power_of_the_iterations_is_contained)
 
 TEST(a_stall_is_not_known)
 {
-    double residual[MOST + 1];
-    for (int i = 0; i <= MOST; i++) residual[i] = pow(0.5, i < 20 ? i : 20);
+    double residual[MAX + 1];
+    for (int i = 0; i <= MAX; i++) residual[i] = pow(0.5, i < 20 ? i : 20);
     struct forecast f = forecast_of(residual, 25, TOL, NAN);
     assert_unknown(&f, 25);
     f = forecast_of(residual, 40, TOL, NAN);
     assert_unknown(&f, 40);
     assert_true(isinf(f.iterations));
-    for (int i = 0; i <= MOST; i++) residual[i] = i % 2 ? 1 : 2;
-    f = forecast_of(residual, MOST, TOL, NAN);
-    assert_unknown(&f, MOST);
-    for (int i = 0; i <= MOST; i++) residual[i] = pow(1.1, i);
-    f = forecast_of(residual, MOST, TOL, NAN);
-    assert_unknown(&f, MOST);
+    for (int i = 0; i <= MAX; i++) residual[i] = i % 2 ? 1 : 2;
+    f = forecast_of(residual, MAX, TOL, NAN);
+    assert_unknown(&f, MAX);
+    for (int i = 0; i <= MAX; i++) residual[i] = pow(1.1, i);
+    f = forecast_of(residual, MAX, TOL, NAN);
+    assert_unknown(&f, MAX);
 }
 
 /* tol 0 is never reached, and no iterations show nothing. */
 TEST(nothing_is_shown_without_a_limit)
 {
-    double residual[MOST + 1];
+    double residual[MAX + 1];
     geometric(residual, 0.5);
     struct forecast f = forecast_of(residual, 20, 0, NAN);
     assert_unknown(&f, 20);

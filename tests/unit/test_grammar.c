@@ -154,16 +154,16 @@ TEST(commands_are_abbreviated)
 
 /* ---- completion ---- */
 
-enum { OFFERS_MOST = 400 };
+enum { OFFERS_MAX = 400 };
 struct offers {
-    char word[OFFERS_MOST][64];
+    char word[OFFERS_MAX][64];
     int n;
 };
 
 static void note(void *user, const char *word)
 {
     struct offers *all = user;
-    assert_true(all->n < OFFERS_MOST);
+    assert_true(all->n < OFFERS_MAX);
     snprintf(all->word[all->n++], sizeof *all->word, "%s", word);
 }
 

@@ -73,7 +73,7 @@ TEST(each_change_can_be_undone)
 }
 
 /* Commands at random, between them `undo`, so that new changes follow undone ones. A stack of states is the model: a
-   change pushes the state before it, `undo` pops one, and the oldest of more than UNDO_MOST states is forgotten. */
+   change pushes the state before it, `undo` pops one, and the oldest of more than UNDO_MAX states is forgotten. */
 TEST(changes_after_undo_can_be_undone)
 {
     static const char *const changes[] = {
@@ -113,7 +113,7 @@ TEST(changes_after_undo_can_be_undone)
                 assert_int_equal(ok, n > 0);
                 assert_string_equal(state_of(&t.s), n > 0 ? kept[--n] : before);
             } else if (strcmp(state_of(&t.s), before) != 0) {
-                if (n == UNDO_MOST) memmove(kept, kept + 1, --n * sizeof *kept);
+                if (n == UNDO_MAX) memmove(kept, kept + 1, --n * sizeof *kept);
                 strcpy(kept[n++], before);
             }
         }
@@ -180,8 +180,8 @@ TEST(the_number_of_levels_is_limited)
 {
     struct talk t;
     talk_open(&t, OUT_TEXT);
-    for (int i = 0; i < UNDO_MOST + 5; i++) assert_true(talk_line(&t, "gen poisson2d 3; drop poisson2d"));
-    for (int i = 0; i < UNDO_MOST; i++) talk_says(&t, "undo", i % 2 ? "was removed" : "is back");
+    for (int i = 0; i < UNDO_MAX + 5; i++) assert_true(talk_line(&t, "gen poisson2d 3; drop poisson2d"));
+    for (int i = 0; i < UNDO_MAX; i++) talk_says(&t, "undo", i % 2 ? "was removed" : "is back");
     talk_refuses(&t, "undo", "there is nothing to undo");
     talk_close(&t);
 }

@@ -18,7 +18,7 @@
 #include <math.h>
 #include <unistd.h>
 
-enum { MOST = 1 }; /* rows and nonzeros of a small matrix */
+enum { MAX = 1 }; /* rows and nonzeros of a small matrix */
 
 static bool same_matrix(const struct csr *A, const struct csr *B)
 {
@@ -34,7 +34,7 @@ static struct csr enlarged(const struct csr *A)
 {
     struct csr B;
     struct err e = {0};
-    csr_set_most_small(MOST);
+    csr_set_most_small(MAX);
     if (!csr_new_any(&B, A->rows, A->cols, A->nnz, A->imag != NULL, &e)) fail_msg("%s", e.text);
     csr_set_most_small(0);
     for (int64_t i = 0; i <= A->rows; i++) csr_set_start(&B, i, csr_start(A, i));
@@ -80,10 +80,10 @@ TEST(copies_and_checks)
     for (int i = 0; shapes[i].name; i++) {
         struct csr A = shape_csr(&shapes[i], 1), B = enlarged(&A), C;
         struct err e = {0};
-        bool large = A.rows > MOST || A.nnz > MOST;
+        bool large = A.rows > MAX || A.nnz > MAX;
         assert_true(csr_is_large(&B) == large && same_matrix(&A, &B) && csr_check(&B, &e));
         assert_true(csr_equal(&A, &B) == !large && csr_equal(&B, &B));
-        csr_set_most_small(MOST);
+        csr_set_most_small(MAX);
         assert_true(csr_copy(&C, &B, &e) && csr_equal(&B, &C));
         csr_free(&C);
         if (large) assert_false(csr_transpose(&C, &B, &e)); /* and does not touch it */
@@ -104,7 +104,7 @@ TEST(every_generator)
         struct err e = {0};
         for (int k = 0; generators[i]->params[k].name; k++) p[k] = generators[i]->params[k].default_value;
         if (!generators[i]->make(p, 7, NULL, &A, &e)) fail_msg("%s: %s", generators[i]->name, e.text);
-        csr_set_most_small(MOST);
+        csr_set_most_small(MAX);
         if (generators[i]->make(p, 7, NULL, &B, &e)) {
             if (!csr_is_large(&B) || !same_matrix(&A, &B)) fail_msg("%s differs", generators[i]->name);
             csr_free(&B);
@@ -130,7 +130,7 @@ TEST(every_format)
             struct stored S;
             struct err e = {0};
             bool large = csr_is_large(&B);
-            if (large) csr_set_most_small(MOST);
+            if (large) csr_set_most_small(MAX);
             enum type real = i % 2 ? T_F32 : T_F64;
             bool ok = format_pack(&B, formats[k], NULL, real, true, &S, &e);
             csr_set_most_small(0);
@@ -185,7 +185,7 @@ static const char *const matrices[] = {
 
 static void open_large(struct talk *t, enum out_mode mode)
 {
-    csr_set_most_small(MOST);
+    csr_set_most_small(MAX);
     talk_open(t, mode);
 }
 
@@ -247,7 +247,7 @@ TEST(every_command)
     for (int i = 0; i < n; i++) {
         struct talk t;
         if (!strcmp(all[i].command, "lesson") || !strcmp(all[i].command, "ceilings")) continue; /* they take long */
-        csr_set_most_small(MOST);
+        csr_set_most_small(MAX);
         talk_open_screen(&t);
         if (!talk_line(&t, make)) fail_msg("%s: %s", make, t.err);
         if (talk_line(&t, all[i].before)) {
@@ -288,7 +288,7 @@ TEST(every_view)
     struct talk t;
     char line[80];
     int drawn = 0;
-    csr_set_most_small(MOST);
+    csr_set_most_small(MAX);
     talk_open_screen(&t);
     assert_true(talk_line(&t, "gen poisson2d 9 as A; keys Tab Tab + + j j view spy"));
     for (int i = 0; views[i]; i++) {
@@ -348,7 +348,7 @@ static bool make_large(const void *user, struct err *e)
 
 TEST(failing_allocations)
 {
-    csr_set_most_small(MOST);
+    csr_set_most_small(MAX);
     assert_true(fail_each(make_large, NULL) > 3);
     csr_set_most_small(0);
 }

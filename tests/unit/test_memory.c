@@ -15,12 +15,12 @@
 #include <malloc.h>
 #include <unistd.h>
 
-enum { LINES_MOST = 20, RUNS_MOST = 40 };
+enum { LINES_MAX = 20, RUNS_MAX = 40 };
 
 static const struct script {
     const char *name;
     bool opens; /* close the devices after the script, so that opening them can fail too; their ceilings are lost */
-    const char *line[LINES_MOST];
+    const char *line[LINES_MAX];
 } scripts[] = {
     {"look",
      true,
@@ -96,7 +96,7 @@ static int64_t play(const struct script *p, enum out_mode mode, int64_t nth)
     int64_t before = mem_count();
     bool all = true;
     mem_fail_at(nth);
-    for (int i = 0; i < LINES_MOST && p->line[i]; i++) {
+    for (int i = 0; i < LINES_MAX && p->line[i]; i++) {
         bool ok = talk_line(&t, p->line[i]);
         if (!ok && all && (!nth || !is_about_memory(&t)))
             fail_msg("%s, allocation %lld, `%s`: %s%s", p->name, (long long)nth, p->line[i], t.err, t.out);
@@ -117,7 +117,7 @@ TEST_OF_EACH(a_script_survives, scripts)
 {
     const struct script *p = *state;
     for (enum out_mode mode = OUT_TEXT; mode <= OUT_CSV; mode++) {
-        int64_t n = play(p, mode, 0), by = n / RUNS_MOST + 1;
+        int64_t n = play(p, mode, 0), by = n / RUNS_MAX + 1;
         for (int64_t nth = 1 + mode % by; nth <= n; nth += by) play(p, mode, nth);
     }
 }

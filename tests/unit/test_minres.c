@@ -151,9 +151,9 @@ TEST(an_inconsistent_system_ends_at_least_squares)
     struct talk t;
     talk_open(&t, OUT_JSON);
     for (int w = 0; w < COUNT(widths); w++) {
-        enum { LENGTH = 100, MOST = LENGTH * 12 };
-        static int row[5 * MOST], col[5 * MOST];
-        static double val[5 * MOST];
+        enum { LENGTH = 100, MAX = LENGTH * 12 };
+        static int row[5 * MAX], col[5 * MAX];
+        static double val[5 * MAX];
         struct csr A = {0};
         struct err e = {0};
         struct load_info info = {.file = "case"};

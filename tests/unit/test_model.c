@@ -343,7 +343,7 @@ static const struct {
 TEST(test_planted_causes)
 {
     for (int i = 0; i < COUNT(planted); i++) {
-        struct finding f[FINDINGS_MOST];
+        struct finding f[FINDINGS_MAX];
         struct modeled *k = model_of(planted[i].line, planted[i].kernel, T_F64);
         int n = findings_of(k, &session_matrix(&t.s, NULL, NULL)->csr, f), at = 0;
         while (at < n && strcmp(f[at].cause, planted[i].cause) != 0) at++;
@@ -360,7 +360,7 @@ TEST(test_planted_causes)
 
 TEST(test_no_cause_is_invented)
 {
-    struct finding f[FINDINGS_MOST];
+    struct finding f[FINDINGS_MAX];
     struct modeled *k = model_of("gen poisson2d 300", "csr-stream", T_F64);
     int n = findings_of(k, &session_matrix(&t.s, NULL, NULL)->csr, f);
     for (int i = 0; i < n; i++)
@@ -402,7 +402,7 @@ TEST(test_long_rows_are_long_beside_the_average_row)
         struct machine g = machine_reference();
         struct packed p = {0};
         struct err e = {0};
-        struct finding f[FINDINGS_MOST];
+        struct finding f[FINDINGS_MAX];
         struct modeled *k = mem_new(1, sizeof *k, "a prediction", NULL);
         if (!modeled_csr(&A, kernel_find("csr-scalar"), NULL, T_F64, &g, NULL, &p, k, &e)) fail_msg("%s", e.text);
         int n = findings_of(k, &A, f);
@@ -727,7 +727,7 @@ TEST(test_remedies)
 TEST(test_a_sector_gets_the_entries_of_its_rows)
 {
     char expected[80];
-    struct finding f[FINDINGS_MOST];
+    struct finding f[FINDINGS_MAX];
     struct modeled *k = model_of("gen circuit 5000 1", "coo-atomic", T_F64);
     const struct csr *A = &session_matrix(&t.s, NULL, NULL)->csr;
     int64_t most = 0;

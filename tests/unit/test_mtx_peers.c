@@ -16,7 +16,7 @@
 #include <string.h>
 #include <zlib.h>
 
-enum { BYTES_MOST = 8000000 };
+enum { BYTES_MAX = 8000000 };
 
 /* A function that the library's header does not declare. The function uses 1-based indices. Values are NULL for a
    pattern, and pairs for complex numbers. For integers, the function reads the size only. */
@@ -40,7 +40,7 @@ static bool is_large(const char *packed)
     fseek(f, -4, SEEK_END);
     assert_int_equal(fread(tail, 1, sizeof tail, f), sizeof tail);
     fclose(f);
-    return (tail[0] | tail[1] << 8 | (int64_t)tail[2] << 16 | (int64_t)tail[3] << 24) > BYTES_MOST;
+    return (tail[0] | tail[1] << 8 | (int64_t)tail[2] << 16 | (int64_t)tail[3] << 24) > BYTES_MAX;
 }
 
 static char *unpack(const char *packed, size_t *n)
@@ -90,7 +90,7 @@ static void check_collection(check *with)
             check_packed(path, with);
     }
     closedir(d);
-    if (large) printf("skip: %d files beyond %d bytes; WARPSPY_ALL=1 takes them too\n", large, BYTES_MOST);
+    if (large) printf("skip: %d files beyond %d bytes; WARPSPY_ALL=1 takes them too\n", large, BYTES_MAX);
 }
 
 /* ---- the slow reader ---- */

@@ -72,7 +72,7 @@ TEST(test_vectors)
         M.dev->ops->get(M.dev, out, p + N + 7, 60 * 8, &e)); /* across the end of a vector and several members */
     assert_memory_equal(in + N + 7, out, 60 * 8);
     M.dev->ops->free(M.dev, p);
-    struct split_member m[SPLIT_MOST];
+    struct split_member m[SPLIT_MAX];
     int64_t rows = 0, nnz = 0, halo = 0, sends = 0;
     assert_int_equal(mat_split(&M, m), 4);
     for (int k = 0; k < 4; k++)

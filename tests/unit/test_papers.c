@@ -647,7 +647,7 @@ TEST(test_candidates)
     for (int k = 0; k < COUNT(cases); k++) {
         struct csr A = cases[k].matrix();
         struct stored S = packed(&A, "dia-adaptive", (int64_t[PARAMS_MAX]){32, 64, 10, 190, cases[k].as});
-        struct candidate found[CANDIDATES_MOST];
+        struct candidate found[CANDIDATES_MAX];
         int n = 0;
         assert_true(S.format->candidates(&A, &S, found, &n, NULL));
         assert_int_equal(n, COUNT(names));

@@ -783,7 +783,7 @@ TEST(test_refused)
     int owner[] = {0, 1, 2, 0, 0};
     struct partition P;
     for (int i = 0; i < 3; i++) {
-        static const int bad[] = {0, -1, PARTS_MOST + 1};
+        static const int bad[] = {0, -1, PARTS_MAX + 1};
         struct err e = {0};
         assert_false(partition_rows(&P, &A, bad[i], &e));
         assert_int_equal(e.code, E_USAGE);

@@ -46,7 +46,7 @@ struct tables {
  */
 static void write_findings(FILE *to, const struct csr *A, const char *name, const struct modeled *m)
 {
-    struct finding f[FINDINGS_MOST];
+    struct finding f[FINDINGS_MAX];
     int n = findings_of(m, A, f);
     for (int i = 0; i < n; i++)
         fprintf(to, "%s\t%s\t%s\t%s\t%.4g\t%s\n", name, type_name(m->real), m->kernel->name, f[i].cause, f[i].us,

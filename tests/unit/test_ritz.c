@@ -164,11 +164,11 @@ TEST(test_invalid_coefficients)
 
 /* ---- Hessenberg matrices ---- */
 
-enum { MOST = 40 };
+enum { MAX = 40 };
 struct hessenberg {
     int64_t k;
-    double H[MOST * (MOST + 1)]; /* columns of k + 1 rows */
-    double re[MOST], im[MOST];   /* expected */
+    double H[MAX * (MAX + 1)]; /* columns of k + 1 rows */
+    double re[MAX], im[MAX];   /* expected */
 };
 
 static double *entry(struct hessenberg *h, int64_t i, int64_t j)
@@ -179,7 +179,7 @@ static double *entry(struct hessenberg *h, int64_t i, int64_t j)
 /* Check that each expected value is found exactly once. */
 static void assert_values(struct hessenberg *h, double tolerance)
 {
-    double re[MOST], im[MOST];
+    double re[MAX], im[MAX];
     struct err e = {0};
     assert_true(ritz_hessenberg(h->H, h->k + 1, h->k, re, im, &e));
     for (int64_t i = 0; i < h->k; i++) {
@@ -197,7 +197,7 @@ static void assert_values(struct hessenberg *h, double tolerance)
    circle. */
 TEST(test_companion)
 {
-    for (int64_t k = 1; k <= MOST; k++) {
+    for (int64_t k = 1; k <= MAX; k++) {
         struct hessenberg h = {.k = k};
         *entry(&h, 0, k - 1) = 1;
         for (int64_t j = 0; j + 1 < k; j++) *entry(&h, j + 1, j) = 1;
@@ -239,7 +239,7 @@ TEST(test_blocks)
 /* The second difference, with a diagonal similarity that makes it unsymmetric. */
 TEST(test_tridiagonal)
 {
-    for (int64_t k = 1; k <= MOST; k += 3)
+    for (int64_t k = 1; k <= MAX; k += 3)
         for (double scale = 1e-140; scale < 1e150; scale *= 1e140) {
             struct hessenberg h = {.k = k};
             for (int64_t j = 0; j < k; j++) {
@@ -258,8 +258,8 @@ TEST(test_random)
     uint64_t seed = 5;
     struct err e = {0};
     for (int t = 0; t < 200; t++) {
-        struct hessenberg h = {.k = 1 + t % MOST};
-        double trace = 0, sum = 0, imaginary = 0, re[MOST], im[MOST];
+        struct hessenberg h = {.k = 1 + t % MAX};
+        double trace = 0, sum = 0, imaginary = 0, re[MAX], im[MAX];
         for (int64_t j = 0; j < h.k; j++) {
             for (int64_t i = 0; i <= j + 1; i++) *entry(&h, i, j) = random_unit(&seed);
             trace += *entry(&h, j, j);

@@ -84,7 +84,7 @@ TEST(test_names_do_not_overlap)
     assert_true(talk_line(&t, "gen poisson2d 60; roofline"));
     const struct roofline *r = t.s.roofline;
     for (int i = 0; i < COUNT(sizes); i++) {
-        struct roof_plot p = {2, 1, sizes[i][0] - 3, sizes[i][1] - 2, -1.6, 0.2, 0, 3, BYTES_LEAST};
+        struct roof_plot p = {2, 1, sizes[i][0] - 3, sizes[i][1] - 2, -1.6, 0.2, 0, 3, BYTES_MIN};
         int inside, shown = 0;
         assert_true(canvas_new(&c, sizes[i][0], sizes[i][1], false, NULL));
         int names = roof_draw_points(&c, &p, r, 0, &inside);

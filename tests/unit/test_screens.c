@@ -375,11 +375,11 @@ static bool is_covered(const char *view)
 }
 
 enum {
-    SCREENS_MOST = (COUNT(states) + VIEWS_MAX) * COUNT(sizes) + (COUNT(pane_states) + COUNT(wide)) * COUNT(pane_sizes) +
-                   COUNT(small_states) * COUNT(small_sizes)
+    SCREENS_MAX = (COUNT(states) + VIEWS_MAX) * COUNT(sizes) + (COUNT(pane_states) + COUNT(wide)) * COUNT(pane_sizes) +
+                  COUNT(small_states) * COUNT(small_sizes)
 };
-static struct screen all[SCREENS_MOST];
-static struct CMUnitTest tests[SCREENS_MOST + 1];
+static struct screen all[SCREENS_MAX];
+static struct CMUnitTest tests[SCREENS_MAX + 1];
 static int ntests;
 
 static void add(const char *view, struct state k, const struct size *size, int nsizes)

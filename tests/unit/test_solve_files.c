@@ -14,7 +14,7 @@
 
 #include <float.h>
 
-enum { ROWS_MOST = 2000 };
+enum { ROWS_MAX = 2000 };
 
 static const double tol = 1e-6;
 
@@ -112,7 +112,7 @@ TEST(test_collection)
         snprintf(path, sizeof path, "%s/%.200s.mtx.gz", folder, line);
         if (matrices++ == 0) continue; /* the header line */
         if (!mtx_load(path, NULL, &A, &info, &e)) fail_msg("%s: %s", path, e.text);
-        if (A.imag || A.rows != A.cols || A.rows > ROWS_MOST)
+        if (A.imag || A.rows != A.cols || A.rows > ROWS_MAX)
             csr_free(&A);
         else
             converged += solve_all(&A, line);

@@ -18,7 +18,7 @@ static const struct rect area = {0, 1, 160, 48};
 /* Check that the panes and the borders between them fill the area exactly, and that no pane is too small. */
 static void check_cover(const struct split *t)
 {
-    int pane[PANES_MOST], n = split_panes(t, pane);
+    int pane[PANES_MAX], n = split_panes(t, pane);
     for (int y = t->area.y; y < t->area.y + t->area.h; y++)
         for (int x = t->area.x; x < t->area.x + t->area.w; x++) {
             int covering = 0;
@@ -31,7 +31,7 @@ static void check_cover(const struct split *t)
         }
     for (int i = 0; i < n; i++) {
         struct rect r = t->node[pane[i]].at;
-        assert_true(r.w >= PANE_WIDTH_LEAST && r.h >= PANE_HEIGHT_LEAST);
+        assert_true(r.w >= PANE_WIDTH_MIN && r.h >= PANE_HEIGHT_MIN);
     }
 }
 
@@ -132,7 +132,7 @@ TEST(panes_too_small_are_refused)
     assert_false(split_begin_all(&t, 2, two, (struct rect){0, 1, 80, 22}, &e));
     assert_non_null(strstr(e.text, "2 panes need"));
     split_fit(&t, (struct rect){0, 1, 1000, 1000});
-    for (int i = 1; i < PANES_MOST; i++) assert_true(split_divide(&t, i % 2 ? SIDE_BY_SIDE : ONE_ABOVE_OTHER, b, &e));
+    for (int i = 1; i < PANES_MAX; i++) assert_true(split_divide(&t, i % 2 ? SIDE_BY_SIDE : ONE_ABOVE_OTHER, b, &e));
     assert_false(split_divide(&t, SIDE_BY_SIDE, b, &e));
     check_cover(&t);
 }
@@ -157,7 +157,7 @@ TEST(sizes_are_kept)
     check_cover(&t);
     while (split_resize(&t, SIDE_BY_SIDE, 10)) continue;
     check_cover(&t);
-    assert_int_equal(t.node[t.node[t.root].first].at.w, PANE_WIDTH_LEAST);
+    assert_int_equal(t.node[t.node[t.root].first].at.w, PANE_WIDTH_MIN);
     assert_true(split_resize(&t, SIDE_BY_SIDE, -10));
 }
 

@@ -11,7 +11,7 @@
 
 #include <string.h>
 
-enum { MOST = 5 * STAGING_CHUNK, QUEUE = 4 };
+enum { MAX = 5 * STAGING_CHUNK, QUEUE = 4 };
 
 static struct device d = {.name = "deferred"};
 static char *host, *there, *back;
@@ -83,10 +83,10 @@ static const struct transfer_ops deferred = {pin, unpin, stream, close_stream, c
 static int set_up(void **state)
 {
     (void)state;
-    host = mem_new(MOST + 1, 1, "the original", NULL);
-    there = mem_new(MOST + 1, 1, "the device", NULL);
-    back = mem_new(MOST + 1, 1, "the copy", NULL);
-    for (int64_t i = 0; i <= MOST; i++) host[i] = (char)(i * 2654435761U >> 24);
+    host = mem_new(MAX + 1, 1, "the original", NULL);
+    there = mem_new(MAX + 1, 1, "the device", NULL);
+    back = mem_new(MAX + 1, 1, "the copy", NULL);
+    for (int64_t i = 0; i <= MAX; i++) host[i] = (char)(i * 2654435761U >> 24);
     return !host || !there || !back;
 }
 
@@ -106,8 +106,8 @@ TEST(test_all_sizes_arrive)
         for (int off = -1; off <= (chunks < 5); off++) {
             struct err e = {0};
             int64_t bytes = (int64_t)chunks * STAGING_CHUNK + off;
-            memset(there, 1, MOST + 1);
-            memset(back, 2, MOST + 1);
+            memset(there, 1, MAX + 1);
+            memset(back, 2, MAX + 1);
             if (!staging_takes(&s, &d, &deferred, bytes)) {
                 assert_true(bytes < STAGED_FROM);
                 continue;
@@ -133,14 +133,14 @@ TEST(test_when_it_is_taken)
     struct err e = {0};
     assert_false(staging_takes(&s, &d, &deferred, STAGED_FROM - 1));
     transfer_page_locked(false);
-    assert_false(staging_takes(&s, &d, &deferred, MOST));
+    assert_false(staging_takes(&s, &d, &deferred, MAX));
     assert_int_equal(pinned, 0);
     transfer_page_locked(true);
-    assert_true(staging_takes(&s, &d, &deferred, MOST));
-    assert_false(staging_takes(&s, &d, &deferred, MOST));
-    assert_true(staging_copy(&s, &d, &deferred, there, host, MOST, false, &e));
-    assert_true(staging_takes(&s, &d, &deferred, MOST));
-    assert_true(staging_copy(&s, &d, &deferred, there, host, MOST, false, &e));
+    assert_true(staging_takes(&s, &d, &deferred, MAX));
+    assert_false(staging_takes(&s, &d, &deferred, MAX));
+    assert_true(staging_copy(&s, &d, &deferred, there, host, MAX, false, &e));
+    assert_true(staging_takes(&s, &d, &deferred, MAX));
+    assert_true(staging_copy(&s, &d, &deferred, there, host, MAX, false, &e));
     staging_free(&s, &d, &deferred);
 }
 
@@ -150,10 +150,10 @@ TEST(test_no_page_locked_memory)
     for (int n = 1; n <= STAGING_BUFFERS; n++) {
         struct staging s = {0};
         fail_pin = n;
-        assert_false(staging_takes(&s, &d, &deferred, MOST));
+        assert_false(staging_takes(&s, &d, &deferred, MAX));
         assert_int_equal(fail_pin, 0);
         assert_int_equal(pinned, 0);
-        assert_false(staging_takes(&s, &d, &deferred, MOST));
+        assert_false(staging_takes(&s, &d, &deferred, MAX));
         assert_int_equal(pinned, 0);
         staging_free(&s, &d, &deferred);
     }
@@ -167,14 +167,14 @@ TEST(test_failing_copies)
         for (int n = 1; n <= 5; n++) {
             struct err e = {0};
             fail_copy = n;
-            assert_true(staging_takes(&s, &d, &deferred, MOST));
-            assert_false(staging_copy(&s, &d, &deferred, to_host ? back : there, host, MOST, to_host, &e));
+            assert_true(staging_takes(&s, &d, &deferred, MAX));
+            assert_false(staging_copy(&s, &d, &deferred, to_host ? back : there, host, MAX, to_host, &e));
             assert_int_equal(e.code, E_DEVICE);
             for (int i = 0; i < STAGING_BUFFERS; i++) assert_int_equal(queue[i].n, 0);
-            memset(there, 0, MOST);
-            assert_true(staging_takes(&s, &d, &deferred, MOST));
-            assert_true(staging_copy(&s, &d, &deferred, there, host, MOST, false, &e));
-            assert_memory_equal(there, host, MOST);
+            memset(there, 0, MAX);
+            assert_true(staging_takes(&s, &d, &deferred, MAX));
+            assert_true(staging_copy(&s, &d, &deferred, there, host, MAX, false, &e));
+            assert_memory_equal(there, host, MAX);
         }
     staging_free(&s, &d, &deferred);
 }
@@ -194,13 +194,13 @@ TEST(test_cancelled)
     copies = 0;
     loop_check_all(true);
     struct watch *outer = loop_enter(&w);
-    assert_true(staging_takes(&s, &d, &deferred, MOST));
-    assert_false(staging_copy(&s, &d, &deferred, there, host, MOST, false, &e));
+    assert_true(staging_takes(&s, &d, &deferred, MAX));
+    assert_false(staging_copy(&s, &d, &deferred, there, host, MAX, false, &e));
     assert_int_equal(e.code, E_CANCELLED);
     assert_int_equal(copies, 2);
     loop_enter(&w);
-    assert_true(staging_takes(&s, &d, &deferred, MOST));
-    assert_true(staging_copy(&s, &d, &deferred, back, host, MOST, true, &e));
+    assert_true(staging_takes(&s, &d, &deferred, MAX));
+    assert_true(staging_copy(&s, &d, &deferred, back, host, MAX, true, &e));
     loop_enter(outer);
     loop_check_all(false);
     staging_free(&s, &d, &deferred);

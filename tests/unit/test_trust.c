@@ -12,11 +12,11 @@
 
 #include <math.h>
 
-enum { N_MOST = 8 };
+enum { N_MAX = 8 };
 
 struct system {
     int n;
-    double a[N_MOST][N_MOST], x[N_MOST], b[N_MOST];
+    double a[N_MAX][N_MAX], x[N_MAX], b[N_MAX];
 };
 
 static void set_b(struct system *s)
@@ -75,7 +75,7 @@ static int random_int(uint64_t *seed, int most)
 /* Some of the matrices are nearly singular: a row is the sum of two others, up to 1, times a large number. */
 static struct system random_system(uint64_t *seed)
 {
-    struct system s = {.n = 3 + (int)(random_next(seed) % (N_MOST - 2))};
+    struct system s = {.n = 3 + (int)(random_next(seed) % (N_MAX - 2))};
     int size = random_next(seed) % 2 ? 10 : 1 << 20;
     for (int i = 0; i < s.n; i++) {
         s.x[i] = random_int(seed, 9);

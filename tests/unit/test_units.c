@@ -20,17 +20,17 @@ static double ticking(void)
 
 /* ---- the numbers of JSON ---- */
 
-enum { KNOWN_MOST = 4096, KEYS_MOST = 128 };
+enum { KNOWN_MAX = 4096, KEYS_MAX = 128 };
 
 /* In us or bytes. The sums are over all rows of a command. */
 static struct {
-    double value[KNOWN_MOST];
-    bool time[KNOWN_MOST];
+    double value[KNOWN_MAX];
+    bool time[KNOWN_MAX];
     int n;
     struct sum {
         const char *key;
         double value;
-    } sum[KEYS_MOST];
+    } sum[KEYS_MAX];
     int sums;
 } known;
 
@@ -61,7 +61,7 @@ static double unit_of_key(const char *key, bool *time)
 
 static void learn(double value, bool time)
 {
-    assert_true(known.n < KNOWN_MOST);
+    assert_true(known.n < KNOWN_MAX);
     known.time[known.n] = time;
     known.value[known.n++] = value;
 }
@@ -70,7 +70,7 @@ static void add_to_sum(const char *key, double value)
 {
     int i = 0;
     while (i < known.sums && strcmp(known.sum[i].key, key)) i++;
-    assert_true(i < KEYS_MOST);
+    assert_true(i < KEYS_MAX);
     if (i == known.sums) known.sum[known.sums++] = (struct sum){key, 0};
     known.sum[i].value += value;
 }

@@ -9,13 +9,13 @@
 
 #include <ctype.h>
 
-enum { ROWS_MOST = 64, TEXT = 160 };
+enum { ROWS_MAX = 64, TEXT = 160 };
 
 /* A row of the table: its keys, each preceded and followed by a blank. */
 static struct row {
     char keys[TEXT], meaning[TEXT];
     bool local;
-} table[ROWS_MOST];
+} table[ROWS_MAX];
 static int rows;
 
 static void cell(const char **p, char *out, size_t size)
@@ -35,7 +35,7 @@ static int read_table(void **state)
         const char *p = line + 2;
         if (strncmp(line, "| ", 2) || !strncmp(line, "| key", 5)) continue;
         struct row *r = &table[rows++];
-        if (rows == ROWS_MOST) return -1;
+        if (rows == ROWS_MAX) return -1;
         char keys[TEXT - 2];
         cell(&p, keys, sizeof keys);
         snprintf(r->keys, sizeof r->keys, " %s ", keys);

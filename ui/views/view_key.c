@@ -52,7 +52,7 @@ bool cursor_follow_beside(struct session *s, const struct view *v)
 /* Move the cursors of the other visible panes to the shared cursor. */
 static void move_others(struct session *s, const struct view *by)
 {
-    const struct view *shown[PANES_MOST];
+    const struct view *shown[PANES_MAX];
     if (!screen_explorer(s)->on) return;
     for (int i = 0, n = explorer_visible(s, shown); i < n; i++)
         if (shown[i] != by && explorer_is_valid(s, shown[i]) && cursor_follow_beside(s, shown[i]))

@@ -12,7 +12,7 @@
 
 struct canvas;
 
-enum { SAMPLE = 1024, LABEL_LEAST = 8, LABEL_MOST = 24, LAYOUT_TOP = 2 };
+enum { SAMPLE = 1024, LABEL_MIN = 8, LABEL_MAX = 24, LAYOUT_TOP = 2 };
 
 /* Arrays drawn together: as a strip of slots with one line per array, or as grids with one line per matrix row. */
 struct block {

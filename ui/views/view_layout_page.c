@@ -108,15 +108,15 @@ static void measure(const struct page *g, struct block *b, int w)
     if (b->n == 0) b->lines = 2;
 }
 
-/* The width of the longest name or of the last row number, whichever is wider, up to LABEL_MOST. */
+/* The width of the longest name or of the last row number, whichever is wider, up to LABEL_MAX. */
 int layout_label_width(const struct stored *S)
 {
     char text[32];
     int w = snprintf(text, sizeof text, "row %lld ", (long long)S->rows);
-    if (w < LABEL_LEAST) w = LABEL_LEAST;
+    if (w < LABEL_MIN) w = LABEL_MIN;
     for (int k = 0; k < S->narrays; k++)
         if (text_width(S->a[k].name) + 1 > w) w = text_width(S->a[k].name) + 1;
-    return w < LABEL_MOST ? w : LABEL_MOST;
+    return w < LABEL_MAX ? w : LABEL_MAX;
 }
 
 /* Group the arrays into blocks. This is done once per product, because the grouping takes samples of all arrays. */

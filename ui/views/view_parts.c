@@ -12,7 +12,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { TOP = 4, NAME = 9, RIGHT = 52, NARROW = 33, NOTE = 2, BAR_LEAST = 6 };
+enum { TOP = 4, NAME = 9, RIGHT = 52, NARROW = 33, NOTE = 2, BAR_MIN = 6 };
 
 static const struct parting *parting_of(const struct session *s)
 {
@@ -39,7 +39,7 @@ static const struct {
 
 static int right_of(const struct canvas *c)
 {
-    return c->w >= NAME + RIGHT + BAR_LEAST ? RIGHT : NARROW;
+    return c->w >= NAME + RIGHT + BAR_MIN ? RIGHT : NARROW;
 }
 
 static void column(struct canvas *c, int i, int y, enum style st, const char *text)
@@ -64,7 +64,7 @@ static void draw_nonzeros(struct canvas *c, int y, const struct part_counts *t, 
     int w = bar_width(c);
     double all = most ? (double)(t->inside + t->outside) / (double)most : 0;
     double inside = most ? (double)t->inside / (double)most : 0;
-    if (w < BAR_LEAST) return;
+    if (w < BAR_MIN) return;
     draw_bar(c, NAME, y, w, all, ST_PLOT_B);
     if (c->figure)
         draw_bar(c, NAME, y, w, inside, ST_BAR);
@@ -130,7 +130,7 @@ static void draw_chosen(struct canvas *c, const struct parting *p, int k)
 static void draw_axis(struct canvas *c, int64_t most, int lines)
 {
     struct ruler r = {RULER_EVEN, 0, most ? (double)most : 1, NULL};
-    if (bar_width(c) >= BAR_LEAST) axis_below_bars(c->figure, &r, NAME, TOP, lines, bar_width(c), "nonzeros");
+    if (bar_width(c) >= BAR_MIN) axis_below_bars(c->figure, &r, NAME, TOP, lines, bar_width(c), "nonzeros");
 }
 
 static void draw(struct canvas *c, struct session *s, struct view_state *st)

@@ -19,7 +19,7 @@ enum {
     NAME = 18,       /* columns for a name */
     FIGURES = 34,    /* columns for the figures next to a bar */
     LETTER_GAP = 18, /* columns between letters on a curve */
-    LEAST_PLOT = 3   /* minimum number of lines of a plot */
+    MIN_PLOT = 3     /* minimum number of lines of a plot */
 };
 
 struct race_state {
@@ -243,7 +243,7 @@ static void draw_solvers(struct canvas *c, const struct race *r, const struct vi
                     !st->full || r->dev->kind == DEV_EMU ? ""
                     : by_time                            ? "; t: by iteration"
                                                          : "; t: by time");
-    if (h >= LEAST_PLOT && c->w >= 30) {
+    if (h >= MIN_PLOT && c->w >= 30) {
         draw_plot(c, r, &p);
         y += h + axis;
     }

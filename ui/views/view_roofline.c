@@ -15,7 +15,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { LEFT = 8, TOP = 2, DETAIL = 2, ZOOM_MOST = 6, LEAST_W = 20, LEAST_H = 4 };
+enum { LEFT = 8, TOP = 2, DETAIL = 2, ZOOM_MAX = 6, MIN_W = 20, MIN_H = 4 };
 /* The part of the picture that one step of zooming keeps, and the margin around all kernels in decades. */
 static const double ZOOM = 0.6, MARGIN = 0.25;
 
@@ -220,7 +220,7 @@ static void draw_chosen(struct canvas *c, const struct roofline *r, int i, enum 
 {
     const struct roof_point *p = &r->point[i];
     char us[32], text[400];
-    double at = point_intensity(p, by), roof = roof_at(r, ROOF_MEMORY, point_intensity(p, BYTES_LEAST));
+    double at = point_intensity(p, by), roof = roof_at(r, ROOF_MEMORY, point_intensity(p, BYTES_MIN));
     int x = canvas_text(c, 1, y, ST_BOLD, "%s", p->kernel->name);
     snprintf(text, sizeof text, "%s %s  %.1f GFLOP/s  %.4f flops/byte  %.0f%% of the memory roof%s%s",
              isnan(p->measured_us) ? "predicted" : "measured", show_us(point_us(p), us, sizeof us), point_gflops(p), at,
@@ -257,7 +257,7 @@ static void draw(struct canvas *c, struct session *s, struct view_state *st)
     if (st->item >= r->n) st->item = r->n - 1;
     int chosen = st->full && r->n ? (int)st->item : -1, below = st->full ? DETAIL + 1 : 0;
     struct roof_plot p = plot_of(c, r, own, chosen, c->h - TOP - 2 - below);
-    if (p.w < LEAST_W || p.h < LEAST_H) {
+    if (p.w < MIN_W || p.h < MIN_H) {
         if (chosen >= 0) draw_chosen(c, r, chosen, p.by, 2);
         return;
     }
@@ -277,7 +277,7 @@ static bool key(struct session *s, struct view_state *st, int k)
     if (k == 't') own->by = (own->by + 1) % ROOF_BYTES;
     own->zoom += (k == '+') - (k == '-');
     if (own->zoom < 0) own->zoom = 0;
-    if (own->zoom > ZOOM_MOST) own->zoom = ZOOM_MOST;
+    if (own->zoom > ZOOM_MAX) own->zoom = ZOOM_MAX;
     st->item += (k == UI_DOWN) - (k == UI_UP);
     if (k == 'G' || k == UI_END || st->item > last) st->item = last;
     if (st->item < 0 || k == 'g' || k == UI_HOME) st->item = 0;

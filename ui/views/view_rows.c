@@ -123,7 +123,7 @@ static void draw_bins(struct canvas *c, const struct matrix *m, struct view_stat
     struct histogram g;
     struct bin_list t;
     int room = end - ROWS_TOP - 1;
-    rows->bins = room <= FEWEST ? FEWEST : room <= BINS_MOST ? room - 1 : BINS_MOST;
+    rows->bins = room <= FEWEST ? FEWEST : room <= BINS_MAX ? room - 1 : BINS_MAX;
     rows_bins(st, &g);
     rows_fill_list(&t, st, &g);
     if (st->item >= t.n) st->item = t.n - 1;

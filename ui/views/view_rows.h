@@ -28,7 +28,7 @@ struct rows_state {
 
 /* Above the bins: title, summary, quantiles and heading. Below the bins: the longest rows and, on the full screen, the
    rows of the chosen bin. */
-enum { ROWS_TOP = 4, FEWEST = 4, BINS_MOST = 64, LOG_FROM = 64 };
+enum { ROWS_TOP = 4, FEWEST = 4, BINS_MAX = 64, LOG_FROM = 64 };
 static const char *const mode_name[MODES] = {"histogram", "cumulative", "sorted", "warps of 32 rows"};
 
 /* One line per bin: its name, its numbers and its bar. */
@@ -43,7 +43,7 @@ struct bin_list {
         char name[80], number[64];
         double share;
         bool none;
-    } line[BINS_MOST];
+    } line[BINS_MAX];
 };
 
 /* ---- view_rows_list.c ---- */

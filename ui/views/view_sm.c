@@ -14,7 +14,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { LEFT = 6, TOP = 3, LEAST_W = 10, LEAST_H = 3, LABEL = 30 };
+enum { LEFT = 6, TOP = 3, MIN_W = 10, MIN_H = 3, LABEL = 30 };
 
 struct sm_state_of_view {
     int chosen; /* occupancy, 1 + its index; 0: the one that the command chose */
@@ -155,7 +155,7 @@ static void draw(struct canvas *c, struct session *s, struct view_state *st)
     canvas_text(c, 1, 1, ST_DIM, "predicted for one SM of %s%s: %s, %d at a time, %s", all->here ? "" : "an ",
                 all->machine, how_many(l->blocks, "block").text, l->at_once, how_many(l->slots, "warp").text);
     draw_legend(c, 2);
-    if (w < LEAST_W || h < LEAST_H) return;
+    if (w < MIN_W || h < MIN_H) return;
     if (h > l->slots && !c->figure) h = l->slots;
     c->figure ? figure_slots(c->figure, l, TOP, w, h) : draw_slots(c, l, TOP, w, h);
     int each = (l->slots + h - 1) / h, lines = c->figure ? h : (l->slots + each - 1) / each;

@@ -21,7 +21,7 @@
 /* Number of screen lines other than the plot and the figures. Title and device are above; axis, phases and state are
    below. A small screen has only the title, the axis and the first line of the state. */
 enum { PLOT_TOP = 3, AROUND = PLOT_TOP + 6, SMALL_TOP = 1, SMALL_AROUND = SMALL_TOP + 3 };
-enum { STATE_LINES = 2, STATE_MOST = 6 };
+enum { STATE_LINES = 2, STATE_MAX = 6 };
 
 /* Draw one bar, divided by the share of each phase, with the names below the bar. */
 static void draw_phases(struct canvas *c, const struct solve *v, int y)
@@ -66,7 +66,7 @@ static const char *verdict(const struct solve *v)
 static int state_lines(const struct canvas *c, const struct solve *v)
 {
     int lines = v->reason == RUNNING ? 1 : wrapped_lines(c, 1, verdict(v));
-    return lines < STATE_LINES ? STATE_LINES : lines < STATE_MOST ? lines : STATE_MOST;
+    return lines < STATE_LINES ? STATE_LINES : lines < STATE_MAX ? lines : STATE_MAX;
 }
 
 static void draw_state(struct canvas *c, const struct solve *v, int y)

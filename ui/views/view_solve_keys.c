@@ -11,12 +11,12 @@
 #include <math.h>
 #include <string.h>
 
-enum { COUNT_MOST = 100000000 };
+enum { COUNT_MAX = 100000000 };
 
 /* Digits typed before a key form its count. */
 static bool take_count(struct view_state *st, int k)
 {
-    if (k < '0' || k > '9' || st->count > COUNT_MOST / 10) return false;
+    if (k < '0' || k > '9' || st->count > COUNT_MAX / 10) return false;
     st->count = 10 * st->count + k - '0';
     snprintf(st->message, sizeof st->message, "%lld: s does that many steps, b goes back that many",
              (long long)st->count);

@@ -5,9 +5,9 @@
 #include <math.h>
 
 enum {
-    RECENT = 20,     /* number of iterations that determine the rate */
-    LEAST_PAST = 8,  /* minimum number of iterations used to predict the time left */
-    MOST_PAST = 2000 /* maximum number of iterations used to predict the time left */
+    RECENT = 20,    /* number of iterations that determine the rate */
+    MIN_PAST = 8,   /* minimum number of iterations used to predict the time left */
+    MAX_PAST = 2000 /* maximum number of iterations used to predict the time left */
 };
 
 double solve_rate(const struct solve *v)
@@ -33,8 +33,8 @@ static double least_of(const double *r, int64_t n)
 /* Compare the best residuals of the two halves, because residuals may oscillate. */
 double solve_left(const struct solve *v)
 {
-    int64_t k = v->iterations, half = k / 8 < LEAST_PAST / 2 ? LEAST_PAST / 2 : k / 8;
-    if (half > MOST_PAST / 2) half = MOST_PAST / 2;
+    int64_t k = v->iterations, half = k / 8 < MIN_PAST / 2 ? MIN_PAST / 2 : k / 8;
+    if (half > MAX_PAST / 2) half = MAX_PAST / 2;
     if (!v->history.residual || 2 * half > k || !(v->set.tol > 0)) return NAN;
     double before = least_of(v->history.residual + k + 1 - 2 * half, half),
            now = least_of(v->history.residual + k + 1 - half, half);

@@ -16,7 +16,7 @@
 
 #include <math.h>
 
-enum { TOP = 4, LEFT = 7, BELOW = 3, NOTE = 2, LEAST_WIDTH = 24, LEAST_LINES = 4, DOTS_ACROSS = 2, DOTS_DOWN = 4 };
+enum { TOP = 4, LEFT = 7, BELOW = 3, NOTE = 2, MIN_WIDTH = 24, MIN_LINES = 4, DOTS_ACROSS = 2, DOTS_DOWN = 4 };
 
 static const char missing[] = "nothing was predicted yet; use `whatif parts 1 2 4 8`";
 
@@ -223,7 +223,7 @@ static void draw(struct canvas *c, struct session *s, struct view_state *st)
                 g->link->name, link_origin(g->link));
     int h = c->h - TOP - BELOW - (st->full ? NOTE : 0);
     if (st->full && st->item >= g->n) st->item = g->n - 1;
-    if (c->w < LEAST_WIDTH || h < LEAST_LINES) {
+    if (c->w < MIN_WIDTH || h < MIN_LINES) {
         draw_wrapped(c, 1, 2, 1, ST_DIM, "too small for a picture");
         if (st->full) draw_chosen(c, g, (int)st->item);
         return;

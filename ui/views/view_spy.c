@@ -36,7 +36,7 @@ static void draw_head(struct canvas *c, const struct session *s, const struct vi
 static struct dots dots_of(const struct canvas *c, int w, int h)
 {
     const struct figure *f = c->figure;
-    if (f && f->cw > 0 && (int64_t)f->cw * f->ch * w * h <= DOTS_MOST) return (struct dots){f->cw, f->ch, true};
+    if (f && f->cw > 0 && (int64_t)f->cw * f->ch * w * h <= DOTS_MAX) return (struct dots){f->cw, f->ch, true};
     if (f && f->cw > 1 && f->ch > 1) return (struct dots){f->cw / 2, f->ch / 2, true};
     return c->ascii ? (struct dots){1, 1, false} : (struct dots){2, 4, false};
 }
@@ -49,7 +49,7 @@ static void draw(struct canvas *c, struct session *s, struct view_state *st)
     char last[32];
     int left = text_width(show_count(st->win.row1, last, sizeof last)) + 2, below = st->full ? 3 : 1;
     int w = c->w - left - 2, h = c->h - 4 - below, value = A->imag ? COMPLEX_WIDTH : VALUE_WIDTH;
-    bool room = c->h >= LEAST_HEIGHT + below && c->w >= left + LEAST_WIDTH, any = A->rows && A->cols;
+    bool room = c->h >= MIN_HEIGHT + below && c->w >= left + MIN_WIDTH, any = A->rows && A->cols;
     if (!any || !room) {
         draw_head(c, s, st);
         if (any) draw_wrapped(c, 1, 1, 2, ST_DIM, "too small for a picture");
@@ -93,7 +93,7 @@ static void follow(int64_t *from, int64_t *to, int64_t at, int64_t all)
 /* Multiply the length of a visible range by `times`; the cursor keeps its place on the screen. */
 static void rescale(int64_t *from, int64_t *to, int64_t at, int64_t all, double times)
 {
-    int64_t n = *to - *from, least = all < ZOOMED_LEAST ? all : ZOOMED_LEAST;
+    int64_t n = *to - *from, least = all < ZOOMED_MIN ? all : ZOOMED_MIN;
     int64_t size = within((int64_t)ceil((double)n * times), least, all);
     *from = within(at - (int64_t)((double)(at - *from) * (double)size / (double)n), 0, all - size);
     *to = *from + size;

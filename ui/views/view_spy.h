@@ -42,11 +42,11 @@ struct grid {
     bool values_guessed;
 };
 
-enum { VALUE_WIDTH = 8, COMPLEX_WIDTH = 16, BLOCK_WIDTH = 2, THINNEST = 16, ZOOMED_LEAST = 2, SIGNS = 9 };
+enum { VALUE_WIDTH = 8, COMPLEX_WIDTH = 16, BLOCK_WIDTH = 2, THINNEST = 16, ZOOMED_MIN = 2, SIGNS = 9 };
 /* The smallest picture with its frame and title; pictures of 7 or more lines have a legend. */
-enum { LEAST_WIDTH = 10, LEAST_HEIGHT = 6 };
-enum { DOTS_MOST = 1 << 20 }; /* a picture with more pixels has one dot per 2 x 2 pixels */
-enum { QUICK = 1 << 19 };     /* this many entries can be counted within one frame */
+enum { MIN_WIDTH = 10, MIN_HEIGHT = 6 };
+enum { DOTS_MAX = 1 << 20 }; /* a picture with more pixels has one dot per 2 x 2 pixels */
+enum { QUICK = 1 << 19 };    /* this many entries can be counted within one frame */
 
 /* One direction of the picture: n elements from `from`, counted in `cells` cells, each `repeat` dots long. Cell k
    begins at element ceil(k * span / cells); span may be larger than n, so that all cells but the last have the same

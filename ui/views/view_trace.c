@@ -17,7 +17,7 @@
 static void columns_of(struct frame *f)
 {
     int rest = f->w - CELLS - 1;
-    f->label = rest < LABEL_LEAST ? 0 : clamp(rest - 2 * LANE_WIDTH - 1, LABEL_LEAST, LABEL_MOST);
+    f->label = rest < LABEL_MIN ? 0 : clamp(rest - 2 * LANE_WIDTH - 1, LABEL_MIN, LABEL_MAX);
     f->tables = clamp((rest - f->label - 1) / LANE_WIDTH, 0, 4);
 }
 
@@ -43,10 +43,10 @@ static void lines_of_whole(struct frame *f, int room, int totals)
     f->grid = room - f->head - f->request - f->legend - f->totals - f->sectors - f->source;
     int64_t use = f->tables ? LANES / f->tables : 1;
     if (use < f->v->t.nsteps) use = f->v->t.nsteps;
-    int spare = f->grid > use ? f->grid - (int)use : 0, more = clamp(spare, 0, SOURCE_MOST - f->source);
+    int spare = f->grid > use ? f->grid - (int)use : 0, more = clamp(spare, 0, SOURCE_MAX - f->source);
     f->grid -= spare;
     f->source += more;
-    f->sectors += clamp(spare - more, 0, SECTORS_MOST - f->sectors);
+    f->sectors += clamp(spare - more, 0, SECTORS_MAX - f->sectors);
 }
 
 /* Divide the `room` lines below the title among the parts. */
@@ -58,7 +58,7 @@ static struct frame frame_of(const struct tracing *v, int w, int room)
     if (room < WHOLE_FROM)
         lines_of_small(&f, room);
     else
-        lines_of_whole(&f, room, trace_view_totals(&none, &v->step[v->t.nsteps - 1].sums, 0, TOTALS_MOST));
+        lines_of_whole(&f, room, trace_view_totals(&none, &v->step[v->t.nsteps - 1].sums, 0, TOTALS_MAX));
     f.from = v->at - f.grid / 2;
     if (f.from > v->t.nsteps - f.grid) f.from = v->t.nsteps - f.grid;
     if (f.from < 0) f.from = 0;

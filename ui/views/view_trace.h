@@ -13,10 +13,10 @@ struct session;
 struct trace_sums;
 struct view_state;
 
-/* Widths in columns. NUMBER: the number of a step with its mark. LABEL_LEAST, LABEL_MOST: the description of a step.
+/* Widths in columns. NUMBER: the number of a step with its mark. LABEL_MIN, LABEL_MAX: the description of a step.
    LANE_WIDTH: a lane in the table. WHOLE_FROM: the minimum number of lines that have room for all parts. */
-enum { NUMBER = 7, CELLS = NUMBER + LANES, LABEL_LEAST = 10, LABEL_MOST = 18, LANE_WIDTH = 29, WHOLE_FROM = 17 };
-enum { LEGENDS = 2, TOTALS_MOST = 3, SOURCE_MOST = 15, SECTORS_MOST = 6, NARROW = 60 };
+enum { NUMBER = 7, CELLS = NUMBER + LANES, LABEL_MIN = 10, LABEL_MAX = 18, LANE_WIDTH = 29, WHOLE_FROM = 17 };
+enum { LEGENDS = 2, TOTALS_MAX = 3, SOURCE_MAX = 15, SECTORS_MAX = 6, NARROW = 60 };
 
 /* A search for the step that works on an element, continued while no key comes. */
 struct step_search {

@@ -3,14 +3,14 @@
 #include "advice/predicted.h"
 #include "base/err.h"
 #include "base/mem.h"
-#include "in_parts.h"
 #include "language/args.h"
 #include "machine/kernel.h"
-#include "matrix.h"
 #include "microscope/modeled.h"
-#include "right_side.h"
-#include "session.h"
-#include "spmv.h"
+#include "session/in_parts.h"
+#include "session/matrix.h"
+#include "session/right_side.h"
+#include "session/session.h"
+#include "session/spmv.h"
 
 #include <string.h>
 
@@ -44,7 +44,7 @@ bool spmv_request_of(struct session *s, const struct args *a, struct spmv_operat
 {
     int64_t reps;
     struct matrix *m = operand_of(s, a, e);
-    if (!m || !in_parts_vectors_fit(m, 5, e) || !arg_within(a, "reps", 0, 0, SPMV_REPS_MOST, &reps, e) ||
+    if (!m || !in_parts_vectors_fit(m, 5, e) || !arg_within(a, "reps", 0, 0, SPMV_REPS_MAX, &reps, e) ||
         !operation_read(a, &m->csr, o, e))
         return false;
     *out = (struct spmv_request){.matrix = m,
