@@ -5,6 +5,8 @@ A room is a folder of sources. The check is made twice: by the #include lines, a
 objects in the BUILD folders (`nm`), because a prototype can reach upwards without an #include. Two exceptions, by design:
 - src/machine declares what gpu/ implements, so a room that may use src/machine may link to gpu/.
 - a registry's table (a file that includes a .def list) names every entry of its list.
+
+No files of one room may use each other in a circle. src/README.md shows which room uses which; --graph writes it anew.
 """
 import collections
 import pathlib
@@ -18,7 +20,7 @@ SRC = ["base", "matrix", "parts", "formats", "machine", "files", "solvers", "ran
        "commands"]
 BESIDE = {("lessons", "commands")}  # rooms that must not use each other
 SCREEN_OR_GPU = re.compile(r"(n?curses|ncursesw|readline|term|cuda|cusparse|cublas|cusolver)")
-CYCLE_MAX = 3
+GRAPH = pathlib.Path("src/README.md")
 
 
 def room_of(path):
@@ -151,11 +153,44 @@ def cycles(uses):
     for v in sorted(uses):
         if v not in index:
             visit(v)
-    return [g for g in found if len(g) > CYCLE_MAX]
+    return [g for g in found if len(g) > 1]
+
+
+def graph(files, objects):
+    """A line per room: the rooms that it uses, by #include or by symbol."""
+    home = {name: room_of(source) for source, defined, _ in objects for name in defined}
+    uses = collections.defaultdict(set)
+    for source in files:
+        names = re.findall(r'#\s*include\s*"([^"]+)"', source.read_text())
+        headers = [find_header(source, name) for name in names if not name.endswith(".def")]
+        uses[room_of(source)] |= {room_of(h) for h in headers if h}
+    for source, _, undefined in objects:
+        if not re.search(r'#include "[^"]*\.def"', source.read_text()):
+            uses[room_of(source)] |= {home[name] for name in undefined & home.keys()}
+    rooms = [f"src/{name}" for name in SRC] + ["gpu", "ui"]
+    wide = max(len(short(room)) for room in rooms)
+    return "".join(f"    {short(room):{wide}}  {' '.join(short(u) for u in rooms if u in uses[room] - {room})}".rstrip() + "\n"
+                   for room in rooms)
+
+
+def short(room):
+    return room.removeprefix("src/")
+
+
+def check_graph(new, write):
+    """Is the graph in src/README.md, its only indented lines, that of the sources?"""
+    text = GRAPH.read_text()
+    old = "".join(re.findall(r"^    .*\n", text, re.M))
+    if old == new:
+        return []
+    if write:
+        GRAPH.write_text(text.replace(old, new))
+        return []
+    return [f"{GRAPH} shows another graph: `tests/layers.py --graph BUILD` writes it"]
 
 
 def main():
-    builds = [pathlib.Path(b) for b in sys.argv[1:] or ["build"]]
+    builds = [pathlib.Path(b) for b in sys.argv[1:] if b != "--graph"] or [pathlib.Path("build")]
     files = [p for top in ("src", "gpu", "ui") for p in sorted(pathlib.Path(top).rglob("*")) if
              p.suffix in (".c", ".cc", ".cu", ".h")]
     wrong = list(check_includes(files))
@@ -165,6 +200,7 @@ def main():
     by_symbol, uses = check_symbols(objects)
     wrong += by_symbol
     wrong += [f"a cycle of {len(g)} files: " + " ".join(map(str, g)) for g in cycles(uses)]
+    wrong += check_graph(graph(files, objects), "--graph" in sys.argv)
     for line in wrong:
         print(line)
     print(f"layers: {len(files)} files by #include, {len(objects)} objects by symbol: {len(wrong)} out of order")
