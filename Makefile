@@ -203,7 +203,7 @@ check: tests $(if $(T),,layers)
 quick: tests
 	@tests/run.py $(BUILD) --quick
 # What a build without CUDA changes: the devices, the lists of kernels and packers, and what the program says of them.
-NOCUDA_TESTS := device kernels transfer symmetrize lu sweep command golden system
+NOCUDA_TESTS := device kernels transfer symmetrize lu sweep command golden system transcripts
 check-nocuda:
 	@$(MAKE) $(JOBS) --no-print-directory check layers CUDA=0 BUILD=$(BUILD)/nocuda OBJ=$(BUILD) T='$(NOCUDA_TESTS)'
 ASAN := CUDA=0 OPT='-O1 -g' SANITIZE='-fsanitize=address,undefined -fno-omit-frame-pointer -fno-sanitize-recover=undefined'
