@@ -187,6 +187,9 @@ static bool find_accuracy(struct inquiry *q, const char *cause, struct err *e)
     return true;
 }
 
+/* Six digits show a larger rate as 1. Its number of iterations would be that of rounding errors. */
+static const double FLAT = 1 - 5e-7;
+
 /* The rate at the end. The number of iterations that it predicts is the only one in the evidence. */
 static bool find_slowness(struct inquiry *q, const char *cause, struct err *e)
 {
@@ -200,13 +203,14 @@ static bool find_slowness(struct inquiry *q, const char *cause, struct err *e)
         snprintf(x->text, sizeof x->text, "%s %s no rate yet; after %d or more, `why stagnates` estimates it",
                  how_many(v->iterations - v->base, "iteration").text, v->iterations - v->base == 1 ? "shows" : "show",
                  EXPECTED_MIN);
-    else if (isfinite(f.iterations))
+    else if (isfinite(f.iterations) && f.rate < FLAT)
         snprintf(x->text, sizeof x->text,
                  "the residual fell by the factor %.6g per iteration in the second half; at this rate, tol needs about "
                  "%s in all",
                  f.rate, how_many((int64_t)fmin(f.iterations, 9e15), "iteration").text);
     else
-        snprintf(x->text, sizeof x->text, "the residual did not fall in the second half of %s",
+        snprintf(x->text, sizeof x->text, "the residual %s in the second half of %s",
+                 isfinite(f.iterations) ? "hardly fell" : "did not fall",
                  how_many(v->iterations - v->base, "iteration").text);
     return true;
 }

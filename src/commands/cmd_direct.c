@@ -168,7 +168,7 @@ static void out_pivots(struct out *o, const struct direct_answer *a)
     if (f->rank >= 0) {
         int n = snprintf(text, sizeof text, "%lld", (long long)f->rank);
         if (f->rank < a->A->cols || f->rank < a->A->rows)
-            snprintf(text + n, sizeof text - (size_t)n, "%s of a %lld x %lld matrix",
+            snprintf(text + n, sizeof text - (size_t)n, "%s of the %lld x %lld matrix",
                      f->rank < a->A->cols && f->rank < a->A->rows ? " to fp64" : "", (long long)a->A->rows,
                      (long long)a->A->cols);
         out_str(o, NULL, "rank", certain ? text : "not known: A is nearly singular to fp64");

@@ -345,11 +345,12 @@ static void say_long_row(const struct sums *s, struct finding *f)
 {
     const struct work *w = s->main;
     int64_t row = w->longest_row;
+    double times = share(w->longest[WAIT_STEP], share(w->wait[WAIT_STEP], (double)w->blocks));
     TEXT(f,
-         "row %lld has %lld entries, and the mean is %.1f: block %lld, which stores this row, waits %.0f times as "
+         "row %lld has %lld entries, and the mean is %.1f: block %lld, which stores this row, waits %.*f times as "
          "long as the average block and finishes last",
          (long long)row, (long long)csr_row_length(s->A, row), mean_row(s), (long long)w->longest_block,
-         share(w->longest[WAIT_STEP], share(w->wait[WAIT_STEP], (double)w->blocks)));
+         times < 9.95 ? 1 : 0, times);
     REMEDY(f, "split long rows across threads, or partition by nonzeros");
 }
 
