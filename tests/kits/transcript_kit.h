@@ -21,7 +21,7 @@ int transcript_end(void **state);
    ends in .json.txt or .csv.txt has its output in that form. The line `cat FILE` shows a file of the folder. */
 bool transcript_same(const char *path);
 /* Replace what differs from machine to machine: the name of the processor, its threads and memory, the temporary
-   folder, versions of libraries, and the digits of rounding errors. The caller frees the result. */
+   folder, versions of libraries, rounding errors, and digits that rounding changes. The caller frees the result. */
 char *transcript_mask(const char *text);
 
 #endif

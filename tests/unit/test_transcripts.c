@@ -2,9 +2,11 @@
    WARPSPY_GOLDEN=write rewrites the files; review them as a diff. */
 #include "kits/test.h"
 #include "kits/transcript_kit.h"
+#include "lab/lab.h"
 #include "machine/device.h"
 
 #include <glob.h>
+#include <limits.h>
 #include <stdio.h>
 
 TEST(commands_print_what_the_transcripts_say)
@@ -20,10 +22,19 @@ TEST(commands_print_what_the_transcripts_say)
     assert_true(same);
 }
 
+/* `try` runs a kernel in a process of the program. */
+static int begin(void **state)
+{
+    static char warpspy[PATH_MAX];
+    assert_true(find_warpspy(warpspy));
+    lab_set_program(warpspy);
+    return transcript_begin(state);
+}
+
 static int end(void **state)
 {
     devices_close();
     return transcript_end(state);
 }
 
-SUITE(.setup = transcript_begin, .teardown = end);
+SUITE(.setup = begin, .teardown = end);
