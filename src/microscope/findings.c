@@ -357,11 +357,12 @@ static void say_long_row(const struct sums *s, struct finding *f)
 static void say_imbalance(const struct sums *s, struct finding *f)
 {
     const struct work *w = s->main;
+    char which[32] = "one block";
+    /* Where blocks take rows dynamically, the longest block has no number. */
+    if (w->longest_block >= 0) snprintf(which, sizeof which, "block %lld", (long long)w->longest_block);
     TEXT(f,
-         "block %lld of %lld takes %.0f steps, and the average block takes %.0f: the other multiprocessors are idle "
-         "at the end",
-         (long long)w->longest_block, (long long)w->blocks, w->longest[WAIT_STEP],
-         share(w->wait[WAIT_STEP], (double)w->blocks));
+         "%s of %lld takes %.0f steps, and the average block takes %.0f: the other multiprocessors are idle at the end",
+         which, (long long)w->blocks, w->longest[WAIT_STEP], share(w->wait[WAIT_STEP], (double)w->blocks));
     REMEDY(f, "sort rows by length, or partition by nonzeros");
 }
 
@@ -436,18 +437,17 @@ static void say_waits(const struct sums *s, struct finding *f)
     const struct work *w = s->main;
     double loads = w->longest[WAIT_L1] + w->longest[WAIT_L2] + w->longest[WAIT_FIRST];
     double full = (double)w->blocks * (double)w->threads / ((double)s->k->on.is.threads * s->k->on.sms);
-    struct counted blocks = how_many(w->blocks, "block");
+    struct counted blocks = how_many(w->blocks, "block"), chain = how_many(llround(loads), "load");
     if (full < 1)
         TEXT(f,
-             "warps wait for dependent loads (pointer, column, x) in chains of up to %.0f loads, and the launch "
+             "warps wait for dependent loads (pointer, column, x) in chains of up to %s, and the launch "
              "(%s of %lld threads) fills only %.2g%% of the GPU",
-             loads, blocks.text, (long long)w->threads, fmin(99, 100 * full));
+             chain.text, blocks.text, (long long)w->threads, fmin(99, 100 * full));
     else
         TEXT(f,
-             "warps wait for dependent loads (pointer, column, x) in chains of up to %.0f loads, which other warps "
-             "hide only "
+             "warps wait for dependent loads (pointer, column, x) in chains of up to %s, which other warps hide only "
              "partly; %s would fill the GPU %.1f times",
-             loads, blocks.text, full);
+             chain.text, blocks.text, full);
     REMEDY(f, full < 1 ? "a larger matrix fills the GPU; more threads per row shorten the chain"
                        : "more threads per row shorten the chain");
 }
