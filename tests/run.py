@@ -25,7 +25,7 @@ import typing
 TOP = pathlib.Path(__file__).resolve().parent.parent
 GOLDEN = ["golden", "screens", "export", "readme", "predicted_times", "transcripts"]
 # Programs that take more than a few seconds, slowest first. They start first, and `--quick` skips them.
-SLOW = ["try", "lessons", "pack", "model", "puzzles", "pty", "lu", "schema", "races", "session", "predictions", "kernels",
+SLOW = ["try", "lessons", "pack", "model", "puzzles", "pty", "lu", "schema", "races", "session", "transcripts", "predictions", "kernels",
         "row_sample", "multi", "precond", "files", "export", "solve", "in_parts", "complex", "eigs", "mtx",
         "compiled", "screens", "cut", "formats_files", "mtx_orders", "layout", "scaling", "microscope", "json", "ranks",
         "paper_arrays", "predicted_times", "interrupt", "mtx_files", "absent", "memory", "explore", "cast", "python", "system", "change"]
