@@ -1,9 +1,10 @@
 /* Transcripts: replaying them under a clock that ticks alike everywhere, and comparing the output line by line. */
 #include "transcript_kit.h"
-#include "golden_kit.h"
 #include "base/base.h"
 #include "base/clock.h"
+#include "golden_kit.h"
 #include "lab/lab.h"
+#include "language/run_lines.h"
 #include "machine/device.h"
 #include "session/command.h"
 #include "session/front.h"
@@ -16,7 +17,7 @@
 #include <stdio.h>
 #include <unistd.h>
 
-enum { WIDTH = 100, HEIGHT = 30, LINES_MOST = 400 };
+enum { WIDTH = 100, HEIGHT = 30, LINES_MAX = 400 };
 
 /* ---- what differs between machines ---- */
 
@@ -156,7 +157,7 @@ static int split(const char *text, struct said *said)
 {
     int n = 0;
     for (const char *at = text, *end; *at; at = end, n++) {
-        if (strncmp(at, "> ", 2) != 0 || n == LINES_MOST) fail_msg("expected a line after `> `: %.60s", at);
+        if (strncmp(at, "> ", 2) != 0 || n == LINES_MAX) fail_msg("expected a line after `> `: %.60s", at);
         const char *output = at + strcspn(at, "\n");
         end = next_typed(output);
         said[n].line = strndup(at + 2, (size_t)(output - at - 2));
@@ -272,8 +273,8 @@ static bool compare(const char *path, const struct said *said, int n, char **pri
 
 bool transcript_same(const char *path)
 {
-    static struct said said[LINES_MOST];
-    static char *printed[LINES_MOST];
+    static struct said said[LINES_MAX];
+    static char *printed[LINES_MAX];
     char *text = content(path);
     int n = split(text, said);
     free(text);
