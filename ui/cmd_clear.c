@@ -1,4 +1,5 @@
 /* clear: clears the terminal. */
+#include "report/fields.h"
 #include "report/output.h"
 #include "session/command.h"
 #include "session/front.h"
@@ -22,6 +23,7 @@ const struct command command_clear = {
     .grammar = "",
     .about = "clear the terminal",
     .help = "Clears the terminal at the prompt, like Ctrl-L; it removes no matrix (`drop` does).\n    clear",
+    .rows = (const struct row_kind *const[]){&row_done, NULL},
     .run = run_clear,
     .unrecorded = true,
 };

@@ -9,6 +9,7 @@
 #include "language/args.h"
 #include "language/grammar.h"
 #include "paint.h"
+#include "report/fields.h"
 #include "screen.h"
 #include "session/command.h"
 #include "session/front.h"
@@ -260,6 +261,16 @@ static bool run_export(struct session *s, const struct args *a, struct err *e)
     return true;
 }
 
+/* ---- the keys of the rows ---- */
+
+static const struct field export_fields[] = {
+    {"view", F_TEXT, "the view"},
+    {"file", F_TEXT, "the file"},
+    {"kind", F_TEXT, "kind of file", .names = kind_names, .name_count = COUNT(kind_names)},
+    {0},
+};
+static const struct row_kind row_export = {"export", "a view written to a file", export_fields};
+
 const struct command command_export = {
     .name = "export",
     .grammar = "VIEWS FILE [MATRIX] [as txt|svg|png|json|csv] [size WORD] [light] [force]",
@@ -276,6 +287,7 @@ const struct command command_export = {
             "    export rows rows.csv\n"
             "    export all a.png size 160x50\n"
             "    export solve residual.svg size 100x30 light",
+    .rows = (const struct row_kind *const[]){&row_export, NULL},
     .run = run_export,
     .large = true,
 };

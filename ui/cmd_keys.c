@@ -5,6 +5,7 @@
 #include "explorer.h"
 #include "export.h"
 #include "language/args.h"
+#include "report/fields.h"
 #include "screen.h"
 #include "session/command.h"
 #include "session/front.h"
@@ -71,5 +72,6 @@ const struct command command_keys = {
         "the working folder only, without `allow files` (see `help allow`).\n"
         "    keys \"Down Right + + ':solve cg step' Enter\"; screendump\n"
         "    keys t t size 120x40 view rows; screendump rows.svg",
+    .rows = (const struct row_kind *const[]){&row_done, NULL},
     .run = run_keys,
 };

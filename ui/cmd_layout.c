@@ -5,6 +5,7 @@
 #include "formats/format.h"
 #include "language/args.h"
 #include "language/interval.h"
+#include "report/fields.h"
 #include "report/output.h"
 #include "report/output_candidates.h"
 #include "screen.h"
@@ -160,6 +161,32 @@ static bool run_layout(struct session *s, const struct args *a, struct err *e)
     return show_view_of(s, m, view_layout.name, arg_flag(a, "view"), e);
 }
 
+/* ---- the keys of the rows ---- */
+
+static const struct field layout_array_fields[] = {
+    {.include = &row_candidates},
+    {"format", F_TEXT, "storage format"},
+    {"array", F_TEXT, "name of the array"},
+    {"type", F_TEXT, "type of its values", .words = "int32, int64, fp16, bf16, fp32, fp64, complex fp32, complex fp64"},
+    {"slots", F_COUNT, "slots it has"},
+    {"first", F_COUNT, "the first slot listed in values and rows"},
+    {"shown", F_COUNT, "the number of slots listed in values and rows"},
+    {"padding", F_COUNT, "the number of listed slots without an entry"},
+    {"values", F_LIST, "the values, or the real parts if the values are complex", .item = F_NUMBER | OR_NAN},
+    {"rows", F_LIST, "row of each slot, from 0; -1 for padding and for slots without a row", .item = F_INTEGER},
+    {0},
+};
+const struct row_kind row_layout_array = {"array", "an array of a stored matrix", layout_array_fields};
+
+static const struct field layout_complex_array_fields[] = {
+    {.include = &row_layout_array},
+    {"imag", F_LIST | OR_NULL, "the imaginary parts of the values; null for an array of indices",
+     .item = F_NUMBER | OR_NAN},
+    {0},
+};
+static const struct row_kind row_layout_complex_array = {"complex_array", "an array of a complex matrix",
+                                                         layout_complex_array_fields};
+
 const struct command command_layout = {
     .name = "layout",
     .grammar = "[FORMAT] [PARAMS] [[of] MATRIX] [slots RANGE] [f32|f64|[precision] PRECISION] [view]",
@@ -171,6 +198,7 @@ const struct command command_layout = {
             "    layout ell\n"
             "    layout bsr block 2\n"
             "    layout csr slots 0:4",
+    .rows = (const struct row_kind *const[]){&row_layout_array, &row_layout_complex_array, NULL},
     .run = run_layout,
     .large = true,
     .rows_only_in_json = true,

@@ -15,6 +15,7 @@
 #include "machine/reason.h"
 #include "matrix/csr.h"
 #include "paint.h"
+#include "report/fields.h"
 #include "report/output.h"
 #include "session/command.h"
 #include "session/matrix.h"
@@ -193,6 +194,16 @@ static bool run_report(struct session *s, const struct args *a, struct err *e)
     return true;
 }
 
+/* ---- the keys of the rows ---- */
+
+static const struct field report_fields[] = {
+    {"matrix", F_TEXT, "name of the matrix"},
+    {"file", F_TEXT, "the file"},
+    {"bytes", F_COUNT, "size in bytes"},
+    {0},
+};
+static const struct row_kind row_report = {"report", "a page written to a file", report_fields};
+
 const struct command command_report = {
     .name = "report",
     .grammar = "FILE [MATRIX] [force]",
@@ -203,5 +214,6 @@ const struct command command_report = {
             "existing file.\n"
             "    report thesis4.html\n"
             "    bench; solve cg; report A.html A",
+    .rows = (const struct row_kind *const[]){&row_report, NULL},
     .run = run_report,
 };

@@ -3,6 +3,7 @@
 #include "cmd_view.h"
 #include "language/args.h"
 #include "matrix/rows.h"
+#include "report/fields.h"
 #include "session/command.h"
 #include "session/matrix.h"
 #include "session/session.h"
@@ -80,6 +81,55 @@ static bool run_rows(struct session *s, const struct args *a, struct err *e)
     return show_view_of(s, m, view_rows.name, false, e);
 }
 
+/* ---- the keys of the rows ---- */
+
+static const struct field rows_bin_fields[] = {
+    {"kind", F_TEXT, "rows by length", .words = "bin"},
+    {"length", F_COUNT, "smallest length of a row in the bin"},
+    {"length_end", F_COUNT, "one more than the largest length of the bin"},
+    {"rows", F_COUNT, "rows in the bin"},
+    {0},
+};
+const struct row_kind row_rows_bin = {"bin", "rows of similar length", rows_bin_fields};
+
+static const struct field rows_longest_fields[] = {
+    {"kind", F_TEXT, "a long row", .words = "longest"},
+    {"row", F_COUNT, "its number, from 0"},
+    {"length", F_COUNT, "its entries"},
+    {0},
+};
+const struct row_kind row_rows_longest = {"longest", "one of the longest rows", rows_longest_fields};
+
+static const struct field rows_quantile_fields[] = {
+    {"kind", F_TEXT, "a quantile", .words = "quantile"},
+    {"share", F_AMOUNT, "share of the rows with at most this length, from 0 to 1"},
+    {"length", F_COUNT, "entries of a row"},
+    {0},
+};
+const struct row_kind row_rows_quantile = {"quantile", "a quantile of the lengths", rows_quantile_fields};
+
+static const struct field rows_warps_fields[] = {
+    {"kind", F_TEXT, "the cost of warps of 32 neighbouring rows in a kernel with one thread per row", .words = "warps"},
+    {"warps", F_COUNT, "warps"},
+    {"idle", F_COUNT, "warps without an entry"},
+    {"cost", F_AMOUNT,
+     "total time of the warps relative to the same entries spread evenly over the lanes; 0 without entries"},
+    {"cost_mean", F_AMOUNT, "mean of the ratios of the single warps; 0 without entries"},
+    {"cost_worst", F_AMOUNT, "largest ratio of a warp; 0 without entries"},
+    {"row", F_COUNT | OR_NULL, "first row of the worst warp, from 0; null: none"},
+    {0},
+};
+const struct row_kind row_rows_warps = {"warps", "the warps of 32 rows", rows_warps_fields};
+
+static const struct field rows_warp_bin_fields[] = {
+    {"kind", F_TEXT, "warps by cost", .words = "warp_bin"},
+    {"cost", F_AMOUNT, "lowest cost of a warp in the bin"},
+    {"cost_end", F_AMOUNT, "upper end of the costs in the bin"},
+    {"warps", F_COUNT, "warps in the bin"},
+    {0},
+};
+const struct row_kind row_rows_warp_bin = {"warp_bin", "warps of similar cost", rows_warp_bin_fields};
+
 const struct command command_rows = {
     .name = "rows",
     .grammar = "[MATRIX]",
@@ -90,6 +140,8 @@ const struct command command_rows = {
             "the rows of each length; its key t switches to the cumulative histogram, the rows sorted by length, and\n"
             "the warps.\n"
             "    rows",
+    .rows = (const struct row_kind *const[]){&row_rows_bin, &row_rows_longest, &row_rows_quantile, &row_rows_warps,
+                                             &row_rows_warp_bin, NULL},
     .run = run_rows,
     .large = true,
     .rows_only_in_json = true,

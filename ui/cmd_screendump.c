@@ -3,11 +3,17 @@
 #include "base/memfile.h"
 #include "base/newfile.h"
 #include "base/text.h"
+#include "cmd_view.h"
+#include "commands/cmd_bench.h"
+#include "commands/cmd_lu.h"
+#include "commands/cmd_race.h"
+#include "commands/cmd_solve.h"
 #include "export.h"
 #include "language/args.h"
 #include "language/grammar.h"
 #include "paint.h"
 #include "pixels.h"
+#include "report/fields.h"
 #include "screen.h"
 #include "session/command.h"
 #include "session/session.h"
@@ -111,6 +117,17 @@ static bool run_screendump(struct session *s, const struct args *a, struct err *
     return true;
 }
 
+/* ---- the keys of the rows ---- */
+
+static const struct field screendump_fields[] = {
+    {"file", F_TEXT, "the file"},
+    {"kind", F_TEXT, "kind of file", .words = "txt, ansi, svg, png"},
+    {"columns", F_COUNT, "columns of letters"},
+    {"rows", F_COUNT, "rows of letters"},
+    {0},
+};
+static const struct row_kind row_screendump = {"screendump", "the screen written to a file", screendump_fields};
+
 const struct command command_screendump = {
     .name = "screendump",
     .aliases = "screenshot",
@@ -122,6 +139,7 @@ const struct command command_screendump = {
             "replaces an existing file. `export` writes a view at another size, or its numbers.\n"
             "    spy; screendump spy.ansi\n"
             "    keys \"Tab ?\"; screendump help.png",
+    .rows = (const struct row_kind *const[]){&row_screendump, NULL},
     .run = run_screendump,
 };
 
@@ -143,5 +161,9 @@ const struct command command_last = {
         "Draws the last view of spy, rows, layout or the full screen again, at the same position and with the newest\n"
         "results; the size is in columns and rows of text. With --json or --csv, it prints the view's numbers.\n"
         "    spy; last size 120x40",
+    .rows = (const struct row_kind *const[]){&row_spy_cells, &row_rows_bin, &row_rows_longest, &row_rows_quantile,
+                                             &row_rows_warps, &row_rows_warp_bin, &row_layout_array, &row_bench_timed,
+                                             &row_solve_history, &row_raced_solver, &row_raced_kernel, &row_lu_factors,
+                                             NULL},
     .run = run_last,
 };

@@ -4,6 +4,7 @@
 #include "base/text.h"
 #include "cmd_view.h"
 #include "language/args.h"
+#include "report/fields.h"
 #include "screen.h"
 #include "session/command.h"
 #include "session/matrix.h"
@@ -158,6 +159,45 @@ static bool run_spy(struct session *s, const struct args *a, struct err *e)
     return show_view_of(s, m, view_spy.name, false, e);
 }
 
+/* ---- the keys of the rows ---- */
+
+static const struct field spy_cells_fields[] = {
+    {"y", F_COUNT, "number of the row of cells, from 0"},
+    {"row_begin", F_COUNT, "first row of the matrix in this row of cells"},
+    {"row_end", F_COUNT, "row after the last"},
+    {"cols", F_COUNT, "columns of the matrix, divided evenly among the counts"},
+    {"counts", F_LIST, "entries in each cell", .item = F_INTEGER},
+    {0},
+};
+const struct row_kind row_spy_cells = {"cells", "a row of cells of the picture", spy_cells_fields};
+
+static const struct field spy_signs_fields[] = {
+    {.include = &row_spy_cells},
+    {"signs", F_TEXT,
+     "a character for each cell: + or - if all its entries have this sign, * for both signs, 0 for zeros, blank if the "
+     "cell is empty",
+     .pattern = "^[-+*0 ]*$"},
+    {0},
+};
+static const struct row_kind row_spy_signs = {"signs", "a row of cells, by sign", spy_signs_fields};
+
+static const struct field spy_owners_fields[] = {
+    {.include = &row_spy_cells},
+    {"owners", F_TEXT,
+     "a character for each cell: the number of the part modulo 7, + for several parts, * if other parts own all its "
+     "columns, blank if the cell is empty",
+     .pattern = "^[0-6+* ]*$"},
+    {0},
+};
+static const struct row_kind row_spy_owners = {"owners", "a row of cells, by owner", spy_owners_fields};
+
+static const struct field spy_magnitudes_fields[] = {
+    {.include = &row_spy_cells},
+    {"largest", F_LIST, "the largest absolute value in each cell; 0 if the cell is empty", .item = F_AMOUNT},
+    {0},
+};
+static const struct row_kind row_spy_magnitudes = {"magnitudes", "a row of cells, by magnitude", spy_magnitudes_fields};
+
 const struct command command_spy = {
     .name = "spy",
     .grammar = "[MATRIX] [by count|sign|magnitude|owner] [width N] [height N]",
@@ -172,6 +212,8 @@ const struct command command_spy = {
         "    spy\n"
         "    spy by sign\n"
         "    spy A width 120 height 40",
+    .rows =
+        (const struct row_kind *const[]){&row_spy_cells, &row_spy_signs, &row_spy_magnitudes, &row_spy_owners, NULL},
     .run = run_spy,
     .large = true,
     .rows_only_in_json = true,

@@ -7,6 +7,7 @@
 #include "machine/kernel.h"
 #include "machine/mat.h"
 #include "machine/microscope.h"
+#include "report/fields.h"
 #include "session/matrix.h"
 #include "session/output_run.h"
 #include "session/session.h"
@@ -71,3 +72,15 @@ void out_fit(struct out *o, const struct fit *fit)
     out_measures(o, fit->diagonals ? &fit->measures : NULL);
     out_str(o, "reason", NULL, fit->fits ? NULL : fit->reason);
 }
+
+/* ---- the keys of the rows ---- */
+
+static const struct field fit_fields[] = {
+    {"fits", F_BOOLEAN, "whether the matrix can be stored so without `force`"},
+    {"bytes", F_COUNT, "size of the stored matrix, in bytes"},
+    {"padding", F_COUNT, "slots without an entry"},
+    {"prep_us", F_AMOUNT | OR_NULL, "time to pack on the host, in us; null: not packed"},
+    {"reason", F_TEXT | OR_NULL, "why the format does not fit; null: it fits"},
+    {0},
+};
+const struct row_kind row_fit = {"fit", "how a matrix fits a format", fit_fields};

@@ -12,6 +12,7 @@ struct err;
 struct format;
 struct matrix;
 struct out;
+struct row_kind;
 struct session;
 struct stored;
 
@@ -30,5 +31,8 @@ bool fit_of(struct session *s, struct matrix *m, const struct format *f, enum ty
             struct fit *out, struct err *e);
 /* Print the keys fits, reason, bytes, padding, prep_us and the keys of out_measures; print nothing if fit is NULL. */
 void out_fit(struct out *o, const struct fit *fit);
+
+/* The keys of rows (report/fields.h). */
+extern const struct row_kind row_fit;
 
 #endif

@@ -7,7 +7,9 @@
 #include "base/text.h"
 #include "machine/bench.h"
 #include "machine/kernel.h"
+#include "microscope/model.h"
 #include "microscope/modeled.h"
+#include "report/fields.h"
 #include "session/kept_predictions.h"
 #include "session/matrix.h"
 #include "session/product.h"
@@ -167,3 +169,43 @@ void out_modeled(struct session *s, const struct matrix *m, const struct modeled
     out_bool(o, "sampled", NULL, k->work.sampled);
     out_num(o, "measured_us", r ? "measured, us" : NULL, r ? r->us : NAN, "%.2f");
 }
+
+/* ---- the keys of the rows ---- */
+
+static const struct field occupancy_fields[] = {
+    {"occupancy_percent", F_AMOUNT,
+     "percentage of its warps that a multiprocessor can hold at a time, of the launch with the most requests",
+     .max = 100},
+    {"limited_by", F_TEXT, "what limits the number of blocks that a multiprocessor can hold",
+     .names = residency_limit_names, .name_count = RESIDENCY_LIMITS},
+    {"blocks_per_sm", F_COUNT, "blocks that a multiprocessor can hold at a time", .min = 1},
+    {"threads_per_block", F_COUNT, "threads of a block of this launch", .min = 1},
+    {"registers", F_COUNT | OR_NULL,
+     "registers per thread, as nvcc compiled the kernel; null: not known, for a kernel of yours", .min = 1},
+    {0},
+};
+const struct row_kind row_occupancy = {"occupancy", "the occupancy of a kernel", occupancy_fields};
+
+static const struct field prediction_fields[] = {
+    {"kernel", F_TEXT, "the emulated kernel"},
+    {"matrix", F_TEXT, "name of the matrix"},
+    {"format", F_TEXT, "storage format"},
+    {.include = &row_precision},
+    {"machine", F_TEXT, "GPU that the prediction is for"},
+    {"machine_here", F_BOOLEAN,
+     "whether the GPU is in this machine and its ceilings were measured; false: the built-in GPU"},
+    {"machine_scaled", F_BOOLEAN,
+     "whether ceilings of the GPU were scaled from those of the built-in GPU, by its specifications"},
+    {"predicted_us", F_AMOUNT, "predicted time of one SpMV, in us"},
+    {"launch_us", F_AMOUNT, "the part of that time that the launches take, in us"},
+    {"bound", F_TEXT, "what limits the kernel", .names = bound_names, .name_count = BOUNDS + 1},
+    {"bytes", F_COUNT, "minimum bytes that must move: the arrays that the kernel reads, and x and y, once each"},
+    {"l2_bytes", F_COUNT, "bytes to and from the L2 cache, according to the model"},
+    {"dram_bytes", F_COUNT, "bytes to and from memory, according to the model, if SpMVs follow one another"},
+    {"padding_percent", F_AMOUNT, "percentage of the slots of the format"},
+    {"sampled", F_BOOLEAN, "whether only a sample of the blocks was emulated"},
+    {"measured_us", F_AMOUNT | OR_NULL, "time measured on a GPU in this session, in us; null: not measured",
+     .on = "cuda"},
+    {0},
+};
+const struct row_kind row_prediction = {"prediction", "a kernel, as the model predicts it", prediction_fields};

@@ -14,6 +14,7 @@ struct machine;
 struct matrix;
 struct modeled;
 struct out;
+struct row_kind;
 struct session;
 
 /* The GPU that predictions are for: that of `set gpu`; otherwise the session's device if it is a GPU, whose ceilings
@@ -43,5 +44,8 @@ void modeled_remarks(struct session *s, const struct machine *g, bool sampled);
 void out_modeled(struct session *s, const struct matrix *m, const struct modeled *k);
 /* In text: whether the registers of the busiest launch limit the number of blocks that a multiprocessor holds. */
 void say_registers(struct out *o, const struct modeled *k);
+
+/* The keys of rows (report/fields.h). */
+extern const struct row_kind row_occupancy, row_prediction;
 
 #endif

@@ -5,9 +5,11 @@
 #include "base/precision.h"
 #include "machine/bench.h"
 #include "machine/kernel.h"
+#include "microscope/model.h"
 #include "microscope/modeled.h"
 #include "predicted.h"
 #include "predictions.h"
+#include "report/fields.h"
 #include "session/holding.h"
 #include "session/matrix.h"
 #include "session/output_run.h"
@@ -254,3 +256,34 @@ void out_roofline(struct session *s, const struct roofline *r)
     if (some_above(r)) out_text(o, "Above 100%%: L2 keeps data between the products, so that less comes from memory.");
     modeled_remarks(s, &g, r->sampled);
 }
+
+/* ---- the keys of the rows ---- */
+
+static const struct field roofline_fields[] = {
+    {"kind", F_TEXT, "a limit, or a kernel", .words = "roof, kernel"},
+    {"name", F_TEXT, "the limit (memory, L2, L1, fp64 or fp32) or the kernel"},
+    {"matrix", F_TEXT, "name of the matrix"},
+    {.include = &row_precision},
+    {"machine", F_TEXT, "the GPU"},
+    {"machine_here", F_BOOLEAN, "whether the limits were measured on a GPU of this machine"},
+    {"format", F_TEXT | OR_NULL, "storage format; null for a limit"},
+    {"flops", F_AMOUNT | OR_NULL, "operations of one SpMV; null for a limit"},
+    {"bytes", F_AMOUNT | OR_NULL, "bytes that one SpMV must move; null for a limit"},
+    {"l2_bytes", F_AMOUNT | OR_NULL, "bytes to and from L2, by the model; null for a limit and for library kernels"},
+    {"l1_bytes", F_AMOUNT | OR_NULL, "bytes of the sectors that loads request, by the model; null as for l2_bytes"},
+    {"flops_per_byte", F_AMOUNT | OR_NULL, "flops / bytes; null for a limit"},
+    {"gflops", F_AMOUNT | OR_NULL, "10^9 operations per second; null for the limits memory, L2 and L1"},
+    {"gbs", F_AMOUNT | OR_NULL, "GB/s: a limit, or bytes / time; null for the limit of arithmetic"},
+    {"time_by", F_TEXT, "how the row was found; constants: those of the model",
+     .words = "measured, predicted, constants"},
+    {"predicted_us", F_AMOUNT | OR_NULL, "predicted time, in us; null for a limit and for library kernels"},
+    {"measured_us", F_AMOUNT | OR_NULL, "time measured on this GPU in this session, in us; null: not measured",
+     .on = "cuda"},
+    {"roof_percent", F_AMOUNT | OR_NULL,
+     "gflops as a percentage of the memory roof at flops_per_byte; null for a limit"},
+    {"bound", F_TEXT | OR_NULL, "what limits the predicted kernel; null: not predicted", .names = bound_names,
+     .name_count = BOUNDS + 1},
+    {0},
+};
+const struct row_kind row_roofline = {"roofline", "the limits of a GPU, and all kernels of a matrix below them",
+                                      roofline_fields};

@@ -10,6 +10,7 @@ struct err;
 struct kernel;
 struct matrix;
 struct out;
+struct row_kind;
 struct session;
 
 /* A slope (bytes per time) or, for ROOF_COMPUTE, a flat roof (operations per time). */
@@ -53,5 +54,8 @@ double point_gflops(const struct roof_point *p);
 double point_intensity(const struct roof_point *p, enum roof_bytes by);
 /* Print the roofs and the kernels. */
 void out_roofline(struct session *s, const struct roofline *r);
+
+/* The keys of rows (report/fields.h). */
+extern const struct row_kind row_roofline;
 
 #endif

@@ -7,9 +7,11 @@
 #include "base/text.h"
 #include "machine/kernel.h"
 #include "machine/remote.h"
+#include "microscope/model.h"
 #include "microscope/modeled.h"
 #include "microscope/tape.h"
 #include "predicted.h"
+#include "report/fields.h"
 #include "session/holding.h"
 #include "session/matrix.h"
 #include "session/product.h"
@@ -312,3 +314,47 @@ void out_sm(struct session *s, const struct sm_lives *l)
     say_part(o, l);
     modeled_remarks(s, &g, l->sampled);
 }
+
+/* ---- the keys of the rows ---- */
+
+static const struct field sm_fields[] = {
+    {"matrix", F_TEXT, "name of the matrix"},
+    {"kernel", F_TEXT, "the kernel"},
+    {"launch", F_TEXT, "the launch with the most steps"},
+    {.include = &row_precision},
+    {"machine", F_TEXT, "GPU that the prediction is for"},
+    {"machine_here", F_BOOLEAN, "whether the GPU is in this machine and its ceilings were measured"},
+    {"warps", F_COUNT, "warps at a time: the occupancy", .min = 1, .max = 64},
+    {"blocks_at_once", F_COUNT, "blocks at a time", .min = 1, .max = 32},
+    {"warps_per_block", F_COUNT, "warps per block", .min = 1, .max = 32},
+    {"blocks", F_COUNT, "blocks simulated", .min = 1},
+    {"blocks_of_sm", F_COUNT, "blocks that one multiprocessor gets", .min = 1},
+    {"blocks_most", F_COUNT, "blocks that a multiprocessor can hold at a time", .min = 1},
+    {"limited_by", F_TEXT, "what limits the number of blocks that a multiprocessor can hold",
+     .names = residency_limit_names, .name_count = RESIDENCY_LIMITS},
+    {"registers", F_COUNT, "registers per thread, as nvcc compiled the kernel", .min = 1},
+    {"time_us", F_AMOUNT, "time of the simulated blocks, in us"},
+    {"all_blocks_us", F_AMOUNT | OR_NULL,
+     "time of all blocks of the multiprocessor, at the rate of those that were simulated, in us; null: not known, "
+     "because one of these takes much longer than the others"},
+    {"ready_percent", F_AMOUNT, "share of the time in which at least one warp is ready", .max = 100.001},
+    {"memory_percent", F_AMOUNT, "share of the time in which none is ready, as far as the warps wait for memory",
+     .max = 100.001},
+    {"barrier_percent", F_AMOUNT, "the same, as far as they wait at a barrier", .max = 100.001},
+    {"working_percent", F_AMOUNT, "the same, as far as they do arithmetic or access shared memory", .max = 100.001},
+    {"empty_percent", F_AMOUNT, "share of the time in which no block runs", .max = 100.001},
+    {"mean_ready", F_AMOUNT, "ready warps on average"},
+    {"mean_resident", F_AMOUNT, "warps on average that have not finished"},
+    {"sampled", F_BOOLEAN, "whether only a sample of the blocks was emulated"},
+    {"ready", F_LIST, "ready, in 60 equal parts of the time: warps on average", .item = F_NUMBER},
+    {"working", F_LIST, "arithmetic, shared memory, collectives, in 60 equal parts of the time: warps on average",
+     .item = F_NUMBER},
+    {"memory", F_LIST, "waiting for memory, in 60 equal parts of the time: warps on average", .item = F_NUMBER},
+    {"barrier", F_LIST, "at a barrier, in 60 equal parts of the time: warps on average", .item = F_NUMBER},
+    {"finished", F_LIST, "finished, in a block that runs, in 60 equal parts of the time: warps on average",
+     .item = F_NUMBER},
+    {"empty", F_LIST, "slots without a block, in 60 equal parts of the time: warps on average", .item = F_NUMBER},
+    {0},
+};
+const struct row_kind row_sm = {"sm", "the warps of one multiprocessor over time, predicted, one row per occupancy",
+                                sm_fields};

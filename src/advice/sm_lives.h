@@ -10,6 +10,7 @@
 struct err;
 struct kernel;
 struct matrix;
+struct row_kind;
 struct session;
 
 enum { LIVES_MAX = 6 };
@@ -40,5 +41,8 @@ struct sm_lives {
 bool sm_begin(struct session *s, struct matrix *m, const struct kernel *k, enum type real, int warps, struct err *e);
 /* Print one row per occupancy, and what the chosen one shows. */
 void out_sm(struct session *s, const struct sm_lives *l);
+
+/* The keys of rows (report/fields.h). */
+extern const struct row_kind row_sm;
 
 #endif

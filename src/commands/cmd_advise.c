@@ -9,7 +9,9 @@
 #include "formats/format.h"
 #include "language/args.h"
 #include "microscope/black_box.h"
+#include "microscope/model.h"
 #include "microscope/modeled.h"
+#include "report/fields.h"
 #include "session/command.h"
 #include "session/matrix.h"
 #include "session/output_run.h"
@@ -276,6 +278,64 @@ static bool run_advise(struct session *s, const struct args *a, struct err *e)
            (solver ? run_advise_solver : run_advise_kernels)(s, a, e);
 }
 
+/* ---- the keys of the rows ---- */
+
+static const struct field advise_kernel_fields[] = {
+    {"rank", F_COUNT, "from 1, the first is the most important"},
+    {"matrix", F_TEXT, "name of the matrix"},
+    {"kernel", F_TEXT, "the kernel"},
+    {"format", F_TEXT, "storage format"},
+    {.include = &row_precision},
+    {"machine", F_TEXT, "GPU that the prediction is for; of a fit, the GPU on which its times were measured"},
+    {"machine_here", F_BOOLEAN,
+     "whether the GPU is in this machine and its ceilings were measured; false: the built-in GPU"},
+    {"machine_scaled", F_BOOLEAN,
+     "whether ceilings of the GPU were scaled from those of the built-in GPU, by its specifications"},
+    {"predicted_us", F_AMOUNT | OR_NULL, "predicted time of one SpMV, in us; null: neither modeled nor fitted",
+     .on = "cuda"},
+    {"least_us", F_AMOUNT | OR_NULL,
+     "lower bound of the time of one SpMV, in us, of a kernel that was not watched because it is slow; null: the "
+     "kernel is predicted or fitted"},
+    {"correction", F_AMOUNT | OR_NULL,
+     "factor in predicted_us, from what was measured for a similar matrix; 1: none; null: a kernel of a library"},
+    {"measured_us", F_AMOUNT | OR_NULL, "time measured on a GPU in this session, in us; null: not measured",
+     .on = "cuda"},
+    {"predicted_by", F_TEXT | OR_NULL,
+     "model: the emulator watched the kernel; fit: to measured times of a library kernel; null: not predicted",
+     .words = "model, fit", .on = "cuda"},
+    {"fit_error_percent", F_COUNT | OR_NULL,
+     "mean error of the fit on a matrix left out of it, in percent; null: not a fit"},
+    {"bound", F_TEXT | OR_NULL, "what limits the kernel; null: not modeled", .names = bound_names,
+     .name_count = BOUNDS + 1},
+    {"prep_us", F_AMOUNT | OR_NULL,
+     "conversion from csr on this host, us; null: not converted, because the kernels of the format were not watched"},
+    {"pays", F_TEXT | OR_NULL,
+     "after: the kernel overtakes the fastest kernel of csr; never: it does not; null: it is a kernel of csr",
+     .words = "after, never"},
+    {"pays_after", F_COUNT | OR_NULL,
+     "number of SpMVs after which the kernel has overtaken csr; null: never, or it is a kernel of csr"},
+    {"products", F_COUNT, "number of SpMVs to rank for; 0: no number is given"},
+    {"total_us", F_AMOUNT | OR_NULL,
+     "time of the conversion and of the given number of SpMVs, in us; null: no number is given"},
+    {"sampled", F_BOOLEAN, "whether only a sample of the blocks was emulated"},
+    {"fits", F_BOOLEAN, "whether the kernel can be used"},
+    {"reason", F_NULL, "why not; null: there is no obstacle"},
+    {0},
+};
+static const struct row_kind row_advise_kernel = {"kernel", "a kernel, by its time", advise_kernel_fields};
+
+static const struct field advise_misfit_fields[] = {
+    {"matrix", F_TEXT, "name of the matrix"},
+    {"kernel", F_TEXT, "the kernel"},
+    {"format", F_TEXT, "storage format"},
+    {.include = &row_precision},
+    {"fits", F_BOOLEAN, "whether the kernel can be used"},
+    {"reason", F_TEXT, "why not; null: there is no obstacle"},
+    {0},
+};
+static const struct row_kind row_advise_misfit = {"misfit", "a kernel that cannot be taken, and why",
+                                                  advise_misfit_fields};
+
 const struct command command_advise = {
     .name = "advise",
     .grammar = "[solver] [MATRIX] [for N] [products] [top N] [predicted] [on DEVICE] [[precond] PRECOND] [tol R] "
@@ -313,5 +373,7 @@ const struct command command_advise = {
         "    advise; advise A for 100 products f32; advise top 3\n"
         "    advise solver; advise solver A b random tol 1e-10 within 20\n"
         "    advise solver options petsc; advise solver options ginkgo > ./config.txt",
+    .rows = (const struct row_kind *const[]){&row_advise_kernel, &row_advise_misfit, &row_advise_trial,
+                                             &row_advise_options, NULL},
     .run = run_advise,
 };

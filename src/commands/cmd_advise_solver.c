@@ -10,6 +10,7 @@
 #include "language/args.h"
 #include "language/requests.h"
 #include "machine/device.h"
+#include "report/fields.h"
 #include "report/output.h"
 #include "session/equilibrated.h"
 #include "session/matrix.h"
@@ -349,3 +350,58 @@ bool solver_for_line(struct session *s, struct matrix *m, const struct args *a, 
     if (some_go_on(out)) return true;
     return fail(e, E_NUMERIC, "%s; `advise solver` shows what each method reached", out->because);
 }
+
+/* ---- the keys of the rows ---- */
+
+static const struct field advise_trial_fields[] = {
+    {"rank", F_COUNT, "from 1, the best is the first", .min = 1},
+    {"matrix", F_TEXT, "name of the matrix"},
+    {"solver", F_TEXT, "the solver, or direct"},
+    {"precond", F_TEXT | OR_NULL, "the preconditioner; null: none"},
+    {"method", F_TEXT | OR_NULL, "the method of the direct solver; null: an iterative solver, or not known"},
+    {"device", F_TEXT, "where the candidate was tried"},
+    {"state", F_TEXT,
+     "converged: met tol in its trial, by the true residual; running: its time was over; planned: only the analysis of "
+     "a direct solver was done; ended: broke down, diverged, stagnated; refused: it does not take this system; "
+     "least-squares: a direct solver found the x with the smallest residual; rounding: a direct solver found an x as "
+     "good as fp64 allows, but its residual exceeds tol",
+     .words = "not-tried, converged, running, planned, ended, refused, least-squares, rounding"},
+    {"m", F_COUNT | OR_NULL, "iterations per cycle; null: the solver does not restart, or was not tried"},
+    {"iterations", F_COUNT | OR_NULL, "iterations of the longest trial; null: direct, or not tried"},
+    {"residual", F_AMOUNT | OR_NULL, "relative residual at the end of the trial; null: not tried"},
+    {"residual_true", F_AMOUNT | OR_NULL,
+     "true residual, relative to b, in double; null: the candidate was still running, or not tried"},
+    {"rate", F_AMOUNT | OR_NULL,
+     "factor by which the residual fell per iteration in the second half of the trial; null: no iterations"},
+    {"expected_iterations_low", F_AMOUNT | OR_NULL,
+     "iterations until tol is met, at the least; null: direct, ended, or not tried"},
+    {"expected_iterations_high", F_AMOUNT | OR_NULL,
+     "iterations until tol is met, at the most; null: not yet known, or as expected_iterations_low"},
+    {"setup_us", F_AMOUNT | OR_NULL, "set-up, with the preconditioner, in us; null: direct, or not tried"},
+    {"us_per_iteration", F_AMOUNT | OR_NULL,
+     "time of an iteration in the trial, in us; null: direct, or no iterations"},
+    {"trial_us", F_AMOUNT, "time of the longest trial, in us; 0: not tried"},
+    {"planned_nnz", F_AMOUNT | OR_NULL,
+     "nonzeros of the factors of the direct solver, as predicted; null: iterative, or no estimate"},
+    {"planned_flops", F_AMOUNT | OR_NULL,
+     "operations of the factorisation, as predicted; null: iterative, or no estimate"},
+    {"expected_us_low", F_AMOUNT | OR_NULL, "time of the whole solve in us, at the least; null: ended, or not tried"},
+    {"expected_us_high", F_AMOUNT | OR_NULL,
+     "time of the whole solve in us, at the most; null: not yet known, or as expected_us_low"},
+    {"taken", F_BOOLEAN, "whether `solve` without a solver takes this candidate"},
+    {"reason", F_TEXT | OR_NULL, "why it is taken, or why it ended or was refused; null: neither"},
+    {"line", F_TEXT | OR_NULL, "the words after `solve` that select it; null: it is not taken"},
+    {0},
+};
+const struct row_kind row_advise_trial = {"trial", "a candidate of advise solver", advise_trial_fields};
+
+static const struct field advise_options_fields[] = {
+    {"matrix", F_TEXT, "name of the matrix"},
+    {"solver", F_TEXT, "the solver, or direct"},
+    {"precond", F_TEXT | OR_NULL, "the preconditioner; null: none"},
+    {"library", F_TEXT, "the library that reads the options", .entries = &peer_registry},
+    {"options", F_TEXT, "text for that library, in lines"},
+    {0},
+};
+const struct row_kind row_advise_options = {"options", "the solver that is taken as options of another library",
+                                            advise_options_fields};

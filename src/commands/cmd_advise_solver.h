@@ -7,6 +7,7 @@
 struct args;
 struct err;
 struct matrix;
+struct row_kind;
 struct session;
 struct solve_options;
 struct solver_advice;
@@ -21,5 +22,8 @@ bool solver_scales(struct session *s, struct matrix *m, struct solve_options *o,
    solver_advice_free even if the result is false. */
 bool solver_for_line(struct session *s, struct matrix *m, const struct args *a, const struct solve_options *o,
                      bool direct, double left_us, struct solver_advice *out, struct err *e);
+
+/* The keys of rows (report/fields.h). */
+extern const struct row_kind row_advise_trial, row_advise_options;
 
 #endif

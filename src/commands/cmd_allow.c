@@ -1,6 +1,7 @@
 /* allow: sets what command lines that the user did not type may do in this session. */
 #include "base/err.h"
 #include "language/args.h"
+#include "report/fields.h"
 #include "session/allow.h"
 #include "session/command.h"
 #include "session/session.h"
@@ -21,6 +22,16 @@ static bool run_allow(struct session *s, const struct args *a, struct err *e)
     return true;
 }
 
+/* ---- the keys of the rows ---- */
+
+static const struct field allow_fields[] = {
+    {"name", F_TEXT, "the permission"},
+    {"allowed", F_BOOLEAN, "whether the permission is given in this session"},
+    {"about", F_TEXT, "what the permission allows"},
+    {0},
+};
+static const struct row_kind row_allow = {"allow", "each permission, and whether it is given", allow_fields};
+
 const struct command command_allow = {
     .name = "allow",
     .grammar = "[PERMISSION] [off]",
@@ -40,6 +51,7 @@ const struct command command_allow = {
         "`allow shell off` withdraws the permission, and `allow` shows the state.\n"
         "At the start: warpspy --allow shell -f build.ws; warpspy --serve --allow files\n"
         "    source build.ws allow shell; allow files; allow",
+    .rows = (const struct row_kind *const[]){&row_allow, NULL},
     .run = run_allow,
     .unrecorded = true,
 };

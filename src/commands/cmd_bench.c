@@ -1,4 +1,5 @@
 /* bench: times every kernel that fits a matrix, prints each result when it is known, and a table at the end. */
+#include "cmd_bench.h"
 #include "base/busy.h"
 #include "base/err.h"
 #include "base/mem.h"
@@ -14,6 +15,7 @@
 #include "machine/bench.h"
 #include "machine/device.h"
 #include "machine/kernel.h"
+#include "report/fields.h"
 #include "session/command.h"
 #include "session/in_parts.h"
 #include "session/matrix.h"
@@ -334,6 +336,33 @@ static bool run_bench(struct session *s, const struct args *a, struct err *e)
     return ok;
 }
 
+/* ---- the keys of the rows ---- */
+
+static const struct field bench_refusal_fields[] = {
+    {"matrix", F_TEXT, "name of the matrix"},
+    {"format", F_TEXT, "storage format"},
+    {"kernel", F_TEXT, "kernel"},
+    {"device", F_TEXT, "device"},
+    {.include = &row_precision},
+    {"fits", F_FALSE, "false"},
+    {"reason", F_TEXT, "why the format does not fit, or why the kernel failed"},
+    {0},
+};
+static const struct row_kind row_bench_refusal = {"refusal", "a kernel that does not fit, and why",
+                                                  bench_refusal_fields};
+
+static const struct field bench_timed_fields[] = {
+    {.include = &row_run},
+    {.include = &row_diagonals},
+    {"gflops_padded", F_AMOUNT | OR_NULL, "2 operands / time_us, in GFLOP/s; null for other formats and on emu"},
+    {"gflops_padded_less_rows", F_AMOUNT | OR_NULL,
+     "(2 operands - rows) / time_us, in GFLOP/s; null for other formats and on emu"},
+    {"fits", F_TRUE, "true"},
+    {"reason", F_NULL, "why the format does not fit; always null here, since it fits"},
+    {0},
+};
+const struct row_kind row_bench_timed = {"timed", "a kernel that fits, checked and timed", bench_timed_fields};
+
 const struct command command_bench = {
     .name = "bench",
     .aliases = "benchmark",
@@ -365,6 +394,7 @@ const struct command command_bench = {
         "5 ms or 5 launches, and beyond 10 times 2 ms or 3 launches. `reps N` times N launches of each. Ctrl-C\n"
         "keeps the results so far.\n"
         "    bench A on cuda:0 f32; bench csr-vector ell sell on emu; bench bsr block 8; bench A transposed",
+    .rows = (const struct row_kind *const[]){&row_bench_timed, &row_bench_refusal, NULL},
     .run = run_bench,
     .large = true,
     .several = true,

@@ -3,6 +3,7 @@
 #include "cmd_solve.h"
 #include "language/args.h"
 #include "race.h"
+#include "report/fields.h"
 #include "session/command.h"
 #include "session/session.h"
 #include "solvers/precond.h"
@@ -138,6 +139,21 @@ static bool run_change(struct session *s, const struct args *a, struct err *e)
     return true;
 }
 
+/* ---- the keys of the rows ---- */
+
+static const struct field change_fields[] = {
+    {.include = &row_iterate},
+    {"anew", F_BOOLEAN, "whether the solver restarts from this x"},
+    {"tol", F_AMOUNT, "tolerance on ||r|| / ||b||"},
+    {"maxit", F_COUNT, "limit of iterations"},
+    {"omega", F_AMOUNT | OR_NULL, "relaxation factor; null: the solver has none"},
+    {"m", F_COUNT | OR_NULL, "iterations between restarts; null: the solver does not restart"},
+    {"precond", F_TEXT | OR_NULL, "preconditioner; null: none"},
+    {"block", F_COUNT | OR_NULL, "rows per block of the preconditioner; 0: the default; null: it has no blocks"},
+    {0},
+};
+static const struct row_kind row_change = {"change", "what the solve now has", change_fields};
+
 const struct command command_back = {
     .name = "back",
     .aliases = "b",
@@ -147,6 +163,7 @@ const struct command command_back = {
         "Restores an earlier checkpoint and iterates forward from there; the numbers are bit-identical if the kernel\n"
         "adds in a fixed order. You cannot go back past a restart made by `change`.\n"
         "    solve cg step; step 5; back 2; continue",
+    .rows = (const struct row_kind *const[]){&row_iterate, NULL},
     .run = run_back,
 };
 
@@ -161,5 +178,6 @@ const struct command command_change = {
             "A solve that has ended can be changed too; the solve is then paused.\n"
             "    solve cg tol 1e-4; change tol 1e-12; continue\n"
             "    solve cg step; step 20; change precond jacobi tol 1e-12; continue",
+    .rows = (const struct row_kind *const[]){&row_change, &row_solved, NULL},
     .run = run_change,
 };

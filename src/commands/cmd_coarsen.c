@@ -5,6 +5,7 @@
 #include "language/args.h"
 #include "matrix/csr.h"
 #include "matrix/symmetry.h"
+#include "report/fields.h"
 #include "session/command.h"
 #include "session/derived.h"
 #include "session/matrix.h"
@@ -119,6 +120,38 @@ static bool run_coarsen(struct session *s, const struct args *a, struct err *e)
     return ok;
 }
 
+/* ---- the keys of the rows ---- */
+
+static const struct field coarsen_level_fields[] = {
+    {"matrix", F_TEXT, "name of the matrix"},
+    {"level", F_COUNT, "0: the matrix itself"},
+    {"rows", F_COUNT, "rows of the matrix of the level"},
+    {"nnz", F_COUNT, "stored entries of the matrix of the level"},
+    {"row_mean", F_AMOUNT, "entries of a row on average"},
+    {"bytes", F_COUNT, "bytes of A, P and R in CSR"},
+    {"smoothed", F_NUMBER | OR_NULL, "||r|| / ||b|| after the first smoother; null: none"},
+    {"corrected", F_NUMBER | OR_NULL, "||r|| / ||b|| after the correction; null: none"},
+    {"after", F_NUMBER, "||r|| / ||b|| at the end of the cycle"},
+    {"largest", F_NUMBER, "upper bound on the eigenvalues of D^-1 A, estimated"},
+    {"p_nnz", F_COUNT, "entries of P, from the next level; 0: none"},
+    {"entries_ratio", F_NUMBER, "entries of all levels / entries of level 0"},
+    {"rows_ratio", F_NUMBER, "rows of all levels / rows of level 0"},
+    {"setup_us", F_AMOUNT, "time to make all levels"},
+    {0},
+};
+static const struct row_kind row_coarsen_level = {"level", "a level of multigrid", coarsen_level_fields};
+
+static const struct field coarsen_made_fields[] = {
+    {"name", F_TEXT, "name of the new matrix"},
+    {"matrix", F_TEXT, "name of the matrix"},
+    {"level", F_COUNT, "level of the new matrix"},
+    {"rows", F_COUNT, "rows of the new matrix"},
+    {"nnz", F_COUNT, "stored entries of the new matrix"},
+    {"setup_us", F_AMOUNT, "time to make all levels"},
+    {0},
+};
+static const struct row_kind row_coarsen_made = {"made", "the matrix of a level, as a new matrix", coarsen_made_fields};
+
 const struct command command_coarsen = {
     .name = "coarsen",
     .aliases = "levels",
@@ -130,5 +163,6 @@ const struct command command_coarsen = {
         "matrix of the next level is P' A P. With `level`, the matrix of that level becomes the current matrix, named\n"
         "A-level1 if no name is given, so that `spy`, `stats` and `rows` show it. The matrix must be symmetric.\n"
         "    coarsen A; coarsen A level 1 as C; spy C",
+    .rows = (const struct row_kind *const[]){&row_coarsen_level, &row_coarsen_made, NULL},
     .run = run_coarsen,
 };

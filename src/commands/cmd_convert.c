@@ -10,6 +10,7 @@
 #include "machine/device.h"
 #include "machine/kernel.h"
 #include "machine/packer.h"
+#include "report/fields.h"
 #include "report/output_candidates.h"
 #include "session/command.h"
 #include "session/matrix.h"
@@ -234,6 +235,40 @@ static bool run_convert(struct session *s, const struct args *a, struct err *e)
     return true;
 }
 
+/* ---- the keys of the rows ---- */
+
+static const struct field convert_fields[] = {
+    {.include = &row_diagonals},
+    {.include = &row_candidates},
+    {"matrix", F_TEXT, "name of the matrix"},
+    {"format", F_TEXT, "storage format"},
+    {.include = &row_precision},
+    {"array", F_TEXT, "name of the array"},
+    {"type", F_TEXT, "type of its values", .words = "int32, int64, fp16, bf16, fp32, fp64, complex fp32, complex fp64"},
+    {"n", F_COUNT, "number of values in the array"},
+    {"bytes", F_COUNT, "size in bytes"},
+    {"padding", F_COUNT, "slots without an entry, in all arrays"},
+    {"packed_on", F_TEXT, "device that packed the matrix, or host"},
+    {"prep_us", F_AMOUNT | OR_NULL, "packing, in us; null on emu"},
+    {"device", F_TEXT | OR_NULL, "device after `on`; null without `on`, and then all keys below are null"},
+    {"conversion_on", F_TEXT | OR_NULL, "the device on which the conversion is fastest, or host; null on emu"},
+    {"pack_us", F_AMOUNT | OR_NULL, "time to pack on that device, in us; null on emu"},
+    {"copy_us", F_AMOUNT | OR_NULL, "copying the result to the device, in us; null on emu"},
+    {"copy_gbs", F_AMOUNT | OR_NULL,
+     "rate of that copy without allocation, in GB/s; null if nothing was copied, and on cpu and emu", .on = "cuda"},
+    {"csr_spmv_us", F_AMOUNT | OR_NULL, "time of one SpMV with csr, in us; null if the format is csr, and on emu"},
+    {"spmv_us", F_AMOUNT | OR_NULL, "time of one SpMV with the format, in us; null on emu"},
+    {"conversion_spmvs", F_AMOUNT | OR_NULL,
+     "time of the conversion in SpMVs with csr; null if the format is csr, and on emu"},
+    {"pays", F_TEXT | OR_NULL, "whether the conversion pays for itself; null where that is not known",
+     .words = "after, never"},
+    {"pays_after", F_AMOUNT | OR_NULL, "number of SpMVs after which the conversion has paid for itself; null: never",
+     .on = "cuda"},
+    {0},
+};
+static const struct row_kind row_convert = {
+    "convert", "an array of the matrix in its format, and what converting costs", convert_fields};
+
 const struct command command_convert = {
     .name = "convert",
     .aliases = "pack",
@@ -244,6 +279,7 @@ const struct command command_convert = {
             "them. A few SpMVs are timed. The report gives the cost of the conversion in SpMVs with csr, and the\n"
             "number of SpMVs after which it has paid for itself.\n"
             "    convert hyb width 2 of A f32; convert sell on cuda",
+    .rows = (const struct row_kind *const[]){&row_convert, NULL},
     .run = run_convert,
     .large = true,
 };

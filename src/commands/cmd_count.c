@@ -4,11 +4,13 @@
 #include "base/registry.h"
 #include "base/screen_lock.h"
 #include "base/text.h"
+#include "count_rows.h"
 #include "formats/format.h"
 #include "language/args.h"
 #include "machine/kernel.h"
 #include "machine/microscope.h"
 #include "microscope/row_sample.h"
+#include "report/fields.h"
 #include "session/command.h"
 #include "session/matrix.h"
 #include "session/output_run.h"
@@ -607,5 +609,6 @@ const struct command command_count = {
             "PARAMS are the parameters of the kernel's format.\n"
             "    count csr-scalar; count csr-vector of A f32 lines\n"
             "    count; count sell 4 of A; count ell sample 100",
+    .rows = count_row_kinds,
     .run = run_count,
 };

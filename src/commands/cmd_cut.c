@@ -7,6 +7,7 @@
 #include "language/args.h"
 #include "matrix/extract.h"
 #include "matrix/window.h"
+#include "report/fields.h"
 #include "session/command.h"
 #include "session/derived.h"
 #include "session/matrix.h"
@@ -95,6 +96,56 @@ static bool run_scale(struct session *s, const struct args *a, struct err *e)
     return ok;
 }
 
+/* ---- the keys of the rows ---- */
+
+static const struct field extract_fields[] = {
+    {"name", F_TEXT, "name of the new matrix"},
+    {"of", F_TEXT, "the matrix from which it was made"},
+    {"row0", F_COUNT, "first row, counted from 0"},
+    {"row1", F_COUNT, "row after the last"},
+    {"col0", F_COUNT, "first column, counted from 0"},
+    {"col1", F_COUNT, "column after the last"},
+    {"rows", F_COUNT, "rows"},
+    {"cols", F_COUNT, "columns"},
+    {"nnz", F_COUNT, "stored entries"},
+    {"nnz_before", F_COUNT, "stored entries of the other matrix"},
+    {"time_us", F_AMOUNT, "extracting, in us"},
+    {0},
+};
+static const struct row_kind row_extract = {"extract", "some rows and columns of a matrix", extract_fields};
+
+static const struct field prune_fields[] = {
+    {"name", F_TEXT, "name of the new matrix"},
+    {"of", F_TEXT, "the matrix from which it was made"},
+    {"below", F_AMOUNT, "entries whose |a| is less were left out too; 0: none"},
+    {"rows", F_COUNT, "rows"},
+    {"cols", F_COUNT, "columns"},
+    {"nnz_before", F_COUNT, "stored entries of the other matrix"},
+    {"nnz", F_COUNT, "stored entries"},
+    {"dropped", F_COUNT, "nnz_before - nnz"},
+    {"time_us", F_AMOUNT, "total time, in us"},
+    {0},
+};
+static const struct row_kind row_prune = {"prune", "a matrix without the zeros that are stored", prune_fields};
+
+static const struct field scale_fields[] = {
+    {"name", F_TEXT, "name of the new matrix"},
+    {"of", F_TEXT, "the matrix from which it was made"},
+    {"by", F_TEXT, "what was scaled", .words = "both, rows, cols"},
+    {"about", F_TEXT, "what the entries are divided by"},
+    {"rows", F_COUNT, "rows"},
+    {"nnz", F_COUNT, "stored entries"},
+    {"smallest_before", F_AMOUNT, "smallest |a| of the given matrix"},
+    {"smallest", F_AMOUNT, "smallest |a|"},
+    {"largest_before", F_AMOUNT, "largest |a| of the given matrix"},
+    {"largest", F_AMOUNT, "largest |a|"},
+    {"rows_left", F_COUNT, "unchanged rows"},
+    {"cols_left", F_COUNT, "unchanged columns"},
+    {"time_us", F_AMOUNT, "scaling, in us"},
+    {0},
+};
+static const struct row_kind row_scale = {"scale", "a matrix with rows or columns scaled", scale_fields};
+
 const struct command command_scale = {
     .name = "scale",
     .grammar = "[MATRIX] [by rows|cols|both] [as NAME]",
@@ -105,6 +156,7 @@ const struct command command_scale = {
             "2001). Rows and columns that contain only zeros or that contain an infinite value are not scaled. The\n"
             "new matrix becomes the current one, named A-scaled if no name is given.\n"
             "    scale A; scale A by rows as R",
+    .rows = (const struct row_kind *const[]){&row_scale, NULL},
     .run = run_scale,
 };
 
@@ -155,6 +207,7 @@ const struct command command_extract = {
             "and columns of the new matrix are counted from 0 again. The new matrix becomes the current one, named\n"
             "A-part if no name is given.\n"
             "    extract 0 100 A; extract 50 150 50 150 A as B",
+    .rows = (const struct row_kind *const[]){&row_extract, NULL},
     .run = run_extract,
 };
 
@@ -203,5 +256,6 @@ const struct command command_prune = {
             "parts and the components in `check`. `below R` also drops entries with |a| < R. NaN stays.\n"
             "The new matrix becomes the current one, named A-pruned if no name is given.\n"
             "    prune A; prune below 1e-12 as B",
+    .rows = (const struct row_kind *const[]){&row_prune, NULL},
     .run = run_prune,
 };

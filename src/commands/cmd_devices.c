@@ -6,6 +6,7 @@
 #include "machine/device.h"
 #include "machine/member_rows.h"
 #include "microscope/gpu_profile.h"
+#include "report/fields.h"
 #include "session/command.h"
 #include "session/session.h"
 
@@ -136,6 +137,53 @@ static bool run_ceilings(struct session *s, const struct args *a, struct err *e)
     return !arg(a, "save") || save_profile(d, arg(a, "save"), arg_flag(a, "force"), e);
 }
 
+/* ---- the keys of the rows ---- */
+
+static const struct field ceilings_fields[] = {
+    {"device", F_TEXT, "the device"},
+    {"read_gbs", F_AMOUNT, "streaming reads, in GB/s"},
+    {"copy_gbs", F_AMOUNT, "copies, bytes read and written, in GB/s"},
+    {"cache_gbs", F_AMOUNT, "reads from the cache, in GB/s"},
+    {"gather_gps", F_AMOUNT, "reads of 8 bytes at random places, in 10^9/s"},
+    {"gather_cache_gps", F_AMOUNT, "the same from a vector that fits in the cache, in 10^9/s"},
+    {"launch_us", F_AMOUNT, "an empty launch, in us"},
+    {"l1_gbs", F_AMOUNT | OR_NULL, "reads from the L1 caches, in GB/s", .on = "cuda"},
+    {"fp64_gflops", F_AMOUNT | OR_NULL, "fused operations in fp64, in GFLOP/s", .on = "cuda"},
+    {"fp32_gflops", F_AMOUNT | OR_NULL, "fused operations in fp32, in GFLOP/s", .on = "cuda"},
+    {"link_copy_us", F_AMOUNT | OR_NULL, "a copy of 8 bytes between two members, in us; null: not several GPUs",
+     .on = "cuda"},
+    {"link_mb_gbs", F_AMOUNT | OR_NULL, "copies of 1 MiB between them, in GB/s", .on = "cuda"},
+    {"link_gbs", F_AMOUNT | OR_NULL, "copies of 256 MiB between them, in GB/s", .on = "cuda"},
+    {"link_flag_us", F_AMOUNT | OR_NULL, "a flag there and back, in us; null: no access to each other's memory",
+     .on = "cuda"},
+    {"link_between", F_TEXT | OR_NULL, "one GPU: the members are the same GPU, so no link was measured",
+     .words = "GPUs, one GPU", .on = "cuda"},
+    {0},
+};
+static const struct row_kind row_ceilings = {"ceilings", "what a device's memory can do at most", ceilings_fields};
+
+static const struct field device_fields[] = {
+    {"name", F_TEXT, "the device"},
+    {"about", F_TEXT, "what it is"},
+    {0},
+};
+static const struct row_kind row_device = {"device", "the device in use", device_fields};
+
+static const struct field devices_fields[] = {
+    {"name", F_TEXT, "the device"},
+    {"default", F_BOOLEAN, "whether commands use it if they name none"},
+    {"kind", F_TEXT | OR_NULL, "a description of the device; null: it cannot be opened", .words = "cpu, emu, cuda",
+     .on = "cuda"},
+    {"members", F_COUNT, "devices that share the rows of each matrix; 1: an ordinary device", .min = 1},
+    {"usable", F_BOOLEAN, "whether it can be used"},
+    {"units", F_COUNT, "number of processors: threads of the cpu, multiprocessors of a GPU"},
+    {"memory", F_COUNT | OR_NULL, "memory in bytes; null: not known", .on = "cuda"},
+    {"memory_free", F_COUNT | OR_NULL, "free memory in bytes; null: not known", .on = "cuda"},
+    {"about", F_TEXT, "a description of the device, or why it cannot be used"},
+    {0},
+};
+static const struct row_kind row_devices = {"devices", "a device", devices_fields};
+
 const struct command command_devices = {
     .name = "devices",
     .grammar = "",
@@ -145,6 +193,7 @@ const struct command command_devices = {
             "cpu+cuda:0, and emu*N, which is N emulated GPUs with memories of their own. cuda:0+0 is one GPU twice,\n"
             "to try several members on one GPU; that is never faster. `timeline` shows what each member does.\n"
             "    devices",
+    .rows = (const struct row_kind *const[]){&row_devices, NULL},
     .run = run_devices,
 };
 
@@ -155,6 +204,7 @@ const struct command command_device = {
     .help = "The default is the first GPU, or the host if there is no GPU.\n"
             "`spmv`, `bench`, `solve` and `timeline` also run on several devices together (see `help devices`).\n"
             "    device emu; device cuda:0+1",
+    .rows = (const struct row_kind *const[]){&row_device, NULL},
     .run = run_device,
     .several = true,
 };
@@ -173,6 +223,7 @@ const struct command command_ceilings = {
             "predicts times for this GPU on another computer; on cuda:0+1 also the link, for `whatif parts`. force\n"
             "replaces a file that exists.\n"
             "    ceilings on cpu; ceilings on cuda:0 save lab.txt; ceilings on cuda:0+1",
+    .rows = (const struct row_kind *const[]){&row_ceilings, NULL},
     .run = run_ceilings,
     .several = true,
 };

@@ -3,6 +3,7 @@
 #include "base/number.h"
 #include "base/screen_lock.h"
 #include "language/args.h"
+#include "report/fields.h"
 #include "session/command.h"
 #include "session/derived.h"
 #include "session/matrix.h"
@@ -227,6 +228,40 @@ static bool run_diff(struct session *s, const struct args *a, struct err *e)
     return true;
 }
 
+/* ---- the keys of the rows ---- */
+
+static const struct field diff_fields[] = {
+    {"a", F_TEXT, "name of the first matrix"},
+    {"a_rows", F_COUNT, "its rows"},
+    {"a_cols", F_COUNT, "its columns"},
+    {"a_nnz", F_COUNT, "its stored entries"},
+    {"b", F_TEXT, "name of the second matrix"},
+    {"b_rows", F_COUNT, "its rows"},
+    {"b_cols", F_COUNT, "its columns"},
+    {"b_nnz", F_COUNT, "its stored entries"},
+    {"same_shape", F_BOOLEAN, "whether both matrices have the same numbers of rows and columns"},
+    {"differs", F_TEXT, "what differs",
+     .words = "nothing, the shape alone, the pattern alone, values alone, pattern and values"},
+    {"only_a", F_COUNT, "entries that only the first has"},
+    {"only_b", F_COUNT, "entries that only the second has"},
+    {"equal", F_COUNT, "entries of both with equal values"},
+    {"different", F_COUNT, "entries of both with different values"},
+    {"largest", F_AMOUNT | OR_NAN, "largest |a - b|; null where it is not a number"},
+    {"row", F_COUNT | OR_NULL, "row of the largest difference, counted from 0; null where there is none"},
+    {"col", F_COUNT | OR_NULL, "its column, counted from 0; null where there is none"},
+    {"a_value", F_NUMBER | OR_NAN | OR_NULL,
+     "value of the first matrix at this position, 0 if it has no entry there; a word if NaN or inf; null: no "
+     "difference"},
+    {"a_imag", F_NUMBER | OR_NAN | OR_NULL, "imaginary part of that value; a word if NaN or inf; null: no difference"},
+    {"b_value", F_NUMBER | OR_NAN | OR_NULL,
+     "value of the second matrix at this position, 0 if it has no entry there; a word if NaN or inf; null: no "
+     "difference"},
+    {"b_imag", F_NUMBER | OR_NAN | OR_NULL, "imaginary part of that value; a word if NaN or inf; null: no difference"},
+    {"relative", F_AMOUNT | OR_NAN, "||A - B||_F / ||A||_F; null where it is not a number"},
+    {0},
+};
+static const struct row_kind row_diff = {"diff", "two matrices compared", diff_fields};
+
 const struct command command_diff = {
     .name = "diff",
     .grammar = "MATRIX MATRIX [as NAME]",
@@ -237,5 +272,6 @@ const struct command command_diff = {
             "0, including those in rows and columns that the smaller matrix lacks. With `as`, the difference A - B,\n"
             "without the entries that are equal, becomes the current matrix: `spy` then draws where A and B differ.\n"
             "    diff A B; diff A B as D; spy",
+    .rows = (const struct row_kind *const[]){&row_diff, NULL},
     .run = run_diff,
 };

@@ -13,6 +13,7 @@
 #include "language/requests.h"
 #include "machine/device.h"
 #include "matrix/reference.h"
+#include "report/fields.h"
 #include "report/output.h"
 #include "session/holding.h"
 #include "session/matrix.h"
@@ -486,3 +487,107 @@ static bool is_of(const struct session *s, const struct matrix *m)
 }
 
 const struct holding holding_direct = {.drop = drop_direct, .belongs_to = is_of};
+
+/* ---- the keys of the rows ---- */
+
+static const struct field solve_direct_column_fields[] = {
+    {"matrix", F_TEXT, "name of the matrix"},
+    {"solver", F_TEXT, "a factorisation, which serves all columns", .words = "direct"},
+    {"device", F_TEXT, "the libraries run on the host", .words = "cpu"},
+    {"method", F_TEXT, "direct solver", .entries = &direct_registry},
+    {"b", F_TEXT, "the right sides: given (in the file of the matrix) or a file"},
+    {"column", F_COUNT, "the column of b, counted from 0"},
+    {"converged", F_BOOLEAN, "whether x satisfies tol, or solves the least-squares problem"},
+    {"status", F_TEXT, "how the solve ended", .words = "solved, least-squares, inaccurate, rounding"},
+    {"refinements", F_COUNT, "steps of iterative refinement"},
+    {"residual", F_AMOUNT | OR_NAN, "||b - A x|| / ||b|| before refinement"},
+    {"residual_true", F_AMOUNT | OR_NAN, "||b - A x|| / ||b|| after refinement, in double with compensated sums"},
+    {"backward_error", F_AMOUNT | OR_NAN, "||b - A x|| / (||A|| ||x|| + ||b||), infinity norms"},
+    {"normal_error", F_AMOUNT | OR_NULL,
+     "||A' r|| / (||A|| ||r||) of a least-squares solution; null: x solves A x = b"},
+    {"error_known", F_AMOUNT | OR_NAN | OR_NULL, "relative error of x; null: the solution is not known or not unique"},
+    {"digits", F_COUNT | OR_NULL,
+     "decimal digits of x that are correct, relative to its largest elements; null: not known", .max = 15},
+    {"digits_from", F_TEXT | OR_NULL,
+     "what the digits are based on: a known x; the x of a direct solver; another step of refinement; a bound by "
+     "backward error and condition; null: not known",
+     .words = "known, direct, refinement, condition"},
+    {"condition", F_AMOUNT | OR_NAN | OR_NULL,
+     "lower bound of the condition number in the 1-norm; null: A has no full rank"},
+    {"factor_us", F_AMOUNT, "time of the one factorisation, in us"},
+    {"time_ms", F_AMOUNT, "time of this column, in ms; of column 0: with the analysis and the factorisation"},
+    {"reason", F_TEXT, "how the solve ended, as a sentence"},
+    {0},
+};
+const struct row_kind row_solve_direct_column = {"direct_column", "one of several right sides of a direct solve",
+                                                 solve_direct_column_fields};
+
+static const struct field solve_direct_fields[] = {
+    {"matrix", F_TEXT, "name of the matrix"},
+    {"solver", F_TEXT, "a factorisation, no iterations", .words = "direct"},
+    {"device", F_TEXT, "the libraries run on the host", .words = "cpu"},
+    {"method", F_TEXT, "direct solver", .entries = &direct_registry},
+    {"library", F_TEXT, "file name of the library"},
+    {"tried", F_TEXT | OR_NULL, "the direct solvers that were tried before, and why they were left; null: none"},
+    {.include = &row_precision},
+    {"b", F_TEXT | OR_NULL, "the file of the right side; null: not from a file"},
+    {"ordering", F_TEXT, "ordering that keeps the factors sparse"},
+    {"planned_nnz", F_AMOUNT, "nonzeros of the factors, predicted by the analysis"},
+    {"planned_flops", F_AMOUNT, "operations of the factorisation, predicted by the analysis"},
+    {"planned_bytes", F_AMOUNT, "memory of the factorisation in bytes, predicted by the analysis"},
+    {"planned_bound", F_BOOLEAN, "whether the predictions are upper bounds for all choices of pivots"},
+    {"planned_fill", F_AMOUNT, "planned_nnz divided by the nonzeros of A or, for cholmod, of one triangle of A"},
+    {"factors", F_TEXT | OR_NULL, "the factors; null: nothing was factored", .words = "L L', -L L', L D L', L U, Q R"},
+    {"nnz", F_AMOUNT | OR_NULL,
+     "nonzeros of the factors; null: nothing was factored, A is singular, or the library does not count them"},
+    {"fill", F_AMOUNT | OR_NULL,
+     "nnz divided by the nonzeros of A or, for cholmod, of one triangle of A; null like nnz"},
+    {"flops", F_AMOUNT | OR_NULL, "operations of the factorisation; null: nothing was factored, or A is singular"},
+    {"bytes", F_AMOUNT | OR_NULL, "memory that the library used at its peak; null: nothing was factored"},
+    {"gflops", F_AMOUNT | OR_NULL, "flops / factor_us, in 1e9 operations per second; null like flops"},
+    {"converged", F_BOOLEAN, "whether x solves the system, or the least-squares problem, up to rounding"},
+    {"status", F_TEXT, "how the solve ended",
+     .words = "planned, solved, least-squares, singular, inaccurate, rounding"},
+    {"reason", F_TEXT, "the same as a sentence, with numbers and advice"},
+    {"rank", F_COUNT | OR_NULL, "rank that the factorisation found; null: unknown"},
+    {"positive", F_COUNT | OR_NULL,
+     "positive eigenvalues, counted from the pivots; null: not symmetric, not factored by cholmod, or the factors are "
+     "not accurate"},
+    {"negative", F_COUNT | OR_NULL, "negative eigenvalues; null like positive"},
+    {"off_diagonal", F_COUNT | OR_NULL, "pivots that are not on the diagonal of the ordered matrix; null: not counted"},
+    {"pivot_least", F_AMOUNT | OR_NULL,
+     "smallest pivot in size, after a scaling of the rows by klu and umfpack; null: unknown"},
+    {"pivot_most", F_AMOUNT | OR_NULL, "largest pivot in size; null: unknown"},
+    {"condition", F_AMOUNT | OR_NAN | OR_NULL,
+     "lower bound of the condition number in the 1-norm; null: A is not square or has no full rank"},
+    {"residual", F_AMOUNT | OR_NAN | OR_NULL, "||b - A x|| / ||b|| before refinement; null: there is no x"},
+    {"refinements", F_COUNT | OR_NULL, "steps of iterative refinement; null: there is no x"},
+    {"correction", F_AMOUNT | OR_NULL,
+     "size of the last correction relative to x, which estimates the error of x; null: not refined"},
+    {"residual_true", F_AMOUNT | OR_NAN | OR_NULL,
+     "||b - A x|| / ||b|| after refinement, in double with compensated sums; null: there is no x"},
+    {"backward_error", F_AMOUNT | OR_NAN | OR_NULL,
+     "||b - A x|| / (||A|| ||x|| + ||b||), infinity norms; null: there is no x"},
+    {"normal_error", F_AMOUNT | OR_NULL,
+     "||A' r|| / (||A|| ||r||) of a least-squares solution; null: x solves A x = b, or there is no x"},
+    {"error_known", F_AMOUNT | OR_NAN | OR_NULL, "relative error of x; null: the solution is not known or not unique"},
+    {"digits", F_COUNT | OR_NULL,
+     "decimal digits of x that are correct, relative to its largest elements; null: not known", .max = 15},
+    {"digits_from", F_TEXT | OR_NULL,
+     "what the digits are based on: a known x; the x of a direct solver; another step of refinement; a bound by "
+     "backward error and condition; null: not known",
+     .words = "known, direct, refinement, condition"},
+    {"digits_error", F_AMOUNT | OR_NULL,
+     "||x - x*|| / ||x*||, measured, estimated or bounded; null: not known or infinite"},
+    {"digits_because", F_TEXT, "what the digits are based on, or why they are not known, as a sentence"},
+    {"before", F_TEXT | OR_NULL, "solver of the last iterative solve, if it solved the same system; null: it did not"},
+    {"before_error", F_AMOUNT | OR_NULL, "relative error of its x against this x; null like before"},
+    {"analysis_us", F_AMOUNT, "time of the analysis, in us"},
+    {"factor_us", F_AMOUNT | OR_NULL, "time of the factorisation, in us; null: nothing was factored"},
+    {"solve_us", F_AMOUNT | OR_NULL, "time of the substitutions, refinement included, in us; null: there is no x"},
+    {"condition_us", F_AMOUNT | OR_NULL, "time of the condition estimate, in us; null like condition"},
+    {"time_ms", F_AMOUNT,
+     "all of it: opening the library, copying, the direct solvers that were tried, and the checks, in ms"},
+    {0},
+};
+const struct row_kind row_solve_direct = {"direct", "a direct solve", solve_direct_fields};

@@ -9,6 +9,7 @@ struct direct_answer;
 struct err;
 struct matrix;
 struct out;
+struct row_kind;
 struct session;
 struct solve;
 
@@ -22,5 +23,8 @@ bool run_solve_direct(struct session *s, struct matrix *m, const struct args *a,
 void out_direct(struct out *o, const struct direct_answer *a, const struct solve *before);
 /* Refuse the options that only `solve direct` takes. */
 bool direct_options_absent(const struct args *a, struct err *e);
+
+/* The keys of rows (report/fields.h). */
+extern const struct row_kind row_solve_direct_column, row_solve_direct;
 
 #endif

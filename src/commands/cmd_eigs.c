@@ -11,6 +11,7 @@
 #include "machine/device.h"
 #include "machine/kernel.h"
 #include "matrix/csr.h"
+#include "report/fields.h"
 #include "report/output.h"
 #include "session/command.h"
 #include "session/holding.h"
@@ -432,6 +433,59 @@ static bool run_eigs(struct session *s, const struct args *a, struct err *e)
     return !arg(a, "save") || save_vectors(s, s->eigen, arg(a, "save"), o.force, e);
 }
 
+/* ---- the keys of the rows ---- */
+
+static const struct field eigs_fields[] = {
+    {"pair", F_COUNT, "number of the pair, in the order that `part` asks for", .min = 1},
+    {"value", F_NUMBER, "eigenvalue"},
+    {"residual", F_AMOUNT | OR_NULL,
+     "||A v - value v|| for ||v|| = 1, with compensated sums; null: not measured, after Ctrl-C", .on = "terminal"},
+    {"residual_of_value", F_AMOUNT | OR_NULL, "residual / |value|; null: not measured, or the value is 0",
+     .on = "terminal"},
+    {"residual_of_norm", F_AMOUNT | OR_NULL, "residual / ||A||_1; null: not measured", .on = "terminal"},
+    {"estimate", F_AMOUNT,
+     "the residual by the Lanczos process; for near, that of the inverse, relative to its eigenvalue"},
+    {"converged", F_BOOLEAN, "whether the status is converged or rounding"},
+    {"status", F_TEXT,
+     "converged: residual <= 2 tol |value|; rounding: larger, but as small as rounding errors of ||A|| allow; open: "
+     "neither",
+     .words = "open, rounding, converged"},
+    {"matrix", F_TEXT, "name of the matrix"},
+    {"part", F_TEXT, "the eigenvalues that were looked for", .words = "largest, smallest, near"},
+    {"near", F_NUMBER | OR_NULL, "the number S of `near S`; null: another part"},
+    {"shift", F_NUMBER | OR_NULL,
+     "S of the factors of A - S I, which is not `near` if that is an eigenvalue; null: another part"},
+    {"method", F_TEXT, "thick-restart Lanczos on A, or on the inverse of A - S I", .words = "lanczos, shift-invert"},
+    {"factored_by", F_TEXT | OR_NULL, "direct solver that factored A - S I; null: another part"},
+    {"device", F_TEXT, "device of the basis and of the products with A"},
+    {"kernel", F_TEXT | OR_NULL, "kernel; null: products with the inverse"},
+    {"tol", F_AMOUNT, "tolerance on residual / |value|"},
+    {"columns", F_COUNT, "vectors of the basis", .min = 1},
+    {"products", F_COUNT, "products with A, or with the inverse"},
+    {"restarts", F_COUNT, "restarts"},
+    {"norm", F_AMOUNT, "||A||_1"},
+    {"below", F_COUNT | OR_NULL, "eigenvalues of A below `shift`, by the signs of the pivots; null: not known"},
+    {"orthogonality", F_AMOUNT | OR_NULL, "largest |v_i' v_j| of two vectors; null: not measured", .on = "terminal"},
+    {"sure", F_COUNT,
+     "pairs, from the first on, of which it is known that no other eigenvalue is nearer to S; all pairs of another "
+     "part"},
+    {"complete", F_BOOLEAN, "whether the basis spans the whole space, so that no eigenvalue is missed"},
+    {"checked", F_BOOLEAN, "whether a second start vector found no further copies of multiple eigenvalues"},
+    {"more_copies", F_COUNT,
+     "further copies of the last eigenvalue that the search saw beyond the wanted pairs, at least"},
+    {"verified", F_COUNT | OR_NULL, "with verify: pairs before the last gap between the values; null: not counted",
+     .min = 1},
+    {"counted", F_COUNT | OR_NULL,
+     "eigenvalues of A in that range, by the signs of pivots: if equal to `verified`, none was missed; null: not "
+     "counted"},
+    {"cancelled", F_BOOLEAN, "whether Ctrl-C ended the search"},
+    {"try", F_TEXT | OR_NULL, "the command to try next; null: no pair is open, or Ctrl-C ended the search"},
+    {"factor_ms", F_AMOUNT | OR_NULL, "time of the factorisation, in ms; null: another part"},
+    {"time_ms", F_AMOUNT | OR_NULL, "time of the search, in ms; null: on emu"},
+    {0},
+};
+static const struct row_kind row_eigs = {"eigs", "eigenvalues of a symmetric matrix", eigs_fields};
+
 const struct command command_eigs = {
     .name = "eigs",
     .aliases = "eigenvalues eig",
@@ -459,6 +513,7 @@ const struct command command_eigs = {
         "writes all of them as the columns of a Matrix Market file, which `load` and `spy by sign` show. `reorder\n"
         "fiedler` orders by an eigenvector of the graph.\n"
         "    eigs; eigs 4 smallest; eigs 10 near 0 tol 1e-10 verify; eigs 6 largest A on emu using sell",
+    .rows = (const struct row_kind *const[]){&row_eigs, NULL},
     .run = run_eigs,
 };
 

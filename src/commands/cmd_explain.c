@@ -6,8 +6,10 @@
 #include "language/args.h"
 #include "language/requests.h"
 #include "machine/kernel.h"
+#include "microscope/model.h"
 #include "microscope/modeled.h"
 #include "microscope/versus.h"
+#include "report/fields.h"
 #include "report/output_candidates.h"
 #include "session/command.h"
 #include "session/matrix.h"
@@ -156,6 +158,47 @@ static bool run_explain(struct session *s, const struct args *a, struct err *e)
     return arg(a, "against") ? explain_both(s, a, e) : modeled_command(s, a, say, e);
 }
 
+/* ---- the keys of the rows ---- */
+
+static const struct field explain_cause_fields[] = {
+    {"kind", F_TEXT, "kind of this line"},
+    {"kernel", F_TEXT, "the emulated kernel"},
+    {"rank", F_COUNT, "from 1, the first is the most important"},
+    {"cause", F_TEXT, "the cause of lost time", .word_at = finding_cause},
+    {"us", F_AMOUNT, "time that the model predicts would be saved without the cause, in us"},
+    {"of_us", F_AMOUNT, "predicted time of the kernel, in us"},
+    {"text", F_TEXT, "the cause in words, with numbers"},
+    {"remedy", F_TEXT | OR_NULL, "what would help; null: no remedy is known"},
+    {0},
+};
+static const struct row_kind row_explain_cause = {"cause", "what slows the kernel down", explain_cause_fields};
+
+static const struct field explain_term_fields[] = {
+    {"kind", F_TEXT, "kind of this line"},
+    {"kernel", F_TEXT, "the first kernel"},
+    {"against", F_TEXT, "the second kernel"},
+    {"term", F_TEXT, "the term of the model", .names = bound_names, .name_count = BOUNDS + 1},
+    {"us", F_NUMBER,
+     "part of the predicted time of the second kernel minus that of the first, in us; the parts add up to the "
+     "difference"},
+    {"kernel_us", F_AMOUNT, "time of the first kernel if this term were the only limit, in us"},
+    {"against_us", F_AMOUNT, "time of the second kernel if this term were the only limit, in us"},
+    {"kernel_count", F_AMOUNT, "what the term counts, for the first kernel"},
+    {"against_count", F_AMOUNT, "what the term counts, for the second kernel"},
+    {"unit", F_TEXT, "what is counted"},
+    {0},
+};
+static const struct row_kind row_explain_term = {"term", "a term of the model, for two kernels", explain_term_fields};
+
+static const struct field explain_kernel_fields[] = {
+    {.include = &row_prediction},
+    {.include = &row_candidates},
+    {.include = &row_occupancy},
+    {"kind", F_TEXT, "kind of this line"},
+    {0},
+};
+static const struct row_kind row_explain_kernel = {"kernel", "the prediction for a kernel", explain_kernel_fields};
+
 const struct command command_explain = {
     .name = "explain",
     .grammar = "MODEL_KERNEL [PARAMS] [[against] MODEL_KERNEL] [[of] MATRIX] [f32|f64|[precision] PRECISION]",
@@ -168,5 +211,6 @@ const struct command command_explain = {
             "With a second kernel, explain splits the difference of the two predicted times over the terms of the\n"
             "model: waits, bytes from memory, sectors from L2, launches, and so on, with what each term counts.\n"
             "    explain csr-scalar; explain ell of A f32; explain csr-scalar csr-vector",
+    .rows = (const struct row_kind *const[]){&row_explain_kernel, &row_explain_cause, &row_explain_term, NULL},
     .run = run_explain,
 };

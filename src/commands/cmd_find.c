@@ -9,6 +9,7 @@
 #include "base/text.h"
 #include "language/args.h"
 #include "matrix/find.h"
+#include "report/fields.h"
 #include "report/listing.h"
 #include "session/command.h"
 #include "session/matrix.h"
@@ -254,6 +255,55 @@ static bool run_find(struct session *s, const struct args *a, struct err *e)
     return ok;
 }
 
+/* ---- the keys of the rows ---- */
+
+static const struct field find_row_fields[] = {
+    {"matrix", F_TEXT, "name of the matrix"},
+    {"what", F_TEXT, "what was found", .words = "row"},
+    {"row", F_COUNT, "row, from 0"},
+    {"length", F_COUNT, "stored entries of the row"},
+    {"sum", F_NUMBER | OR_NAN, "sum of its entries; the modulus of a complex sum; a word if NaN or inf"},
+    {"diagonal", F_NUMBER | OR_NAN,
+     "diagonal entry, or its modulus if complex; 0 if it is not stored; a word if NaN or inf"},
+    {"max", F_AMOUNT | OR_NAN, "largest |a|; a word if NaN or inf"},
+    {"matches", F_COUNT, "rows that match, those beyond the limit included"},
+    {0},
+};
+static const struct row_kind row_find_row = {"row", "a row", find_row_fields};
+
+static const struct field find_nothing_fields[] = {
+    {"matrix", F_TEXT, "name of the matrix"},
+    {"what", F_TEXT, "what was searched for", .words = "row, entry"},
+    {"matches", F_COUNT, "rows or entries that match"},
+    {0},
+};
+static const struct row_kind row_find_nothing = {
+    "nothing", "no row or entry is printed: none matches, or the limit is 0", find_nothing_fields};
+
+static const struct field find_entry_fields[] = {
+    {"matrix", F_TEXT, "name of the matrix"},
+    {"what", F_TEXT, "what was found", .words = "entry"},
+    {"row", F_COUNT, "row, from 0"},
+    {"col", F_COUNT, "column, from 0"},
+    {"value", F_NUMBER | OR_NAN, "value, or its real part; a word if NaN or inf"},
+    {"imag", F_NUMBER | OR_NAN, "imaginary part; 0 of a real matrix"},
+    {"size", F_AMOUNT | OR_NAN, "|a|; a word if NaN or inf"},
+    {"matches", F_COUNT, "entries that match, those beyond the limit included"},
+    {0},
+};
+static const struct row_kind row_find_entry = {"entry", "an entry", find_entry_fields};
+
+static const struct field find_complex_row_fields[] = {
+    {.include = &row_find_row},
+    {"sum_real", F_NUMBER | OR_NAN, "real part of the sum"},
+    {"sum_imag", F_NUMBER | OR_NAN, "imaginary part of the sum"},
+    {"diagonal_real", F_NUMBER | OR_NAN, "real part of the diagonal entry"},
+    {"diagonal_imag", F_NUMBER | OR_NAN, "imaginary part of the diagonal entry"},
+    {0},
+};
+static const struct row_kind row_find_complex_row = {"complex_row", "a row of a complex matrix",
+                                                     find_complex_row_fields};
+
 const struct command command_find_rows = {
     .name = "find",
     .grammar = "CONDITION... [sort MEASURE] [ascending] [limit N] [of MATRIX]",
@@ -266,6 +316,8 @@ const struct command command_find_rows = {
             "`limit`, JSON and CSV show all matches. Rows and columns count from 0. A path after `>` is a file for\n"
             "the output: `find rows > ./list`.\n"
             "    find rows > 100; find rows diagonal = 0 and length > 1; find rows sort sum limit 5 of A",
+    .rows = (const struct row_kind *const[]){&row_find_row, &row_find_complex_row, &row_find_entry, &row_find_nothing,
+                                             NULL},
     .run = run_find,
     .large = true,
     .compares = true,

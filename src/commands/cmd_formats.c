@@ -3,6 +3,7 @@
 #include "base/mem.h"
 #include "base/registry.h"
 #include "language/args.h"
+#include "report/fields.h"
 #include "session/command.h"
 #include "session/matrix.h"
 #include "session/output_run.h"
@@ -68,12 +69,32 @@ static bool run_formats(struct session *s, const struct args *a, struct err *e)
     return true;
 }
 
+/* ---- the keys of the rows ---- */
+
+static const struct field formats_format_fields[] = {
+    {"name", F_TEXT, "the format"},
+    {"about", F_TEXT, "what it is"},
+    {"source", F_TEXT, "where it is published"},
+    {0},
+};
+static const struct row_kind row_formats_format = {"format", "a storage format", formats_format_fields};
+
+static const struct field formats_fitted_fields[] = {
+    {.include = &row_fit},
+    {.include = &row_diagonals},
+    {.include = &row_formats_format},
+    {0},
+};
+static const struct row_kind row_formats_fitted = {"fitted", "a storage format, and how the matrix fits it",
+                                                   formats_fitted_fields};
+
 const struct command command_formats = {
     .name = "formats",
     .grammar = "[MATRIX] [f32|f64|[precision] PRECISION]",
     .about = "the storage formats; for a matrix: size, padding, packing time, or why it does not fit",
     .help = "A format that would consist mostly of padding is not packed; `convert FORMAT force` packs it anyway.\n"
             "    formats A f32",
+    .rows = (const struct row_kind *const[]){&row_formats_format, &row_formats_fitted, NULL},
     .run = run_formats,
     .large = true,
 };

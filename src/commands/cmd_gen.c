@@ -4,6 +4,7 @@
 #include "language/args.h"
 #include "machine/device.h"
 #include "matrix/gen.h"
+#include "report/fields.h"
 #include "session/command.h"
 #include "session/generated.h"
 #include "session/matrix.h"
@@ -71,6 +72,21 @@ static bool run_gen(struct session *s, const struct args *a, struct err *e)
     return true;
 }
 
+/* ---- the keys of the rows ---- */
+
+static const struct field gen_fields[] = {
+    {"name", F_TEXT, "name of the matrix"},
+    {"generator", F_TEXT, "generator"},
+    {"rows", F_COUNT, "rows"},
+    {"cols", F_COUNT, "columns"},
+    {"nnz", F_COUNT, "stored entries"},
+    {"seed", F_INTEGER, "seed of its random numbers"},
+    {"in_parts_on", F_TEXT | OR_NULL, "the device whose members made their own rows; null: made whole"},
+    {"time_ms", F_AMOUNT, "making it, in ms"},
+    {0},
+};
+static const struct row_kind row_gen = {"gen", "a matrix made by a generator", gen_fields};
+
 const struct command command_gen = {
     .name = "gen",
     .aliases = "generate",
@@ -85,6 +101,7 @@ const struct command command_gen = {
             "with a named solver, `timeline`); no command sees its entries. band, poisson2d, poisson3d, random and\n"
             "stencil generate in parts.\n"
             "    gen poisson2d 100 100 as P; gen random n 5000 seed 7; gen poisson3d 40 on emu*2",
+    .rows = (const struct row_kind *const[]){&row_gen, NULL},
     .run = run_gen,
     .large = true,
     .several = true,

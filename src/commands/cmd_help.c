@@ -6,6 +6,7 @@
 #include "direct/direct.h"
 #include "formats/format.h"
 #include "help_compiled.h"
+#include "help_rows.h"
 #include "help_words.h"
 #include "lab/lab.h"
 #include "language/args.h"
@@ -552,5 +553,6 @@ const struct command command_help = {
     .help = "In a usage line, a word in UPPER CASE stands for a value to fill in, a part in [...] is optional, and |\n"
             "separates alternatives. A word of a command can follow the command: `help advise solver`.\n"
             "    help spmv; help ell; help rcm; help sources; help refine; help solve tol",
+    .rows = help_row_kinds,
     .run = run_help,
 };

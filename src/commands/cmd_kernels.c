@@ -5,8 +5,10 @@
 #include "language/args.h"
 #include "machine/kernel.h"
 #include "machine/spmm.h"
+#include "report/fields.h"
 #include "session/command.h"
 #include "session/matrix.h"
+#include "session/output_run.h"
 #include "session/session.h"
 
 #include <string.h>
@@ -121,6 +123,29 @@ static bool run_kernels(struct session *s, const struct args *a, struct err *e)
     return ok;
 }
 
+/* ---- the keys of the rows ---- */
+
+static const struct field kernels_kernel_fields[] = {
+    {"name", F_TEXT, "the kernel"},
+    {"format", F_TEXT, "storage format it works on"},
+    {"devices", F_LIST, "devices it runs on: cpu, emu, cuda", .item = F_TEXT},
+    {"deterministic", F_BOOLEAN, "the same bits every run"},
+    {"work", F_TEXT, "what one thread does"},
+    {"about", F_TEXT, "strengths and weaknesses of the kernel"},
+    {"source", F_TEXT | OR_NULL, "where it is published; null: a kernel of spmm"},
+    {0},
+};
+static const struct row_kind row_kernels_kernel = {"kernel", "a kernel", kernels_kernel_fields};
+
+static const struct field kernels_fitted_fields[] = {
+    {.include = &row_fit},
+    {.include = &row_diagonals},
+    {.include = &row_kernels_kernel},
+    {0},
+};
+static const struct row_kind row_kernels_fitted = {"fitted", "a kernel, and how the matrix fits it",
+                                                   kernels_fitted_fields};
+
 const struct command command_kernels = {
     .name = "kernels",
     .grammar = "[spmm] [FORMAT] [[of] MATRIX]",
@@ -129,6 +154,7 @@ const struct command command_kernels = {
             "`help KERNEL` explains one kernel. `kernels spmm` lists the kernels of the command spmm, which multiply\n"
             "several vectors at a time.\n"
             "    kernels; kernels ell; kernels ell of A; kernels spmm",
+    .rows = (const struct row_kind *const[]){&row_kernels_kernel, &row_kernels_fitted, NULL},
     .run = run_kernels,
     .large = true,
 };

@@ -6,6 +6,7 @@
 #include "language/args.h"
 #include "language/expression.h"
 #include "language/kinds.h"
+#include "report/fields.h"
 #include "session/command.h"
 #include "session/derived.h"
 #include "session/matrix.h"
@@ -114,6 +115,19 @@ static bool run_let(struct session *s, const struct args *a, struct err *e)
     return make(s, name, formula, e);
 }
 
+/* ---- the keys of the rows ---- */
+
+static const struct field let_fields[] = {
+    {"name", F_TEXT, "name of the new matrix"},
+    {"of", F_TEXT, "the expression"},
+    {"rows", F_COUNT, "rows"},
+    {"cols", F_COUNT, "columns"},
+    {"nnz", F_COUNT, "stored entries"},
+    {"time_us", F_AMOUNT, "all of it, in us"},
+    {0},
+};
+static const struct row_kind row_let = {"let", "a matrix by an expression", let_fields};
+
 const struct command command_let = {
     .name = "let",
     .grammar = "FORMULA...",
@@ -125,6 +139,7 @@ const struct command command_let = {
             "one name if a matrix is called A-scaled, so put blanks around operators. The new matrix becomes the\n"
             "current one.\n"
             "    let B = A*A'; let C = A + 2*I; let D = -0.5*(A - A')",
+    .rows = (const struct row_kind *const[]){&row_let, NULL},
     .run = run_let,
     .formula = true,
 };

@@ -3,6 +3,7 @@
 #include "base/precision.h"
 #include "formats/format.h"
 #include "language/args.h"
+#include "report/fields.h"
 #include "session/command.h"
 #include "session/matrix.h"
 #include "session/product.h"
@@ -92,6 +93,25 @@ static bool run_drop(struct session *s, const struct args *a, struct err *e)
     return true;
 }
 
+/* ---- the keys of the rows ---- */
+
+static const struct field list_fields[] = {
+    {"name", F_TEXT, "name of the matrix"},
+    {"current", F_BOOLEAN, "whether commands use it if they name none"},
+    {"rows", F_COUNT, "rows"},
+    {"cols", F_COUNT, "columns"},
+    {"nnz", F_COUNT, "stored entries"},
+    {"field", F_TEXT, "kind of values: real, integer, pattern, complex"},
+    {"bytes", F_COUNT, "host memory of the matrix and of its stored forms, in bytes"},
+    {"formats", F_LIST, "formats in which the matrix is stored, the newest first; /fp32: in single precision",
+     .item = F_TEXT},
+    {"right_sides", F_COUNT, "right sides from its file"},
+    {"solutions", F_COUNT, "solutions from its file"},
+    {"file", F_TEXT, "file, generator or matrix from which it was made"},
+    {0},
+};
+static const struct row_kind row_list = {"list", "a matrix of the session", list_fields};
+
 const struct command command_list = {
     .name = "list",
     .aliases = "ls l whos",
@@ -100,6 +120,7 @@ const struct command command_list = {
     .help = "The memory is the host memory of the matrix and of all formats that it was converted to. If a\n"
             "matrix has right sides from its file, a column shows how many.\n"
             "    list",
+    .rows = (const struct row_kind *const[]){&row_list, &row_done, NULL},
     .run = run_list,
     .large = true,
     .in_parts = true,
@@ -112,6 +133,7 @@ const struct command command_use = {
     .about = "make a matrix the current one",
     .help = "Commands work on the current matrix if no matrix is named.\n"
             "    use A",
+    .rows = (const struct row_kind *const[]){&row_done, NULL},
     .run = run_use,
     .large = true,
     .in_parts = true,
@@ -125,6 +147,7 @@ const struct command command_drop = {
     .help = "Frees the memory on every device and all formats. The oldest remaining matrix becomes current. `undo`\n"
             "can bring the matrix itself back while memory allows.\n"
             "    drop A B; drop all",
+    .rows = (const struct row_kind *const[]){&row_done, NULL},
     .run = run_drop,
     .large = true,
     .in_parts = true,

@@ -9,6 +9,7 @@
 #include "files/matrix_market.h"
 #include "files/sides.h"
 #include "language/args.h"
+#include "report/fields.h"
 #include "session/command.h"
 #include "session/matrix.h"
 #include "session/session.h"
@@ -182,6 +183,34 @@ static bool run_save(struct session *s, const struct args *a, struct err *e)
     return true;
 }
 
+/* ---- the keys of the rows ---- */
+
+static const struct field load_fields[] = {
+    {"name", F_TEXT, "name of the matrix"},
+    {"file", F_TEXT, "the file"},
+    {"rows", F_COUNT, "rows"},
+    {"cols", F_COUNT, "columns"},
+    {"nnz", F_COUNT, "stored entries, symmetry expanded and duplicates summed"},
+    {"nnz_stored", F_COUNT, "entries in the file"},
+    {"field", F_TEXT, "kind of values, as the file says: real, integer, pattern, complex"},
+    {"symmetry", F_TEXT, "symmetry, as the file says: general, symmetric, skew-symmetric, hermitian"},
+    {"duplicates", F_COUNT, "entries summed away"},
+    {"explicit_zeros", F_COUNT, "stored entries whose value is 0"},
+    {"right_sides", F_COUNT, "right sides in the file"},
+    {"solutions", F_COUNT, "solutions in the file"},
+    {"warnings", F_LIST, "deviations from the file format that were tolerated", .item = F_TEXT},
+    {"time_ms", F_AMOUNT, "reading, in ms"},
+    {0},
+};
+static const struct row_kind row_load = {"load", "a matrix read from a file", load_fields};
+
+static const struct field save_fields[] = {
+    {"name", F_TEXT, "name of the matrix"},  {"file", F_TEXT, "the file"},
+    {"nnz", F_COUNT, "entries written"},     {"right_sides", F_COUNT, "right sides written"},
+    {"time_ms", F_AMOUNT, "writing, in ms"}, {0},
+};
+static const struct row_kind row_save = {"save", "a matrix written to a file", save_fields};
+
 const struct command command_load = {
     .name = "load",
     .aliases = "open read",
@@ -206,6 +235,7 @@ const struct command command_load = {
         "    load samples/thesis4.mtx as A\n"
         "    load west0479.mat variable Problem.A\n"
         "    load add32.mtx rhs add32_b.mtx",
+    .rows = (const struct row_kind *const[]){&row_load, NULL},
     .run = run_load,
     .large = true,
 };
@@ -225,6 +255,7 @@ const struct command command_save = {
         ".npz and .wsb also hold the right sides and solutions of the matrix. With `amgx`, .mtx holds the right side\n"
         "and its solution after the entries, as AMGX reads them; most other programs refuse such a file.\n"
         "    save copy.mtx A",
+    .rows = (const struct row_kind *const[]){&row_save, NULL},
     .run = run_save,
     .large = true,
 };

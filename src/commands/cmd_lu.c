@@ -8,6 +8,7 @@
 #include "language/args.h"
 #include "lu/lu.h"
 #include "machine/device.h"
+#include "report/fields.h"
 #include "session/command.h"
 #include "session/front.h"
 #include "session/holding.h"
@@ -324,6 +325,74 @@ static bool run_lu(struct session *s, const struct args *a, struct err *e)
     return true;
 }
 
+/* ---- the keys of the rows ---- */
+
+static const struct field lu_factored_fields[] = {
+    {"matrix", F_TEXT, "name of the matrix"},
+    {"method", F_TEXT, "method"},
+    {"device", F_TEXT, "device"},
+    {.include = &row_precision},
+    {"rows", F_COUNT, "rows"},
+    {"b", F_COUNT | OR_NULL, "width b of tiles or panels, in columns; null: the method has none"},
+    {"version", F_TEXT | OR_NULL, "version of the library; null for our own methods", .on = "cuda"},
+    {"time_us", F_AMOUNT | OR_NULL, "median of the factorisations, in us; null on emu"},
+    {"spread_us", F_AMOUNT | OR_NULL, "half the interquartile range, in us; null on emu"},
+    {"gflops", F_AMOUNT | OR_NULL, "2/3 rows^3 / time_us, in GFLOP/s; null on emu"},
+    {"put_us", F_AMOUNT | OR_NULL, "copying the matrix to the device, in us; null on emu"},
+    {"solve_us", F_AMOUNT | OR_NULL, "forward and backward substitution, in us; null on emu"},
+    {"parts", F_LIST, "the parts of the time, if they are known", .item = F_TEXT},
+    {"part_us", F_LIST, "time of each part, in us", .item = F_NUMBER | OR_NULL},
+    {"singular", F_BOOLEAN, "whether a column has no pivot but 0, to the precision"},
+    {"singular_column", F_COUNT | OR_NULL, "the first such column, from 0; null: none"},
+    {"det_sign", F_INTEGER | OR_NULL,
+     "sign of the determinant, as computed; null: it is complex, or a pivot is 0 or as small as rounding errors"},
+    {"det_log10", F_NUMBER | OR_NULL,
+     "base-10 logarithm of the absolute value of the determinant, as computed; null: a pivot is 0"},
+    {"growth", F_AMOUNT | OR_NAN | OR_NULL, "max |U| / max |A|; null: not known"},
+    {"backward_error", F_AMOUNT | OR_NAN | OR_NULL, "||b - A x|| / (||A|| ||x|| + ||b||); null for a singular matrix"},
+    {"error_known", F_AMOUNT | OR_NAN | OR_NULL, "relative error of x if b = A * ones; null for a singular matrix"},
+    {0},
+};
+static const struct row_kind row_lu_factored = {"factored", "a matrix factored by one method", lu_factored_fields};
+
+static const struct field lu_compared_fields[] = {
+    {"matrix", F_TEXT, "name of the matrix"},
+    {"method", F_TEXT, "method"},
+    {"device", F_TEXT, "device"},
+    {.include = &row_precision},
+    {"rows", F_COUNT, "rows"},
+    {"b", F_COUNT | OR_NULL, "width b of tiles or panels, in columns; null: the method has none"},
+    {"version", F_TEXT | OR_NULL, "version of the library; null for our own methods", .on = "cuda"},
+    {"time_us", F_AMOUNT | OR_NULL, "median of the factorisations, in us; null on emu"},
+    {"gflops", F_AMOUNT | OR_NULL, "2/3 rows^3 / time_us, in GFLOP/s; null on emu"},
+    {"speedup", F_AMOUNT | OR_NULL, "time of lu-serial divided by the time of this method; null on emu"},
+    {"backward_error", F_AMOUNT | OR_NAN | OR_NULL, "||b - A x|| / (||A|| ||x|| + ||b||); null for a singular matrix"},
+    {"growth", F_AMOUNT | OR_NAN | OR_NULL, "max |U| / max |A|; null: not known"},
+    {"singular", F_BOOLEAN, "whether a column has no pivot but 0, to the precision"},
+    {0},
+};
+static const struct row_kind row_lu_compared = {"compared", "a method, compared with the others", lu_compared_fields};
+
+static const struct field lu_step_fields[] = {
+    {"column", F_COUNT, "the column, from 0"},
+    {"pivot_row", F_COUNT, "row in which the pivot was found, from 0"},
+    {"pivot", F_NUMBER, "the pivot"},
+    {"state", F_LIST,
+     "L and U so far and the part still to be eliminated, column by column; omitted if there are more than 12 rows",
+     .item = F_NUMBER | OR_NAN},
+    {0},
+};
+static const struct row_kind row_lu_step = {"step", "a column that was eliminated", lu_step_fields};
+
+static const struct field lu_factors_fields[] = {
+    {"columns_done", F_COUNT, "columns that are eliminated"},
+    {"row", F_COUNT, "row, from 0"},
+    {"values", F_LIST, "L and U so far and the part still to be eliminated, in this row", .item = F_NUMBER | OR_NAN},
+    {0},
+};
+const struct row_kind row_lu_factors = {"factors", "a row of the factors, as the view lu exports them",
+                                        lu_factors_fields};
+
 const struct command command_lu = {
     .name = "lu",
     .aliases = "factor factorize factorise",
@@ -343,6 +412,7 @@ const struct command command_lu = {
         "column. `force` accepts NaN and inf, and values beyond fp32.\n"
         "    gen dense 1000; lu; lu all; lu lu-paper on emu b 16\n"
         "    gen dense 6; lu step",
+    .rows = (const struct row_kind *const[]){&row_lu_factored, &row_lu_compared, &row_lu_step, &row_lu_factors, NULL},
     .run = run_lu,
 };
 

@@ -8,6 +8,7 @@
 #include "language/args.h"
 #include "matrix/csr.h"
 #include "matrix/reorder.h"
+#include "report/fields.h"
 #include "session/command.h"
 #include "session/derived.h"
 #include "session/matrix.h"
@@ -162,6 +163,30 @@ static bool run_partition(struct session *s, const struct args *a, struct err *e
     return keep_sorted(s, a, m, e) && out_report(s, s->current, m, e);
 }
 
+/* ---- the keys of the rows ---- */
+
+static const struct field partition_fields[] = {
+    {"matrix", F_TEXT, "name of the matrix"},
+    {"of", F_TEXT | OR_NULL, "the matrix that `as` sorted by part; null: none"},
+    {"way", F_TEXT, "how the rows were divided: rows, nnz, metis, scotch"},
+    {"parts", F_COUNT, "number of parts", .min = 1},
+    {"part", F_COUNT, "number of the part, from 0"},
+    {"rows", F_COUNT, "rows that the part owns"},
+    {"inside", F_COUNT, "nonzeros in columns that the part owns"},
+    {"outside", F_COUNT, "nonzeros in columns of other parts"},
+    {"halo_in", F_COUNT, "items of x that the part receives in a product"},
+    {"halo_out", F_COUNT, "items of x that it sends; one sent to two parts counts twice"},
+    {"from", F_COUNT, "parts that it receives from"},
+    {"to", F_COUNT, "parts that it sends to"},
+    {"imbalance", F_AMOUNT, "the most nonzeros of a part / their mean", .min = 1},
+    {"edges", F_COUNT | OR_NULL, "edges of the graph of A + A'; null: the matrix is not square"},
+    {"edge_cut", F_COUNT | OR_NULL, "edges between parts; null: the matrix is not square"},
+    {"moved_bytes", F_COUNT, "bytes of x that all parts receive in a product in fp64"},
+    {"partition_us", F_AMOUNT, "time to divide the matrix and to count, in us"},
+    {0},
+};
+static const struct row_kind row_partition = {"partition", "a part of a matrix", partition_fields};
+
 const struct command command_partition = {
     .name = "partition",
     .grammar = "[MATRIX] [N] [WAY] [as NAME]",
@@ -180,6 +205,7 @@ const struct command command_partition = {
         "from whom, `spy by owner` colours the nonzeros, and `whatif parts` predicts the time on several GPUs.\n"
         "Without a number, `partition` prints the parts again.\n"
         "    partition 8; partition A 4 metis as P; spy by owner",
+    .rows = (const struct row_kind *const[]){&row_partition, NULL},
     .run = run_partition,
     .large = true,
 };

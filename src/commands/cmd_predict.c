@@ -4,6 +4,7 @@
 #include "base/text.h"
 #include "language/requests.h"
 #include "microscope/modeled.h"
+#include "report/fields.h"
 #include "session/command.h"
 #include "session/session.h"
 
@@ -30,6 +31,19 @@ static bool run_predict(struct session *s, const struct args *a, struct err *e)
     return modeled_command(s, a, say, e);
 }
 
+/* ---- the keys of the rows ---- */
+
+static const struct field predict_fields[] = {
+    {.include = &row_prediction},
+    {.include = &row_occupancy},
+    {"corrected_us", F_AMOUNT | OR_NULL,
+     "the predicted time, corrected by what was measured for a similar matrix, in us; null: not corrected",
+     .on = "cuda"},
+    {0},
+};
+static const struct row_kind row_predict = {"predict", "how long a kernel would take on a GPU, by the model",
+                                            predict_fields};
+
 const struct command command_predict = {
     .name = "predict",
     .grammar = "MODEL_KERNEL [PARAMS] [[of] MATRIX] [f32|f64|[precision] PRECISION]",
@@ -41,5 +55,6 @@ const struct command command_predict = {
             "time is also shown corrected by what was measured there: similar are matrices with about as many entries\n"
             "per row, and as even ones. PARAMS are the parameters of the kernel's format.\n"
             "    predict csr-scalar; predict sell 32 of A f32",
+    .rows = (const struct row_kind *const[]){&row_predict, NULL},
     .run = run_predict,
 };

@@ -6,6 +6,7 @@
 #include "language/args.h"
 #include "language/interval.h"
 #include "matrix/column.h"
+#include "report/fields.h"
 #include "report/listing.h"
 #include "session/command.h"
 #include "session/matrix.h"
@@ -317,6 +318,22 @@ static bool run_print(struct session *s, const struct args *a, struct err *e)
     return print_part(&q, e);
 }
 
+/* ---- the keys of the rows ---- */
+
+static const struct field print_fields[] = {
+    {"matrix", F_TEXT, "name of the matrix"},
+    {"what", F_TEXT,
+     "what this line shows: an entry of a row, of a column or of a block, one entry, or an element of a vector",
+     .pattern = "^(row|col|entry|block|x|b|y|r|vector [0-9]+)$"},
+    {"row", F_COUNT, "row of the entry, or index in the vector, from 0"},
+    {"col", F_COUNT | OR_NULL, "column of the entry, from 0; null in a vector"},
+    {"value", F_NUMBER | OR_NAN, "value, or its real part; a word if NaN or inf"},
+    {"imag", F_NUMBER | OR_NAN, "imaginary part; 0 of a real matrix"},
+    {"stored", F_BOOLEAN, "whether the matrix stores the entry; if not, its value is 0"},
+    {0},
+};
+static const struct row_kind row_print = {"print", "one number of a matrix or a vector on each line", print_fields};
+
 const struct command command_print = {
     .name = "print",
     .aliases = "p",
@@ -330,6 +347,7 @@ const struct command command_print = {
             "cut, but they list only stored entries.\n"
             "    print row 42; print 3 7; print col 5; print 3:5 7:9 A; print x 0:19\n"
             "    eigs 3; print vector 2",
+    .rows = (const struct row_kind *const[]){&row_print, NULL},
     .run = run_print,
     .large = true,
     .several = true, /* y of an SpMV on several devices */

@@ -11,6 +11,7 @@
 #include "machine/device.h"
 #include "race.h"
 #include "race_begin.h"
+#include "report/fields.h"
 #include "session/command.h"
 #include "session/front.h"
 #include "session/holding.h"
@@ -333,6 +334,58 @@ static bool run_race(struct session *s, const struct args *a, struct err *e)
     return false;
 }
 
+/* ---- the keys of the rows ---- */
+
+static const struct field raced_solver_fields[] = {
+    {"place", F_COUNT, "place in the race, from 1"},
+    {"matrix", F_TEXT, "name of the matrix"},
+    {"solver", F_TEXT, "solver"},
+    {"device", F_TEXT, "device"},
+    {.include = &row_precision},
+    {"refused", F_TEXT | OR_NULL, "why the racer did not take part; null: it took part"},
+    {"m", F_COUNT | OR_NULL, "iterations between restarts; null: the solver does not restart"},
+    {"precond", F_TEXT | OR_NULL, "preconditioner; null: none"},
+    {"precond_us", F_AMOUNT | OR_NULL,
+     "time to make the preconditioner, in us; null without a preconditioner and on emu"},
+    {"omega", F_AMOUNT | OR_NULL, "relaxation factor; null: the solver has none"},
+    {"converged", F_BOOLEAN, "whether the solver converged"},
+    {"status", F_TEXT, "how the solve ended", .words = "refused", .word_at = reason_at},
+    {"reason", F_TEXT, "the same as a sentence"},
+    {"iterations", F_COUNT | OR_NULL, "iterations done; null: the racer was refused"},
+    {"time_us", F_AMOUNT | OR_NULL, "time of the racer's iterations, in us; null on emu"},
+    {"us_per_iteration", F_AMOUNT | OR_NULL, "time per iteration, in us; null on emu"},
+    {"residual_recursive", F_AMOUNT | OR_NAN | OR_NULL,
+     "recursive residual, ||r|| / ||b||; null: the racer was refused"},
+    {"residual_true", F_AMOUNT | OR_NAN | OR_NULL,
+     "||b - A x|| / ||b||, computed in double; null: the racer was refused"},
+    {"error_known", F_AMOUNT | OR_NAN | OR_NULL, "relative error of x; null: the solution is not known"},
+    {"history", F_LIST, "residual_recursive after each iteration, from 0 on", .item = F_NUMBER | OR_NAN},
+    {0},
+};
+const struct row_kind row_raced_solver = {"raced_solver", "a solver in its place", raced_solver_fields};
+
+static const struct field raced_kernel_fields[] = {
+    {"place", F_COUNT, "place in the race, from 1"},
+    {"matrix", F_TEXT, "name of the matrix"},
+    {"kernel", F_TEXT, "kernel"},
+    {"device", F_TEXT, "device"},
+    {.include = &row_precision},
+    {"refused", F_TEXT | OR_NULL, "why the racer did not take part; null: it took part"},
+    {"products", F_COUNT, "number of SpMVs done"},
+    {"best_us", F_AMOUNT | OR_NULL, "time of the fastest SpMV, in us; null on emu or if the racer was refused"},
+    {"time_us", F_AMOUNT | OR_NULL, "median time of the SpMVs, in us; null on emu or if the racer was refused"},
+    {"spread_us", F_AMOUNT | OR_NULL, "half the interquartile range, in us; null for one SpMV"},
+    {"products_per_s", F_AMOUNT | OR_NULL,
+     "SpMVs per second of the racer's own time; null on emu or if the racer was refused"},
+    {"gbs", F_AMOUNT | OR_NULL, "minimum bytes of an SpMV / time_us, in GB/s; null on emu or if the racer was refused"},
+    {"gflops", F_AMOUNT | OR_NULL, "2 nnz / time_us, in GFLOP/s; null on emu or if the racer was refused"},
+    {"error", F_AMOUNT | OR_NAN | OR_NULL,
+     "relative 2-norm of the difference from the reference; null if the racer was refused or the result has NaN or "
+     "inf"},
+    {0},
+};
+const struct row_kind row_raced_kernel = {"raced_kernel", "a kernel in its place", raced_kernel_fields};
+
 const struct command command_race = {
     .name = "race",
     .grammar = "RACER... [[of] MATRIX] [on DEVICE] [[using] FORMAT] [[precond] PRECOND] [block N] "
@@ -356,6 +409,7 @@ const struct command command_race = {
             "solvers take turns by iterations.\n"
             "    race cg gmres 30 bicgstab on cpu\n"
             "    race csr-serial csr-openmp sell-openmp on cpu f32",
+    .rows = (const struct row_kind *const[]){&row_raced_solver, &row_raced_kernel, NULL},
     .run = run_race,
 };
 

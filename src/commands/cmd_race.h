@@ -8,6 +8,7 @@
 struct err;
 struct out;
 struct race;
+struct row_kind;
 struct session;
 
 /* Whether `continue` and `stop` refer to the race: the race is paused, and no solve has been begun or stepped since the
@@ -18,5 +19,8 @@ bool race_continue(struct session *s, struct err *e);
 bool race_stop(struct session *s, struct err *e);
 /* Print the table of a race that has ended. */
 void out_race(struct out *o, const struct race *r);
+
+/* The keys of rows (report/fields.h). */
+extern const struct row_kind row_raced_solver, row_raced_kernel;
 
 #endif

@@ -11,6 +11,7 @@
 #include "matrix/random.h"
 #include "matrix/reference.h"
 #include "ranks/ranks.h"
+#include "report/fields.h"
 #include "session/command.h"
 #include "session/in_parts.h"
 #include "session/matrix.h"
@@ -316,6 +317,86 @@ bool run_spmv_ranks(struct session *s, const struct args *a, struct err *e)
     return r && multiply(s, m, r, reps, e);
 }
 
+/* ---- the keys of the rows ---- */
+
+static const struct field ranks_state_fields[] = {
+    {"running", F_BOOLEAN, "whether ranks are running"},
+    {"ranks", F_COUNT | OR_NULL, "their number; null: none", .min = 1, .on = "ranks"},
+    {"launcher", F_TEXT, "the command that starts them, without -n"},
+    {"petsc", F_TEXT | OR_NULL, "version of PETSc; null: none are running", .on = "ranks"},
+    {"hosts", F_LIST, "the machines on which they run; empty: none are running", .item = F_TEXT},
+    {"folder", F_TEXT | OR_NULL, "the folder of the files of matrix and vectors; null: none are running",
+     .on = "ranks"},
+    {"matrix", F_TEXT | OR_NULL, "the matrix that they hold; null: none", .on = "ranks"},
+    {0},
+};
+static const struct row_kind row_ranks_state = {"state", "the processes of PETSc", ranks_state_fields};
+
+static const struct field ranks_part_halo_by_owner_fields[] = {
+    {"rank", F_COUNT, "the owner"},
+    {"columns", F_COUNT, "elements of x from there", .min = 1},
+    {0},
+};
+static const struct field ranks_part_fields[] = {
+    {"matrix", F_TEXT, "name of the matrix"},
+    {"rank", F_COUNT, "number of the rank"},
+    {"host", F_TEXT, "its machine"},
+    {"pid", F_COUNT, "its process there", .min = 1},
+    {"first_row", F_COUNT, "its first row, counted from 0"},
+    {"rows", F_COUNT, "its rows"},
+    {"inside", F_COUNT, "its nonzeros in columns that it owns"},
+    {"outside", F_COUNT, "its nonzeros in columns of other ranks"},
+    {"halo", F_COUNT, "elements of x that it needs from other ranks"},
+    {"gives", F_COUNT, "elements of x that it sends, counted per receiver"},
+    {"owners", F_COUNT, "ranks from which it receives"},
+    {"takers", F_COUNT, "ranks to which it sends"},
+    {"halo_by_owner", F_LIST, "its halo by the rank that owns it", .item = F_OBJECT,
+     .of = ranks_part_halo_by_owner_fields},
+    {0},
+};
+static const struct row_kind row_ranks_part = {"part", "a rank and its part of the matrix, as PETSc counts it",
+                                               ranks_part_fields, .on = "ranks"};
+
+static const struct field ranks_event_fields[] = {
+    {"phase", F_TEXT, "the phase", .words = "load, product, set-up, solve"},
+    {"event", F_TEXT, "PETSc's name of the event"},
+    {"calls", F_COUNT, "calls, on the rank that has the most"},
+    {"time_ms_max", F_AMOUNT, "time of the slowest rank, in ms"},
+    {"time_ms_min", F_AMOUNT, "time of the fastest rank, in ms"},
+    {"time_ratio", F_AMOUNT | OR_NULL, "their ratio; null: no time was measured", .min = 1},
+    {"mflop", F_AMOUNT, "operations of all ranks, in 10^6"},
+    {"flops_ratio", F_AMOUNT | OR_NULL, "most / least of a rank; null: none", .min = 1},
+    {"messages", F_COUNT, "messages sent by all ranks"},
+    {"bytes", F_COUNT, "bytes sent by all ranks"},
+    {"reductions", F_COUNT, "reductions over all ranks"},
+    {0},
+};
+static const struct row_kind row_ranks_event = {"event",
+                                                "an event that PETSc logged in the last load, product, set-up or solve",
+                                                ranks_event_fields, .on = "ranks"};
+
+static const struct field spmv_on_ranks_fields[] = {
+    {"matrix", F_TEXT, "name of the matrix"},
+    {"device", F_TEXT, "the device", .words = "ranks"},
+    {"ranks", F_COUNT, "processes of PETSc", .min = 1},
+    {"kernel", F_TEXT, "PETSc's function", .words = "MatMult"},
+    {"petsc", F_TEXT, "version of PETSc"},
+    {.include = &row_precision},
+    {"time_us", F_AMOUNT, "median time of a product in us: that of the slowest rank, between two barriers"},
+    {"spread_us", F_AMOUNT, "half the interquartile range of the times, in us"},
+    {"first_us", F_AMOUNT, "time of the first product after the warm-up, in us"},
+    {"reps", F_COUNT, "products that were timed", .min = 1},
+    {"bytes", F_COUNT, "minimum traffic: the arrays of CSR, x and y once"},
+    {"gbs", F_AMOUNT, "bytes / time_us, in GB/s, of all ranks"},
+    {"gflops", F_AMOUNT, "2 nonzeros / time_us, in GFLOP/s, of all ranks"},
+    {"halo_bytes", F_COUNT, "bytes of x that a product moves between ranks"},
+    {"error", F_AMOUNT | OR_NULL, "relative 2-norm of the error of y"},
+    {"error_to_bound", F_AMOUNT, "the largest error of a row, relative to its rounding-error bound"},
+    {0},
+};
+const struct row_kind row_spmv_on_ranks = {"on_ranks", "PETSc's product on the ranks that `ranks` started",
+                                           spmv_on_ranks_fields, .on = "ranks"};
+
 const struct command command_ranks = {
     .name = "ranks",
     .grammar = "[N] [start|off|parts|log] [MATRIX] [wait R]",
@@ -338,6 +419,7 @@ const struct command command_ranks = {
         "solve: for each event the time of the slowest rank, compared with the fastest, messages and reductions.\n"
         "Ctrl-C ends a command, and keeps the ranks.\n"
         "    ranks 4; ranks parts; solve cg on ranks precond gamg; ranks log; ranks off",
+    .rows = (const struct row_kind *const[]){&row_ranks_state, &row_ranks_part, &row_ranks_event, NULL},
     .run = run_ranks,
     .large = true,
 };

@@ -7,6 +7,7 @@
 struct args;
 struct err;
 struct matrix;
+struct row_kind;
 struct session;
 
 /* Does the line say `on ranks`? */
@@ -16,5 +17,8 @@ bool run_spmv_ranks(struct session *s, const struct args *a, struct err *e);
 bool ranks_begin_solve(struct session *s, struct matrix *m, const struct args *a, struct err *e);
 /* Refuse the words of `solve` that only ranks take. */
 bool ranks_words_absent(const struct args *a, struct err *e);
+
+/* The keys of rows (report/fields.h). */
+extern const struct row_kind row_spmv_on_ranks;
 
 #endif

@@ -1,6 +1,7 @@
 /* record: writes the commands of a session, or its screen, to a file as they run. */
 #include "base/err.h"
 #include "language/args.h"
+#include "report/fields.h"
 #include "session/command.h"
 #include "session/front.h"
 #include "session/record.h"
@@ -70,6 +71,18 @@ static bool run_record(struct session *s, const struct args *a, struct err *e)
     return !off || !screen || end_cast(s, &now, e);
 }
 
+/* ---- the keys of the rows ---- */
+
+static const struct field record_fields[] = {
+    {"state", F_TEXT, "whether the recording continues", .words = "goes on, ended"},
+    {"file", F_TEXT, "the file"},
+    {"commands", F_COUNT | OR_NULL, "commands recorded; null for the screen"},
+    {"failed", F_COUNT | OR_NULL, "commands that failed; null for the screen"},
+    {"events", F_COUNT | OR_NULL, "events of the screen; null for commands"},
+    {0},
+};
+static const struct row_kind row_record = {"record", "how far a recording is", record_fields};
+
 const struct command command_record = {
     .name = "record",
     .grammar = "[FILE] [cast FILE] [off]",
@@ -82,6 +95,7 @@ const struct command command_record = {
             "with its times; in a script, the screens of `keys`, at the pace of a steady typist.\n"
             "    record monday.wsp\n"
             "    record cast demo.cast; keys Tab + + view spy; record off",
+    .rows = (const struct row_kind *const[]){&row_record, &row_done, NULL},
     .run = run_record,
     .unrecorded = true,
 };

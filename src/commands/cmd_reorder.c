@@ -4,6 +4,7 @@
 #include "base/screen_lock.h"
 #include "language/args.h"
 #include "matrix/reorder.h"
+#include "report/fields.h"
 #include "session/command.h"
 #include "session/derived.h"
 #include "session/matrix.h"
@@ -70,6 +71,27 @@ static bool run_reorder(struct session *s, const struct args *a, struct err *e)
     return ok;
 }
 
+/* ---- the keys of the rows ---- */
+
+static const struct field reorder_fields[] = {
+    {"name", F_TEXT, "name of the new matrix"},
+    {"of", F_TEXT, "the matrix from which it was made"},
+    {"method", F_TEXT, "ordering", .entries = &ordering_registry},
+    {"about", F_TEXT, "what it does"},
+    {"source", F_TEXT, "where it is published"},
+    {"rows", F_COUNT, "rows"},
+    {"nnz", F_COUNT, "stored entries"},
+    {"bandwidth_before", F_COUNT, "largest |row - column| of an entry of the given matrix"},
+    {"bandwidth", F_COUNT, "the same now"},
+    {"profile_before", F_COUNT,
+     "profile of the given matrix: sum of the distances from the first entry of each row and column to the diagonal"},
+    {"profile", F_COUNT, "the same now"},
+    {"order_us", F_AMOUNT, "finding the order, in us"},
+    {"move_us", F_AMOUNT, "moving the entries, in us"},
+    {0},
+};
+static const struct row_kind row_reorder = {"reorder", "a matrix in another order", reorder_fields};
+
 const struct command command_reorder = {
     .name = "reorder",
     .aliases = "permute",
@@ -86,5 +108,6 @@ const struct command command_reorder = {
             "the sum of the distances from the diagonal to each row's first entry and to each column's first entry.\n"
             "The new matrix becomes the current one, named after the ordering (A-rcm) if no name is given.\n"
             "    reorder rcm A; reorder amd A as B; reorder colours",
+    .rows = (const struct row_kind *const[]){&row_reorder, NULL},
     .run = run_reorder,
 };

@@ -2,6 +2,7 @@
 #include "advice/roofline.h"
 #include "base/err.h"
 #include "language/args.h"
+#include "report/fields.h"
 #include "session/command.h"
 #include "session/front.h"
 #include "session/session.h"
@@ -28,5 +29,6 @@ const struct command command_roofline = {
         "kernels with logarithmic axes.\n"
         "    roofline; view roofline\n"
         "    roofline A f32; export roofline a.svg",
+    .rows = (const struct row_kind *const[]){&row_roofline, NULL},
     .run = run_roofline,
 };

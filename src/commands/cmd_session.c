@@ -3,6 +3,7 @@
 #include "base/err.h"
 #include "language/args.h"
 #include "language/run_lines.h"
+#include "report/fields.h"
 #include "session/command.h"
 #include "session/record.h"
 #include "session/session.h"
@@ -80,11 +81,29 @@ static bool run_quit(struct session *s, const struct args *a, struct err *e)
 }
 
 /* `exit` is the name of this command in other programs. */
+/* ---- the keys of the rows ---- */
+
+static const struct field replay_fields[] = {
+    {"file", F_TEXT, "the file"},
+    {"commands", F_COUNT, "commands run"},
+    {"time_us", F_AMOUNT, "total time, in us"},
+    {0},
+};
+static const struct row_kind row_replay = {"replay", "a recording that was run again", replay_fields};
+
+static const struct field version_fields[] = {
+    {"version", F_TEXT, "the version"},
+    {"cuda", F_BOOLEAN, "whether it was built with CUDA"},
+    {0},
+};
+static const struct row_kind row_version = {"version", "which version this is", version_fields};
+
 const struct command command_exit = {
     .name = "exit",
     .grammar = "",
     .about = "the same as quit",
     .help = "    exit",
+    .rows = (const struct row_kind *const[]){&row_done, NULL},
     .run = run_quit,
     .unrecorded = true,
 };
@@ -99,6 +118,7 @@ const struct command command_source = {
             "new files in the working folder only, none of them hidden, and `force` replaces no file (see `help\n"
             "allow`).\n"
             "    source session.ws; source build.ws allow shell",
+    .rows = (const struct row_kind *const[]){&row_done, NULL},
     .run = run_source,
     .runs_script = true,
 };
@@ -112,6 +132,7 @@ const struct command command_replay = {
             "Without `allow files`, the commands may write new files in the working folder only, none of them hidden,\n"
             "and `force` replaces no file (see `help allow`). `help record` describes the file.\n"
             "    replay monday.wsp",
+    .rows = (const struct row_kind *const[]){&row_replay, NULL},
     .run = run_replay,
     .runs_script = true,
 };
@@ -121,6 +142,7 @@ const struct command command_version = {
     .grammar = "",
     .about = "the version of warpspy, and whether it was built with CUDA",
     .help = "    version",
+    .rows = (const struct row_kind *const[]){&row_version, NULL},
     .run = run_version,
 };
 
@@ -131,6 +153,7 @@ const struct command command_quit = {
     .about = "quit the program; the end of the input quits it too",
     .help = "Nothing is saved unless you used `save`.\n"
             "    quit",
+    .rows = (const struct row_kind *const[]){&row_done, NULL},
     .run = run_quit,
     .unrecorded = true,
 };

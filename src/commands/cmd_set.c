@@ -3,6 +3,7 @@
 #include "language/args.h"
 #include "language/kinds.h"
 #include "language/options.h"
+#include "report/fields.h"
 #include "session/command.h"
 #include "session/session.h"
 
@@ -70,6 +71,15 @@ static bool run_set(struct session *s, const struct args *a, struct err *e)
     return true;
 }
 
+/* ---- the keys of the rows ---- */
+
+static const struct field set_fields[] = {
+    {"name", F_TEXT, "the option"},   {"value", F_TEXT, "its value"},
+    {"usual", F_TEXT, "the default"}, {"values", F_LIST, "values to choose from", .item = F_TEXT},
+    {"about", F_TEXT, "what it is"},  {0},
+};
+static const struct row_kind row_set = {"set", "an option", set_fields};
+
 const struct command command_set = {
     .name = "set",
     .aliases = "option options",
@@ -93,5 +103,6 @@ const struct command command_set = {
         "link_flag_us; `pcie_only 1` says that such GPUs have no NVLink. `ceilings on cuda:0+1 save FILE` writes all "
         "of them.\n"
         "    set precision f32; set colours; set gpu a100; set gpu auto",
+    .rows = (const struct row_kind *const[]){&row_set, &row_done, NULL},
     .run = run_set,
 };

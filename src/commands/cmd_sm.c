@@ -4,6 +4,7 @@
 #include "language/args.h"
 #include "machine/kernel.h"
 #include "microscope/tracing.h"
+#include "report/fields.h"
 #include "session/command.h"
 #include "session/front.h"
 #include "session/session.h"
@@ -39,5 +40,6 @@ const struct command command_sm = {
         "warps over time; its keys ( and ) change the occupancy.\n"
         "    sm csr-scalar; view sm\n"
         "    sm A kernel csr-vector warps 16; export sm a.svg",
+    .rows = (const struct row_kind *const[]){&row_sm, NULL},
     .run = run_sm,
 };

@@ -27,6 +27,7 @@
 #include "matrix/row_source.h"
 #include "race.h"
 #include "ranks/ranks.h"
+#include "report/fields.h"
 #include "session/command.h"
 #include "session/equilibrated.h"
 #include "session/front.h"
@@ -1142,6 +1143,27 @@ static bool run_solvers(struct session *s, const struct args *a, struct err *e)
     return true;
 }
 
+/* ---- the keys of the rows ---- */
+
+static const struct field solvers_fields[] = {
+    {"kind", F_TEXT, "what it is; rank_: on ranks", .words = "solver, direct, precond, rank_direct, rank_precond"},
+    {"name", F_TEXT, "its name"},
+    {"about", F_TEXT, "what it does"},
+    {"needs", F_TEXT, "what it needs of a matrix"},
+    {"source", F_TEXT, "where it is published"},
+    {0},
+};
+static const struct row_kind row_solvers = {
+    "solvers", "a solver, a direct solver or a preconditioner, also those on ranks", solvers_fields};
+
+static const struct field step_iteration_fields[] = {
+    {.include = &row_iterate},
+    {"max_diff", F_AMOUNT | OR_NULL, "max |x' - x| of the iteration; null: the solver does not measure it"},
+    {0},
+};
+static const struct row_kind row_step_iteration = {"iteration", "an iteration of a paused solve",
+                                                   step_iteration_fields};
+
 const struct command command_solve = {
     .name = "solve",
     .grammar = "[SOLVER] [MATRIX] [on DEVICE] [[using] FORMAT] [[kernel] KERNEL] [[precond] SOLVE_PRECOND] [block N] "
@@ -1233,6 +1255,8 @@ const struct command command_solve = {
         "    solve cg refine fp32; solve bicgstab precond ilu0 refine bf16 tol 1e-10\n"
         "    solve cg on ranks precond gamg; solve direct mumps on ranks; solve on ranks options \"-ksp_type fgmres\"\n"
         "    solve jacobi on cpu using ell b random seed 7 maxit 500 f32",
+    .rows = (const struct row_kind *const[]){&row_solved, &row_iterate, &row_solve_column, &row_solve_history,
+                                             &row_solve_direct, &row_solve_direct_column, NULL},
     .run = run_solve,
     .in_parts = true,
     .several = true,
@@ -1245,6 +1269,7 @@ const struct command command_step = {
     .about = "do iterations of a paused solve",
     .help = "Prints the residual of each iteration and, for jacobi, wjacobi, gs and sor, max |x' - x|.\n    solve cg "
             "step; step 5; continue",
+    .rows = (const struct row_kind *const[]){&row_step_iteration, &row_solved, NULL},
     .run = run_step,
 };
 
@@ -1255,6 +1280,7 @@ const struct command command_continue = {
     .about = "resume a paused solve or race",
     .help = "If a solve and a race are both paused, resumes the one that was started, stepped or paused last.\n"
             "    solve cg step; step 5; continue",
+    .rows = (const struct row_kind *const[]){&row_solved, &row_raced_solver, &row_raced_kernel, NULL},
     .run = run_continue,
 };
 
@@ -1263,6 +1289,7 @@ const struct command command_stop = {
     .grammar = "",
     .about = "end a paused solve and keep its x, or end a paused race",
     .help = "Prints the report that a finished solve or race prints.\n    solve jacobi step; step 10; stop",
+    .rows = (const struct row_kind *const[]){&row_solved, &row_raced_solver, &row_raced_kernel, NULL},
     .run = run_stop,
 };
 
@@ -1272,6 +1299,7 @@ const struct command command_solvers = {
     .about = "list the solvers, direct solvers and preconditioners",
     .help = "Shows what each solver requires of the matrix, and where the solver was published.\n"
             "    solvers",
+    .rows = (const struct row_kind *const[]){&row_solvers, NULL},
     .run = run_solvers,
 };
 

@@ -13,6 +13,7 @@ struct err;
 struct matrix;
 struct out;
 struct precond;
+struct row_kind;
 struct session;
 struct solver;
 struct watch;
@@ -46,5 +47,8 @@ bool solve_save_x(const char *file, bool force, int64_t n, bool pairs, const dou
 /* The same for several columns of x, one after another; a line of text names the file. */
 bool solve_save_columns(struct session *s, const char *file, bool force, int64_t n, int64_t columns, bool pairs,
                         const double *x, struct err *e);
+
+/* The keys of rows (report/fields.h). */
+extern const struct row_kind row_iterate, row_solved, row_solve_column, row_solve_history;
 
 #endif

@@ -13,6 +13,7 @@
 #include "machine/kernel.h"
 #include "machine/mat.h"
 #include "machine/spmm.h"
+#include "report/fields.h"
 #include "report/output.h"
 #include "session/command.h"
 #include "session/matrix.h"
@@ -238,6 +239,39 @@ static bool run_spmm(struct session *s, const struct args *a, struct err *e)
     return t.dev && multiply_all(&t, arg(a, "using") ? format_find(arg(a, "using")) : NULL, e);
 }
 
+/* ---- the keys of the rows ---- */
+
+static const struct field spmm_fields[] = {
+    {"matrix", F_TEXT, "name of the matrix"},
+    {"rows", F_COUNT, "rows of the matrix"},
+    {"cols", F_COUNT, "columns of the matrix"},
+    {"nnz", F_COUNT, "stored entries of the matrix"},
+    {"vectors", F_COUNT, "number of vectors k", .min = 1, .max = 64},
+    {"format", F_TEXT, "storage format"},
+    {"kernel", F_TEXT, "kernel"},
+    {"launches", F_COUNT, "products: 1 for all vectors, or k SpMVs", .min = 1},
+    {"device", F_TEXT, "device"},
+    {.include = &row_precision},
+    {"time_us", F_AMOUNT | OR_NULL, "median time for all vectors, in us; null on emu, and if the kernel does not fit"},
+    {"spread_us", F_AMOUNT | OR_NULL, "half the interquartile range, in us; null for one repetition"},
+    {"us_per_vector", F_AMOUNT | OR_NULL, "time_us / vectors"},
+    {"bytes", F_COUNT | OR_NULL, "minimum number of bytes that move; null if the kernel does not fit", .on = "cuda"},
+    {"bytes_per_vector", F_AMOUNT | OR_NULL, "bytes / vectors; null if the kernel does not fit", .on = "cuda"},
+    {"gbs", F_AMOUNT | OR_NULL, "bytes / time_us, in GB/s; null on emu"},
+    {"gflops", F_AMOUNT | OR_NULL, "2 nnz vectors / time_us, in GFLOP/s; null on emu"},
+    {"error", F_AMOUNT | OR_NULL,
+     "relative 2-norm of the worst vector's difference from the reference; null if the result has NaN or inf"},
+    {"error_of_bound", F_AMOUNT | OR_NULL,
+     "largest error of an element divided by its rounding-error bound; null if the kernel does not fit", .on = "cuda"},
+    {"reps", F_COUNT, "repetitions; 0 on emu, where the result is checked once"},
+    {"deterministic", F_BOOLEAN, "the same bits every run"},
+    {"fits", F_BOOLEAN, "whether the kernel could multiply", .on = "cuda"},
+    {"reason", F_TEXT | OR_NULL, "why not; null: it could", .on = "cuda"},
+    {0},
+};
+static const struct row_kind row_spmm = {
+    "spmm", "every kernel for several vectors, checked and timed, and one SpMV per vector", spmm_fields};
+
 const struct command command_spmm = {
     .name = "spmm",
     .grammar = "[MATRIX] [k N] [[using] FORMAT] [on DEVICE] [reps N] [f32|f64] [force]",
@@ -249,5 +283,6 @@ const struct command command_spmm = {
             "and Y once, so that A costs less per vector the larger k is. error is that of the vector whose worst\n"
             "row is closest to its rounding-error bound. Every vector is checked, for a random X.\n"
             "    spmm k 8; spmm A k 32 using sell on emu f32",
+    .rows = (const struct row_kind *const[]){&row_spmm, NULL},
     .run = run_spmm,
 };

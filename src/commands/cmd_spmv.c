@@ -9,6 +9,7 @@
 #include "machine/bench.h"
 #include "machine/device.h"
 #include "machine/kernel.h"
+#include "report/fields.h"
 #include "session/command.h"
 #include "session/generated.h"
 #include "session/in_parts.h"
@@ -91,6 +92,18 @@ static bool run_spmv(struct session *s, const struct args *a, struct err *e)
     return ok;
 }
 
+/* ---- the keys of the rows ---- */
+
+static const struct field spmv_timed_fields[] = {
+    {.include = &row_run},
+    {.include = &row_diagonals},
+    {"gflops_padded", F_AMOUNT | OR_NULL, "2 operands / time_us, in GFLOP/s; null for other formats and on emu"},
+    {"gflops_padded_less_rows", F_AMOUNT | OR_NULL,
+     "(2 operands - rows) / time_us, in GFLOP/s; null for other formats and on emu"},
+    {0},
+};
+static const struct row_kind row_spmv_timed = {"timed", "a kernel, checked and timed", spmv_timed_fields};
+
 const struct command command_spmv = {
     .name = "spmv",
     .aliases = "multiply spm",
@@ -113,6 +126,7 @@ const struct command command_spmv = {
             "`spmv on ranks` checks and times PETSc's product on the processes that `ranks` started.\n"
             "    spmv csr-vector on emu f32; spmv sell bf16-fp32; spmv A hyb width 2; spmv alpha 2 beta 1 y0 ones; "
             "spmv A transposed",
+    .rows = (const struct row_kind *const[]){&row_spmv_timed, &row_spmv_on_ranks, NULL},
     .run = run_spmv,
     .large = true,
     .in_parts = true,

@@ -1,5 +1,6 @@
 /* stats: the numbers that describe a matrix. */
 #include "language/args.h"
+#include "report/fields.h"
 #include "session/command.h"
 #include "session/matrix.h"
 #include "session/session.h"
@@ -73,6 +74,39 @@ static bool run_stats(struct session *s, const struct args *a, struct err *e)
     return true;
 }
 
+/* ---- the keys of the rows ---- */
+
+static const struct field stats_fields[] = {
+    {"matrix", F_TEXT, "name of the matrix"},
+    {"rows", F_COUNT, "rows"},
+    {"cols", F_COUNT, "columns"},
+    {"nnz", F_COUNT, "stored entries"},
+    {"density", F_AMOUNT, "nnz / (rows * cols)"},
+    {"explicit_zeros", F_COUNT, "stored entries whose value is 0"},
+    {"right_sides", F_COUNT, "right sides from its file"},
+    {"solutions", F_COUNT, "solutions from its file"},
+    {"row_min", F_COUNT, "entries of the shortest row"},
+    {"row_mean", F_AMOUNT, "entries of a row on average"},
+    {"row_median", F_AMOUNT, "median of the entries of a row"},
+    {"row_max", F_COUNT, "entries of the longest row"},
+    {"row_std", F_AMOUNT, "standard deviation of the entries of a row"},
+    {"empty_rows", F_COUNT, "rows without an entry"},
+    {"bandwidth", F_COUNT, "largest |row - column| of an entry"},
+    {"diagonals", F_COUNT, "diagonals with an entry"},
+    {"pattern_symmetric", F_BOOLEAN, "whether each entry has a mirror image"},
+    {"value_symmetric", F_BOOLEAN, "whether A is its transpose; an entry that is not stored is 0"},
+    {"hermitian", F_BOOLEAN, "whether A is its conjugate transpose; of a real matrix as value_symmetric"},
+    {"asymmetry", F_AMOUNT | OR_NULL,
+     "largest |a_ij - conj(a_ji)| divided by the largest |a|; null: A is not hermitian up to rounding"},
+    {"zero_diagonal", F_COUNT, "rows of a square matrix whose diagonal entry is missing or 0"},
+    {"dominant_rows", F_COUNT,
+     "rows whose diagonal entry is not 0 and at least the sum of the others, in absolute value"},
+    {"value_min", F_NUMBER | OR_NAN, "smallest value, or smallest modulus of a complex matrix; a word if infinite"},
+    {"value_max", F_NUMBER | OR_NAN, "largest value, or largest modulus of a complex matrix; a word if infinite"},
+    {0},
+};
+static const struct row_kind row_stats = {"stats", "a matrix in numbers", stats_fields};
+
 const struct command command_stats = {
     .name = "stats",
     .aliases = "info",
@@ -82,6 +116,7 @@ const struct command command_stats = {
             "and |a_ii| >= the sum of the other |a_ij|. Both counts of diagonals are for square matrices only.\n"
             "Complex values are ordered by modulus.\n"
             "    stats A",
+    .rows = (const struct row_kind *const[]){&row_stats, NULL},
     .run = run_stats,
     .large = true,
 };

@@ -9,6 +9,7 @@
 #include "machine/device.h"
 #include "machine/kernel.h"
 #include "machine/symmetrize.h"
+#include "report/fields.h"
 #include "session/command.h"
 #include "session/derived.h"
 #include "session/matrix.h"
@@ -184,6 +185,52 @@ static bool run_symmetrize(struct session *s, const struct args *a, struct err *
     return m && make_somewhere(s, a, m, symmetrize_on, e);
 }
 
+/* ---- the keys of the rows ---- */
+
+static const struct field symmetrize_made_fields[] = {
+    {"name", F_TEXT, "name of the new matrix"},
+    {"of", F_TEXT, "the matrix from which it was made"},
+    {"method", F_TEXT, "method; copy where the matrix was symmetric already", .words = "sym, sym-paper, copy"},
+    {"mode", F_TEXT, "how the result is computed from A and its transpose", .entries = &sym_mode_registry},
+    {"device", F_TEXT, "device that made it"},
+    {"rows", F_COUNT, "rows"},
+    {"nnz_before", F_COUNT, "stored entries of the given matrix"},
+    {"nnz", F_COUNT, "stored entries"},
+    {"added", F_COUNT, "nnz - nnz_before"},
+    {"pattern_symmetric", F_BOOLEAN, "whether the given matrix has a symmetric pattern"},
+    {"value_symmetric", F_BOOLEAN, "whether the given matrix has symmetric values"},
+    {"copied", F_BOOLEAN, "whether the given matrix was symmetric and therefore copied"},
+    {"put_us", F_AMOUNT | OR_NULL, "copying to the GPU, in us; null elsewhere", .on = "cuda"},
+    {"fingerprint_us", F_AMOUNT | OR_NULL, "time of the symmetry check, in us; null on emu"},
+    {"expand_us", F_AMOUNT | OR_NULL,
+     "time to write all triples and mirror images, in us; null if the method has no such step, and on emu",
+     .on = "cuda"},
+    {"sort_us", F_AMOUNT | OR_NULL, "time to sort, in us; null if the method has no such step, and on emu",
+     .on = "cuda"},
+    {"transpose_us", F_AMOUNT | OR_NULL, "time to transpose, in us; null if the method has no such step, and on emu"},
+    {"count_us", F_AMOUNT | OR_NULL, "time to count rows, in us; null if the method has no such step, and on emu"},
+    {"fill_us", F_AMOUNT | OR_NULL, "time to fill rows, in us; null if the method has no such step, and on emu"},
+    {"time_us", F_AMOUNT | OR_NULL, "the method without the fingerprint, in us; null on emu"},
+    {"get_us", F_AMOUNT | OR_NULL, "copying back from the GPU, in us; null elsewhere", .on = "cuda"},
+    {"spmv_us", F_AMOUNT | OR_NULL, "time of one SpMV with the given matrix, in us; null on emu"},
+    {"spmvs", F_AMOUNT | OR_NULL, "(time_us + fingerprint_us) / spmv_us; null on emu"},
+    {0},
+};
+static const struct row_kind row_symmetrize_made = {"made", "a matrix made symmetric, and what that cost",
+                                                    symmetrize_made_fields};
+
+static const struct field transpose_fields[] = {
+    {"name", F_TEXT, "name of the new matrix"},
+    {"of", F_TEXT, "the matrix from which it was made"},
+    {"device", F_TEXT, "device that made it"},
+    {"rows", F_COUNT, "rows"},
+    {"cols", F_COUNT, "columns"},
+    {"nnz", F_COUNT, "stored entries"},
+    {"time_us", F_AMOUNT | OR_NULL, "transposing, in us; null on emu"},
+    {0},
+};
+static const struct row_kind row_transpose = {"transpose", "a matrix transposed", transpose_fields};
+
 const struct command command_symmetrize = {
     .name = "symmetrize",
     .aliases = "symmetrise",
@@ -199,6 +246,7 @@ const struct command command_symmetrize = {
         "used. With step, no matrix is made: the arrays of sym-paper are shown after each step of the patent, for a\n"
         "matrix of at most 100 entries, as the kernels on emu or cuda leave them.\n"
         "    symmetrize A; symmetrize A mode average on cuda as S; symmetrize method sym-paper; symmetrize A step",
+    .rows = (const struct row_kind *const[]){&row_symmetrize_made, &row_symmetrize_step, NULL},
     .run = run_symmetrize,
 };
 
@@ -240,5 +288,6 @@ const struct command command_transpose = {
             "transposed by one thread, and its values are not conjugated. The new matrix becomes the current one,\n"
             "named A-t by default. If the device has too little memory, cpu is used.\n"
             "    transpose A; transpose A on cuda as T",
+    .rows = (const struct row_kind *const[]){&row_transpose, NULL},
     .run = run_transpose,
 };

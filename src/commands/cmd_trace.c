@@ -7,7 +7,9 @@
 #include "language/args.h"
 #include "lu/lu.h"
 #include "machine/kernel.h"
+#include "machine/microscope.h"
 #include "microscope/tracing.h"
+#include "report/fields.h"
 #include "session/command.h"
 #include "session/front.h"
 #include "session/holding.h"
@@ -379,6 +381,86 @@ static bool run_trace(struct session *s, const struct args *a, struct err *e)
     return s->front->show(s, "trace", true, e);
 }
 
+/* ---- the keys of the rows ---- */
+
+static const struct field trace_step_fields[] = {
+    {"kind", F_TEXT, "a step of the warp", .words = "step"},
+    {"matrix", F_TEXT, "matrix that the kernel multiplies by, or that the LU method factors"},
+    {"kernel", F_TEXT, "kernel, or LU method"},
+    {"lu_column", F_COUNT | OR_NULL, "column of the factorisation that the launches do; null for kernels"},
+    {"lu_b", F_COUNT | OR_NULL, "width of a tile of an LU method; null for kernels", .min = 1},
+    {.include = &row_precision},
+    {"launch", F_COUNT, "launch of the kernel, from 0"},
+    {"block", F_COUNT, "thread block of the launch, from 0"},
+    {"warp", F_COUNT, "warp of the block, from 0"},
+    {"step", F_COUNT, "its number, from 0"},
+    {"file", F_TEXT, "source of the kernel"},
+    {"line", F_COUNT, "line of the source, from 1", .min = 1},
+    {"column", F_COUNT, "column of the line, from 1", .min = 1},
+    {"touch", F_TEXT, "what the lanes do", .names = access_names, .name_count = ACCESS_RECONVERGE},
+    {"what", F_TEXT | OR_NULL, "function of a collective"},
+    {"array", F_TEXT | OR_NULL, "array that the step accesses; null for collectives and barriers"},
+    {"mask", F_TEXT, "lanes that take part, hexadecimal, lane 0 the lowest bit", .pattern = "^[0-9a-f]{8}$"},
+    {"alive", F_TEXT, "lanes that take part in this step or in a later step", .pattern = "^[0-9a-f]{8}$"},
+    {"lanes", F_COUNT, "lanes that take part"},
+    {"sectors", F_COUNT | OR_NULL, "distinct 32-byte sectors of global memory that the step fetches"},
+    {"sectors_counted", F_COUNT | OR_NULL,
+     "the sectors as a GPU counts them: the sectors of an atomic count once for each of its serialised passes"},
+    {"sectors_again", F_COUNT | OR_NULL, "the part of these sectors that this warp had fetched before"},
+    {"bytes", F_COUNT | OR_NULL, "distinct bytes that the step requests; in shared memory, the bytes of all lanes"},
+    {"padding", F_COUNT | OR_NULL, "bytes of slots that are padding"},
+    {"turns", F_COUNT | OR_NULL, "wavefronts of shared memory"},
+    {"turns_least", F_COUNT | OR_NULL, "wavefronts if there were no bank conflicts"},
+    {"contended", F_COUNT, "lanes of an atomic that wait for another lane at the same address"},
+    {"sector_offsets", F_LIST, "bytes from the beginning of the array to each sector", .item = F_COUNT},
+    {"lane_state", F_LIST, "what each lane does", .item = F_TEXT, .words = "active, waits, done, idle", .least = 32,
+     .most = 32},
+    {"lane_index", F_LIST, "element of the array that each lane accesses", .item = F_COUNT | OR_NULL, .least = 32,
+     .most = 32},
+    {"lane_row", F_LIST,
+     "row of the matrix that each lane works on; for shared memory, of what the element holds, or null",
+     .item = F_COUNT | OR_NULL, .least = 32, .most = 32},
+    {"lane_col", F_LIST, "column of the matrix that each lane works on", .item = F_COUNT | OR_NULL, .least = 32,
+     .most = 32},
+    {"lane_padding", F_LIST, "1: the lane works for padding", .item = F_INTEGER, .words = "0, 1", .least = 32,
+     .most = 32},
+    {0},
+};
+static const struct row_kind row_trace_step = {"step", "what the lanes of a warp do in one step", trace_step_fields};
+
+static const struct field trace_totals_fields[] = {
+    {"kind", F_TEXT, "the totals of all steps of the warp", .words = "totals"},
+    {"matrix", F_TEXT, "matrix that the kernel multiplies by, or that the LU method factors"},
+    {"kernel", F_TEXT, "kernel, or LU method"},
+    {"lu_column", F_COUNT | OR_NULL, "column of the factorisation that the launches do; null for kernels"},
+    {"lu_b", F_COUNT | OR_NULL, "width of a tile of an LU method; null for kernels", .min = 1},
+    {.include = &row_precision},
+    {"launch", F_COUNT, "launch of the kernel, from 0"},
+    {"block", F_COUNT, "thread block of the launch, from 0"},
+    {"warp", F_COUNT, "warp of the block, from 0"},
+    {"steps", F_COUNT, "steps"},
+    {"cut", F_BOOLEAN, "the warp goes on for more steps than are kept"},
+    {"active_mean", F_AMOUNT, "mean number of lanes that take part in a step", .max = 32},
+    {"steps_apart", F_COUNT, "steps in which lanes wait because they have diverged"},
+    {"requests", F_COUNT, "requests to global memory"},
+    {"sectors", F_COUNT, "32-byte sectors that the requests fetch, each counted once per request"},
+    {"sectors_counted", F_COUNT,
+     "the sectors as a GPU counts them: the sectors of an atomic count once for each of its serialised passes"},
+    {"sectors_least", F_COUNT, "sectors that the requested bytes would fill"},
+    {"sectors_again", F_COUNT, "sectors that the warp had fetched before"},
+    {"sectors_per_request", F_AMOUNT, "sectors / requests; 0 without any"},
+    {"bytes_fetched", F_COUNT, "32 x sectors"},
+    {"bytes_useful", F_COUNT, "requested bytes that are not padding"},
+    {"bytes_padding", F_COUNT, "requested bytes of padding"},
+    {"bytes_unused", F_COUNT, "bytes that were fetched but not requested"},
+    {"bytes_again", F_COUNT, "bytes of sectors fetched before"},
+    {"turns", F_COUNT, "wavefronts of shared memory"},
+    {"turns_least", F_COUNT, "wavefronts if there were no bank conflicts"},
+    {"contended", F_COUNT, "lanes of atomics that wait for another lane at the same address"},
+    {0},
+};
+static const struct row_kind row_trace_totals = {"totals", "the totals of the traced warp", trace_totals_fields};
+
 const struct command command_trace = {
     .name = "trace",
     .grammar = "KERNEL_OR_METHOD [PARAMS] [[of] MATRIX] [launch N] [block N] [warp N] [column N] [b N] [step N] [to N] "
@@ -401,6 +483,7 @@ const struct command command_trace = {
         "    trace csr-scalar; trace ell of A block 2 warp 1 view\n"
         "    trace sell 4 step 10 to 30 f32\n"
         "    gen dense 12; trace lu-paper column 3 launch 2 b 4",
+    .rows = (const struct row_kind *const[]){&row_trace_step, &row_trace_totals, &row_done, NULL},
     .run = run_trace,
 };
 

@@ -7,6 +7,7 @@
 #include "machine/kernel.h"
 #include "machine/transfer.h"
 #include "matrix/gen.h"
+#include "report/fields.h"
 #include "session/command.h"
 #include "session/matrix.h"
 #include "session/session.h"
@@ -140,6 +141,41 @@ static bool run_transfer(struct session *s, const struct args *a, struct err *e)
     return ok;
 }
 
+/* ---- the keys of the rows ---- */
+
+static const struct field transfer_nothing_fields[] = {
+    {"device", F_TEXT, "the device"},
+    {"copies", F_FALSE, "whether data is copied; false: the device works in host memory"},
+    {"reason", F_TEXT, "the same as a sentence"},
+    {0},
+};
+static const struct row_kind row_transfer_nothing = {"nothing", "a device to which nothing is copied",
+                                                     transfer_nothing_fields};
+
+static const struct field transfer_way_fields[] = {
+    {"way", F_TEXT, "name of the way"},
+    {"about", F_TEXT, "what it does"},
+    {"device", F_TEXT, "the device"},
+    {"kernel", F_TEXT, "kernel of the SpMVs"},
+    {.include = &row_precision},
+    {"pieces", F_COUNT, "number of pieces in which the matrix is copied"},
+    {"streams", F_COUNT, "streams"},
+    {"page_locked", F_BOOLEAN, "whether the host's memory is page-locked"},
+    {"bytes", F_COUNT, "bytes copied"},
+    {"time_us", F_AMOUNT, "median, in us"},
+    {"spread_us", F_AMOUNT | OR_NULL, "half the interquartile range, in us"},
+    {"gbs", F_AMOUNT | OR_NULL, "bytes / time_us, in GB/s; null if nothing is copied"},
+    {"reps", F_COUNT, "repetitions"},
+    {"pin_us", F_AMOUNT, "page-locking the matrix's memory, in us"},
+    {"without_overlap_us", F_AMOUNT, "time of transfer and execution one after the other, in us"},
+    {"hidden", F_AMOUNT | OR_NULL,
+     "share of the shorter time (transfer or execution) that overlapping saves, from 0 to 1; null for ways that do not "
+     "overlap"},
+    {0},
+};
+static const struct row_kind row_transfer_way = {"way", "a way to copy to a GPU and back, timed", transfer_way_fields,
+                                                 .on = "cuda"};
+
 const struct command command_transfer = {
     .name = "transfer",
     .grammar = "[N] [MATRIX] [on DEVICE] [pieces N] [streams N] [products N] [reps N] [f32|f64]",
@@ -152,5 +188,6 @@ const struct command command_transfer = {
             "medians. hidden is the percentage of the shorter time (transfer or execution, with streams) that\n"
             "overlapping saves: at 100 %, only the longer time remains. cpu and emu have nothing to copy.\n"
             "    transfer 256 on cuda:0; transfer A products 50 streams 8 f32",
+    .rows = (const struct row_kind *const[]){&row_transfer_nothing, &row_transfer_way, NULL},
     .run = run_transfer,
 };

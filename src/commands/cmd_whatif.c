@@ -11,7 +11,9 @@
 #include "language/args.h"
 #include "machine/kernel.h"
 #include "matrix/reorder.h"
+#include "microscope/model.h"
 #include "microscope/modeled.h"
+#include "report/fields.h"
 #include "session/command.h"
 #include "session/matrix.h"
 #include "session/output_run.h"
@@ -193,6 +195,34 @@ static bool run_whatif(struct session *s, const struct args *a, struct err *e)
     return true;
 }
 
+/* ---- the keys of the rows ---- */
+
+static const struct field whatif_kernel_fields[] = {
+    {"matrix", F_TEXT, "name of the matrix"},
+    {"kernel", F_TEXT, "the emulated kernel"},
+    {"format", F_TEXT, "storage format"},
+    {"params", F_TEXT, "parameters of the format as resolved"},
+    {"order", F_TEXT | OR_NULL, "ordering of rows and columns; null: as they are"},
+    {.include = &row_precision},
+    {"machine", F_TEXT, "GPU that the prediction is for"},
+    {"machine_here", F_BOOLEAN,
+     "whether the GPU is in this machine and its ceilings were measured; false: the built-in GPU"},
+    {"machine_scaled", F_BOOLEAN,
+     "whether ceilings of the GPU were scaled from those of the built-in GPU, by its specifications"},
+    {"stored_bytes", F_COUNT, "of all arrays"},
+    {"padding_percent", F_AMOUNT, "percentage of the slots of the format"},
+    {"predicted_us", F_AMOUNT | OR_NULL, "predicted time of one SpMV, in us"},
+    {"bound", F_TEXT | OR_NULL, "what limits the kernel", .names = bound_names, .name_count = BOUNDS + 1},
+    {"now_kernel", F_TEXT, "the fastest csr kernel for the unchanged matrix"},
+    {"now_us", F_AMOUNT, "predicted time of the fastest csr kernel for the unchanged matrix in fp64, in us"},
+    {"times", F_AMOUNT | OR_NULL, "time divided by the time with which it is compared; null: not known"},
+    {"sampled", F_BOOLEAN, "whether only a sample of the blocks was emulated"},
+    {"fits", F_BOOLEAN, "whether the kernel can be used"},
+    {"reason", F_TEXT | OR_NULL, "why not; null: there is no obstacle"},
+    {0},
+};
+static const struct row_kind row_whatif_kernel = {"kernel", "a kernel of the format", whatif_kernel_fields};
+
 const struct command command_whatif = {
     .name = "whatif",
     .grammar = "[[format] FORMAT] [PARAMS] [parts] [N...] [[of] MATRIX] [[reorder] ORDERING] "
@@ -212,5 +242,6 @@ const struct command command_whatif = {
             "`view speedup` shows the curve. Numbers of GPUs come before a format.\n"
             "    whatif parts 1 2 4 8 link nccl\n"
             "    whatif format ell; whatif format sell 32 f32; whatif format bsr 4 reorder rcm; whatif reorder rcm",
+    .rows = (const struct row_kind *const[]){&row_whatif_kernel, &row_whatif_parts, NULL},
     .run = run_whatif,
 };

@@ -6,8 +6,12 @@
 
 struct args;
 struct err;
+struct row_kind;
 struct session;
 
 bool run_whatif_parts(struct session *s, const struct args *a, struct err *e);
+
+/* The keys of rows (report/fields.h). */
+extern const struct row_kind row_whatif_parts;
 
 #endif

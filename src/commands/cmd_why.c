@@ -9,6 +9,7 @@
 #include "language/args.h"
 #include "machine/kernel.h"
 #include "microscope/modeled.h"
+#include "report/fields.h"
 #include "session/command.h"
 #include "session/matrix.h"
 #include "session/session.h"
@@ -238,6 +239,28 @@ static bool run_why(struct session *s, const struct args *a, struct err *e)
     return run_why_not(s, a, e);
 }
 
+/* ---- the keys of the rows ---- */
+
+static const struct field why_fields[] = {
+    {"matrix", F_TEXT, "name of the matrix"},
+    {"format", F_TEXT, "storage format"},
+    {"params", F_TEXT | OR_NULL, "the format's parameters; null: the format does not fit"},
+    {.include = &row_precision},
+    {"verdict", F_TEXT, "the model's verdict on the format", .words = "is advised, as fast, slower, does not fit"},
+    {"reason", F_TEXT | OR_NULL, "why not; null: there is no obstacle"},
+    {"kernel", F_TEXT | OR_NULL, "the emulated kernel"},
+    {"predicted_us", F_AMOUNT | OR_NULL, "predicted time of one SpMV, in us"},
+    {"best_kernel", F_TEXT | OR_NULL, "the advised kernel; null: not determined, because the format does not fit"},
+    {"best_us", F_AMOUNT | OR_NULL, "time of the advised kernel, in us"},
+    {"times", F_AMOUNT | OR_NULL, "time divided by the time with which it is compared; null: not known"},
+    {"padding_percent", F_AMOUNT | OR_NULL, "percentage of the slots of the format"},
+    {"cause", F_TEXT | OR_NULL, "the cause of lost time", .word_at = finding_cause},
+    {"text", F_TEXT | OR_NULL, "the cause in words, with numbers"},
+    {"remedy", F_TEXT | OR_NULL, "what would help"},
+    {0},
+};
+static const struct row_kind row_why = {"row", "a format, and what keeps it from being advised", why_fields};
+
 const struct command command_why = {
     .name = "why",
     .grammar = "[not] REASON [PARAMS] [[of] MATRIX] [f32|f64]",
@@ -256,5 +279,6 @@ const struct command command_why = {
         "more than a second are left out.\n"
         "    why not ell; why not dia of A; why not bsr block 8; why not csr-vector\n"
         "    solve cg maxit 20; why stagnates",
+    .rows = (const struct row_kind *const[]){&row_why, &row_why_evidence, NULL},
     .run = run_why,
 };

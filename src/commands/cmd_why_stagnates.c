@@ -4,6 +4,7 @@
 #include "advice/stagnation.h"
 #include "base/err.h"
 #include "direct/direct.h"
+#include "report/fields.h"
 #include "report/output.h"
 #include "session/in_parts.h"
 #include "session/matrix.h"
@@ -79,3 +80,19 @@ bool run_why_stagnates(struct session *s, struct err *e)
                  found.next_why ? found.next_why : "", m->name);
     return ok;
 }
+
+/* ---- the keys of the rows ---- */
+
+static const struct field why_evidence_fields[] = {
+    {"matrix", F_TEXT, "name of the matrix"},
+    {"solver", F_TEXT, "the solver that did not converge"},
+    {"precond", F_TEXT | OR_NULL, "its preconditioner; null: none"},
+    {"status", F_TEXT, "how the solve ended"},
+    {"cause", F_TEXT, "what the finding is about", .word_at = stagnation_cause},
+    {"text", F_TEXT, "what was found, with figures"},
+    {"value", F_NUMBER | OR_NULL, "the figure that decides, such as a ratio of scales or a least residual; null: none"},
+    {"rows", F_LIST, "up to 8 rows that matter, counted from 0, the most important first", .item = F_COUNT},
+    {"try", F_TEXT | OR_NULL, "a command that shows more or may help; null: none"},
+    {0},
+};
+const struct row_kind row_why_evidence = {"evidence", "a cause why the solve did not converge", why_evidence_fields};

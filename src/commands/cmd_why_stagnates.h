@@ -5,8 +5,12 @@
 #include <stdbool.h>
 
 struct err;
+struct row_kind;
 struct session;
 
 bool run_why_stagnates(struct session *s, struct err *e);
+
+/* The keys of rows (report/fields.h). */
+extern const struct row_kind row_why_evidence;
 
 #endif

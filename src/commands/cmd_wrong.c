@@ -3,6 +3,7 @@
 #include "language/args.h"
 #include "machine/microscope.h"
 #include "machine/wrong.h"
+#include "report/fields.h"
 #include "session/command.h"
 #include "session/session.h"
 
@@ -81,6 +82,30 @@ static bool run_wrong(struct session *s, const struct args *a, struct err *e)
     return true;
 }
 
+/* ---- the keys of the rows ---- */
+
+static const struct field wrong_rule_fields[] = {
+    {"rule", F_TEXT, "its name"},
+    {"says", F_TEXT, "the rule: what a kernel must do"},
+    {"task", F_TEXT, "what the kernels for it compute"},
+    {0},
+};
+static const struct row_kind row_wrong_rule = {"rule", "a rule", wrong_rule_fields};
+
+static const struct field wrong_finding_fields[] = {
+    {"rule", F_TEXT, "its name"},
+    {"says", F_TEXT, "the rule: what a kernel must do"},
+    {"task", F_TEXT, "what both kernels compute"},
+    {"kernel", F_TEXT, "the kernel that breaks the rule"},
+    {"where", F_TEXT, "file:line at which the fault was found"},
+    {"line", F_COUNT, "that line", .min = 1},
+    {"finding", F_TEXT, "the fault: block, threads, element"},
+    {"right", F_TEXT, "the kernel that keeps the rule"},
+    {"right_passes", F_BOOLEAN, "whether the emulator found no fault in this kernel and its result is right"},
+    {0},
+};
+static const struct row_kind row_wrong_finding = {"finding", "the kernel that breaks a rule", wrong_finding_fields};
+
 const struct command command_wrong = {
     .name = "wrong",
     .grammar = "[RULE]",
@@ -90,5 +115,6 @@ const struct command command_wrong = {
             "kernels are also checked for races. In a race, two threads of a block access an element, at least one of\n"
             "them writes, and they are not separated by __syncthreads() or, within a warp, by __syncwarp().\n"
             "    wrong; wrong lockstep",
+    .rows = (const struct row_kind *const[]){&row_wrong_rule, &row_wrong_finding, NULL},
     .run = run_wrong,
 };

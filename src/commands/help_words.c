@@ -1,6 +1,7 @@
 /* Finds what the help text of a command says about one of its keywords. */
 #include "help_words.h"
 #include "language/option_words.h"
+#include "report/fields.h"
 #include "report/output.h"
 #include "session/command.h"
 
@@ -149,3 +150,15 @@ void help_word(struct out *o, const char *word)
         if (option_word_in(commands[i], word, &n)) out_word(o, commands[i], word, brief);
     if (having) out_text(o, "`help COMMAND %s` explains it for one command, `help COMMAND` the whole command.", word);
 }
+
+/* ---- the keys of the rows ---- */
+
+static const struct field help_word_fields[] = {
+    {"kind", F_TEXT, "a keyword of a command", .words = "word"},
+    {"name", F_TEXT, "the keyword"},
+    {"of", F_TEXT, "the command that has it"},
+    {"grammar", F_TEXT, "the part of the command's grammar that has it"},
+    {"help", F_TEXT, "the sentences of the command's help that name it, and examples"},
+    {0},
+};
+const struct row_kind row_help_word = {"word", "a keyword of a command", help_word_fields};

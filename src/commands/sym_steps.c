@@ -5,6 +5,8 @@
 #include "base/screen_lock.h"
 #include "base/text.h"
 #include "machine/device.h"
+#include "machine/symmetrize.h"
+#include "report/fields.h"
 #include "report/listing.h"
 #include "session/matrix.h"
 #include "session/session.h"
@@ -202,3 +204,19 @@ bool sym_steps_print(struct session *s, const struct matrix *m, enum sym_mode mo
     sym_steps_free(&t);
     return ok;
 }
+
+/* ---- the keys of the rows ---- */
+
+static const struct field symmetrize_step_fields[] = {
+    {"of", F_TEXT, "the matrix from which the arrays were made"},
+    {"mode", F_TEXT, "how the result is computed from A and its transpose", .entries = &sym_mode_registry},
+    {"device", F_TEXT, "device whose kernels made the arrays"},
+    {"step", F_TEXT, "step of the patent", .words = "T1, T2, T3, F, T4, CSR"},
+    {"array", F_TEXT, "array of the step: rows, columns and values of triples; flags of repeated keys; CSR",
+     .words = "p, q, v, F, ptr, col, val"},
+    {"type", F_TEXT, "type of its values", .words = "int32, int64, fp16, bf16, fp32, fp64, complex fp32, complex fp64"},
+    {"slots", F_COUNT, "slots it has"},
+    {"values", F_LIST, "the values", .item = F_NUMBER | OR_NAN},
+    {0},
+};
+const struct row_kind row_symmetrize_step = {"step", "an array of a step of the method", symmetrize_step_fields};

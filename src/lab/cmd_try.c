@@ -15,6 +15,7 @@
 #include "machine/mat.h"
 #include "microscope/modeled.h"
 #include "microscope/tracing.h"
+#include "report/fields.h"
 #include "report/output.h"
 #include "session/command.h"
 #include "session/front.h"
@@ -429,6 +430,79 @@ static bool run_try(struct session *s, const struct args *a, struct err *e)
     return s->front->show(s, "trace", true, e);
 }
 
+/* ---- the keys of the rows ---- */
+
+static const struct field try_report_fields[] = {
+    {"kind", F_TEXT, "what was found out about the kernel", .words = "report"},
+    {"kernel", F_TEXT, "name of the kernel in other commands"},
+    {"file", F_TEXT, "the file, as it was typed"},
+    {"format", F_TEXT, "storage format"},
+    {"matrix", F_TEXT, "name of the matrix"},
+    {.include = &row_precision},
+    {"ran", F_BOOLEAN, "whether the kernel ended without a fault"},
+    {"fault", F_TEXT | OR_NULL, "what it did wrong; null: it ran"},
+    {"fault_at", F_TEXT | OR_NULL, "file:line of the fault; null: not known"},
+    {"fault_thread", F_TEXT | OR_NULL, "block and thread of the fault; null: not known"},
+    {"correct", F_BOOLEAN, "whether all rows are within the rounding-error bound"},
+    {"worst", F_AMOUNT | OR_NAN | OR_NULL, "largest error, as a multiple of its bound; null: not known"},
+    {"row", F_COUNT | OR_NULL, "row of the largest error; null: the result is right, or not known"},
+    {"got", F_NUMBER | OR_NAN | OR_NULL, "y in that row"},
+    {"expected", F_NUMBER | OR_NAN | OR_NULL, "the reference in that row"},
+    {"reads_y", F_BOOLEAN,
+     "whether the result is wrong only because y is used although beta is 0, where y may hold NaN"},
+    {"race", F_BOOLEAN, "whether threads of a block race"},
+    {"race_text", F_TEXT | OR_NULL, "the race; null: none was found"},
+    {"race_at", F_TEXT | OR_NULL, "file:line of the race"},
+    {"race_thread", F_TEXT | OR_NULL, "block and thread of the race"},
+    {"launches", F_COUNT | OR_NULL, "launches of one SpMV; null: the kernel did not run"},
+    {"blocks", F_COUNT | OR_NULL, "thread blocks of all launches; null: the kernel did not run"},
+    {"warps", F_COUNT | OR_NULL, "warps of all launches; null: the kernel did not run"},
+    {"steps", F_COUNT | OR_NULL,
+     "operations that the lanes of a warp do together, over all warps; null: the kernel did not run"},
+    {"longest_warp", F_COUNT | OR_NULL, "steps of the warp that has the most; null: the kernel did not run"},
+    {"active_lanes", F_AMOUNT | OR_NULL, "active lanes of 32, the mean over the steps", .max = 32},
+    {"requests", F_COUNT | OR_NULL, "requests to global memory"},
+    {"loads", F_COUNT | OR_NULL, "of these: loads"},
+    {"stores", F_COUNT | OR_NULL, "of these: stores"},
+    {"atomics", F_COUNT | OR_NULL, "of these: atomics"},
+    {"sectors", F_COUNT | OR_NULL, "32-byte sectors of these requests"},
+    {"bytes", F_COUNT | OR_NULL, "bytes that the lanes asked for, counted once per request"},
+    {"refetched", F_COUNT | OR_NULL, "sectors that a warp had requested before"},
+    {"shared_requests", F_COUNT | OR_NULL, "requests to shared memory"},
+    {"wavefronts", F_COUNT | OR_NULL, "wavefronts of these"},
+    {"wavefronts_least", F_COUNT | OR_NULL, "wavefronts without bank conflicts"},
+    {"collectives", F_COUNT | OR_NULL, "shuffles, votes and __syncwarp, counted per warp"},
+    {"barriers", F_COUNT | OR_NULL, "warps at __syncthreads"},
+    {"printed", F_TEXT | OR_NULL, "what the kernel printed in its last run, which may be cut; null: nothing"},
+    {0},
+};
+static const struct row_kind row_try_report = {"report", "the check of the kernel", try_report_fields};
+
+static const struct field try_kernel_fields[] = {
+    {"kind", F_TEXT, "a kernel of the same format, for comparison", .words = "kernel"},
+    {"kernel", F_TEXT, "its name"},
+    {"yours", F_BOOLEAN, "whether it is the kernel that was tried"},
+    {"steps", F_AMOUNT, "operations of warps, estimated if sampled"},
+    {"requests", F_AMOUNT, "requests to global memory, estimated if sampled"},
+    {"sectors", F_AMOUNT, "their sectors, estimated if sampled"},
+    {"wavefronts", F_AMOUNT, "wavefronts of shared memory, estimated if sampled"},
+    {"active_lanes", F_AMOUNT, "active lanes of 32, the mean over the steps", .max = 32},
+    {"predicted_us", F_AMOUNT, "predicted time of one SpMV on a GPU, in us"},
+    {"sampled", F_BOOLEAN, "whether only a sample of the blocks was emulated"},
+    {0},
+};
+static const struct row_kind row_try_kernel = {"kernel", "a kernel of the same format, for comparison",
+                                               try_kernel_fields};
+
+static const struct field try_file_fields[] = {
+    {"kind", F_TEXT, "a file was written", .words = "file"},
+    {"kernel", F_TEXT, "the built-in kernel"},
+    {"file", F_TEXT, "the file"},
+    {"bytes", F_COUNT, "its size", .min = 1},
+    {0},
+};
+static const struct row_kind row_try_file = {"file", "a file that was written", try_file_fields};
+
 const struct command command_try = {
     .name = "try",
     .grammar =
@@ -465,5 +539,6 @@ const struct command command_try = {
             "With watch, each save of the file is tried at once; view shows the trace, which stays at its step.\n"
             "Only try files that you trust: they are programs.\n"
             "    try new csr-scalar; try csr-scalar.cu; try my.cu of A format ell watch view",
+    .rows = (const struct row_kind *const[]){&row_try_report, &row_try_kernel, &row_try_file, NULL},
     .run = run_try,
 };

@@ -45,6 +45,7 @@
 #include "lesson_sheet.h"
 #include "machine/device.h"
 #include "paper.h"
+#include "report/fields.h"
 #include "session/command.h"
 #include "session/front.h"
 #include "session/lesson_files.h"
@@ -711,5 +712,7 @@ const struct command command_lesson = {
         "    lesson looks\n"
         "    lesson --check looks-ada.txt\n"
         "    device cuda:0; lesson drm",
+    .rows = (const struct row_kind *const[]){&row_lesson_number, &row_lesson, &row_lesson_handin, &row_lesson_answer,
+                                             &row_done, NULL},
     .run = run_lesson,
 };

@@ -15,6 +15,7 @@
 #include "matrix/gen.h"
 #include "microscope/model.h"
 #include "puzzle.h"
+#include "report/fields.h"
 #include "report/output.h"
 #include "session/command.h"
 #include "session/lesson_files.h"
@@ -528,6 +529,85 @@ static bool run_puzzle(struct session *s, const struct args *a, struct err *e)
     return ok;
 }
 
+/* ---- the keys of the rows ---- */
+
+static const struct field puzzle_fields[] = {
+    {"kind", F_TEXT, "a puzzle of the list", .words = "puzzle"},
+    {"place", F_COUNT, "its number; 0: none"},
+    {"puzzle", F_TEXT, "name of the puzzle"},
+    {"about", F_TEXT, "subject"},
+    {"format", F_TEXT, "format that the kernel reads"},
+    {"solved", F_BOOLEAN, "whether a check passed"},
+    {"failed", F_COUNT, "failed checks, each with another text"},
+    {"hints", F_COUNT, "hints that were shown"},
+    {"solution_shown", F_BOOLEAN, "whether the solution was shown before a check passed"},
+    {0},
+};
+static const struct row_kind row_puzzle = {"puzzle", "a puzzle of the list", puzzle_fields};
+
+static const struct field puzzle_task_fields[] = {
+    {"kind", F_TEXT, "the task of a puzzle", .words = "task"},
+    {"puzzle", F_TEXT, "name of the puzzle"},
+    {"place", F_COUNT, "its number; 0: none"},
+    {"title", F_TEXT, "title"},
+    {"text", F_TEXT, "what to do"},
+    {"matrix", F_TEXT, "generator of the matrix, with parameters"},
+    {"format", F_TEXT, "format that the kernel reads"},
+    {"file", F_TEXT, "file with the kernel"},
+    {"written", F_BOOLEAN, "whether the file was written now; false: it existed"},
+    {"hints", F_COUNT, "number of hints"},
+    {0},
+};
+static const struct row_kind row_puzzle_task = {"task", "the task of a puzzle", puzzle_task_fields};
+
+static const struct field puzzle_needed_fields[] = {
+    {"kind", F_TEXT, "a goal of a puzzle", .words = "goal"},
+    {"goal", F_TEXT, "right, races, or the quantity that is limited"},
+    {"about", F_TEXT, "the goal in words"},
+    {"needed", F_TEXT, "what is needed, such as <= 600"},
+    {0},
+};
+static const struct row_kind row_puzzle_needed = {"needed", "a goal of a puzzle", puzzle_needed_fields};
+
+static const struct field puzzle_goal_fields[] = {
+    {"kind", F_TEXT, "a goal, and what the emulator found", .words = "goal"},
+    {"goal", F_TEXT, "right, races, or the quantity that is limited"},
+    {"about", F_TEXT, "the goal in words"},
+    {"needed", F_TEXT, "what is needed, such as <= 600"},
+    {"counted", F_NUMBER | OR_NULL,
+     "what was counted or predicted; for `right`, 1: yes; for `races`, the number of races reported, at most 1; null: "
+     "not known"},
+    {"known", F_BOOLEAN, "whether the kernel came so far that this is known"},
+    {"passed", F_BOOLEAN, "whether the goal is reached"},
+    {0},
+};
+static const struct row_kind row_puzzle_goal = {"goal", "a goal, and what the emulator found", puzzle_goal_fields};
+
+static const struct field puzzle_check_fields[] = {
+    {"kind", F_TEXT, "a check of a kernel", .words = "check"},
+    {"puzzle", F_TEXT, "name of the puzzle"},
+    {"file", F_TEXT, "the file"},
+    {"passed", F_BOOLEAN, "whether all goals are reached"},
+    {"compiled", F_BOOLEAN, "whether the file was compiled"},
+    {"missed", F_TEXT | OR_NULL, "the first of compiles, ends, races, right and the goals that is missed; null: none"},
+    {"fix", F_TEXT | OR_NULL, "what to correct first; null: nothing"},
+    {"fix_at", F_TEXT | OR_NULL, "file and line of that; null: not known"},
+    {"fix_thread", F_TEXT | OR_NULL, "block and thread; null: not known"},
+    {"failed", F_COUNT, "failed checks so far"},
+    {0},
+};
+static const struct row_kind row_puzzle_check = {"check", "a check of a kernel", puzzle_check_fields};
+
+static const struct field puzzle_help_fields[] = {
+    {"kind", F_TEXT, "a hint or the solution", .words = "hint, solution"},
+    {"puzzle", F_TEXT, "name of the puzzle"},
+    {"hint", F_INTEGER | OR_NULL, "number of the hint; null: the solution"},
+    {"of", F_INTEGER | OR_NULL, "number of hints; null: the solution"},
+    {"text", F_TEXT, "the hint, or the text of the solution"},
+    {0},
+};
+static const struct row_kind row_puzzle_help = {"help", "a hint or the solution", puzzle_help_fields};
+
 const struct command command_puzzle = {
     .name = "puzzle",
     .grammar = "[PUZZLE] [check] [hint] [solution] [restart] [as FILE] [force]",
@@ -554,5 +634,7 @@ const struct command command_puzzle = {
         "and all other lines are prose. The quantities are sectors, requests, loads, atomics, additions, lanes,\n"
         "steps, longest, wavefronts, shared, collectives, barriers and time.\n"
         "    puzzle; puzzle 1; puzzle check; puzzle hint",
+    .rows = (const struct row_kind *const[]){&row_puzzle, &row_puzzle_task, &row_puzzle_needed, &row_puzzle_goal,
+                                             &row_puzzle_check, &row_puzzle_help, NULL},
     .run = run_puzzle,
 };

@@ -6,6 +6,7 @@
 #include "base/text.h"
 #include "lesson_list.h"
 #include "lesson_sheet.h"
+#include "report/fields.h"
 #include "session/front.h"
 #include "session/lesson_files.h"
 #include "session/session.h"
@@ -162,3 +163,36 @@ bool handin_check(struct session *s, const char *path, struct err *e)
     mem_free(t);
     return ok;
 }
+
+/* ---- the keys of the rows ---- */
+
+static const struct field lesson_handin_fields[] = {
+    {"kind", F_TEXT, "the hand-in file of a lesson", .words = "hand-in"},
+    {"file", F_TEXT, "the file"},
+    {"checksum", F_TEXT, "a file with another checksum is refused", .words = "correct"},
+    {"who", F_TEXT, "name of the reader"},
+    {"lesson", F_TEXT, "name of the lesson"},
+    {"title", F_TEXT, "title of the lesson"},
+    {"text", F_TEXT, "whether the text of the lesson was the same as the text here"},
+    {"begun", F_TEXT, "when the reader began the lesson"},
+    {"ended", F_TEXT, "when the reader ended the lesson; or: not finished"},
+    {"program", F_TEXT, "program with its version"},
+    {"device", F_TEXT, "device in use"},
+    {"answered", F_TEXT, "number of answered questions, of all questions"},
+    {"score", F_TEXT, "number of right, wrong and skipped answers"},
+    {0},
+};
+const struct row_kind row_lesson_handin = {"handin", "a hand-in file, judged", lesson_handin_fields};
+
+static const struct field lesson_answer_fields[] = {
+    {"kind", F_TEXT, "an answer in a hand-in file", .words = "answer"},
+    {"question", F_COUNT, "number of the question", .min = 1},
+    {"verdict", F_TEXT, "how the answer was judged", .words = "right, wrong, skipped, shown, unknown, thought"},
+    {"tries", F_COUNT, "answers that the reader typed", .max = 2},
+    {"first", F_TEXT, "the first answer"},
+    {"second", F_TEXT, "the second answer"},
+    {"answer", F_TEXT, "the right answer"},
+    {"asked", F_TEXT, "the question"},
+    {0},
+};
+const struct row_kind row_lesson_answer = {"answer", "an answer in a hand-in file", lesson_answer_fields};

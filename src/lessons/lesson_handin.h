@@ -5,6 +5,7 @@
 #include <stdbool.h>
 
 struct err;
+struct row_kind;
 struct session;
 struct sheet;
 
@@ -14,5 +15,8 @@ void handin_ask(struct session *s, struct sheet *t);
 bool handin_write(struct session *s, const char *lesson, const char *path, bool force, struct err *e);
 /* Check a hand-in file and print what it holds. */
 bool handin_check(struct session *s, const char *path, struct err *e);
+
+/* The keys of rows (report/fields.h). */
+extern const struct row_kind row_lesson_handin, row_lesson_answer;
 
 #endif

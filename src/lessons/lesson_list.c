@@ -5,6 +5,7 @@
 #include "base/words.h"
 #include "language/run_lines.h"
 #include "lesson_sheet.h"
+#include "report/fields.h"
 #include "session/command.h"
 #include "session/lesson_files.h"
 #include "session/session.h"
@@ -134,3 +135,17 @@ bool lesson_list(struct session *s, struct err *e)
     mem_free(t);
     return ok && !(e && e->code);
 }
+
+/* ---- the keys of the rows ---- */
+
+static const struct field lesson_fields[] = {
+    {"kind", F_TEXT, "a lesson of the list", .words = "lesson"},
+    {"lesson", F_TEXT, "name of the lesson"},
+    {"place", F_COUNT, "position in the list of lessons; 0: no position is set"},
+    {"questions", F_COUNT, "number of questions"},
+    {"answered", F_COUNT, "questions that the user has answered"},
+    {"done", F_TEXT, "the user's progress in the lesson"},
+    {"about", F_TEXT, "subject of the lesson"},
+    {0},
+};
+const struct row_kind row_lesson = {"lesson", "a lesson of the list", lesson_fields};

@@ -5,8 +5,9 @@
 #include <stdbool.h>
 #include <stdio.h>
 
-struct session;
 struct err;
+struct row_kind;
+struct session;
 
 struct lesson_head {
     int place;                   /* position in the list of lessons; 0: no position is set */
@@ -19,5 +20,8 @@ struct lesson_head {
 bool lesson_head(FILE *f, struct lesson_head *h);
 /* Print the lessons that can be found by name, and the user's progress in each lesson. */
 bool lesson_list(struct session *s, struct err *e);
+
+/* The keys of rows (report/fields.h). */
+extern const struct row_kind row_lesson;
 
 #endif

@@ -3,6 +3,7 @@
 #include "paper.h"
 #include "base/err.h"
 #include "paper_value.h"
+#include "report/fields.h"
 #include "report/output.h"
 #include "session/session.h"
 
@@ -178,3 +179,25 @@ bool paper_end(struct session *s, struct papers *p, struct err *e)
     p->nreasons = 0;
     return ok;
 }
+
+/* ---- the keys of the rows ---- */
+
+static const struct field lesson_number_fields[] = {
+    {"matrix", F_TEXT, "a matrix of the lesson, or the mean, highest or lowest value over all its matrices"},
+    {"of", F_TEXT, "a format, kernel, solver or method, or a ratio of two of these"},
+    {"what", F_TEXT, "quantity, with its unit"},
+    {"paper", F_NUMBER | OR_NULL, "the number in the paper; null: the paper states none"},
+    {"paper_device", F_TEXT, "device of the paper"},
+    {"ours", F_NUMBER | OR_NULL, "the number measured now; null: none"},
+    {"spread", F_AMOUNT | OR_NULL, "half the interquartile range, as a share of `ours`; 0: exact; null: not known"},
+    {"how", F_TEXT | OR_NULL, "counted, measured, predicted, or two of these joined by /; null: there is no number"},
+    {"device", F_TEXT | OR_NULL, "device of the measurement, or the GPU of the prediction; null: no device is needed"},
+    {"kernel", F_TEXT | OR_NULL, "the kernel or the two kernels that were timed; null: none"},
+    {"ratio", F_NUMBER | OR_NULL, "ours / paper; null: one of the two is missing"},
+    {"reason", F_TEXT | OR_NULL, "why there is no number of ours; null: there is a number"},
+    {"file", F_TEXT, "file of the lesson"},
+    {"line", F_COUNT, "line of the file, from 1"},
+    {0},
+};
+const struct row_kind row_lesson_number = {"number", "a row of a paper's table, with our own number",
+                                           lesson_number_fields};

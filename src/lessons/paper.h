@@ -9,6 +9,7 @@
 
 struct device;
 struct err;
+struct row_kind;
 struct session;
 struct taken; /* one measurement for a row; defined in paper_value.c */
 
@@ -40,5 +41,8 @@ bool paper_line(struct session *s, struct papers *p, char *line, struct err *e);
 /* End the table, if one is open: print the table and its remarks, then free its measurements. */
 bool paper_end(struct session *s, struct papers *p, struct err *e);
 void papers_free(struct papers *p);
+
+/* The keys of rows (report/fields.h). */
+extern const struct row_kind row_lesson_number;
 
 #endif

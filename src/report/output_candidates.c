@@ -2,6 +2,7 @@
 #include "output_candidates.h"
 #include "base/text.h"
 #include "output.h"
+#include "report/fields.h"
 
 #include <string.h>
 
@@ -35,3 +36,18 @@ void say_candidates(struct out *o, const struct stored *S, const struct candidat
     }
     if (c->n) out_text(o, "%s uses %s. Slots of padding: %s", S->format->name, chosen, all);
 }
+
+/* ---- the keys of the rows ---- */
+
+static const struct field candidates_candidates_fields[] = {
+    {"format", F_TEXT, "a format that could have been chosen"},
+    {"padding", F_COUNT, "slots without an entry in that format"},
+    {"chosen", F_BOOLEAN, "whether the matrix is stored in that format"},
+    {0},
+};
+static const struct field candidates_fields[] = {
+    {"candidates", F_LIST, "the formats among which the format chose; empty if the format makes no choice",
+     .item = F_OBJECT, .of = candidates_candidates_fields},
+    {0},
+};
+const struct row_kind row_candidates = {"candidates", "the formats among which a format chose", candidates_fields};

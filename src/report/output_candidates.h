@@ -9,6 +9,7 @@
 struct csr;
 struct err;
 struct out;
+struct row_kind;
 
 struct candidates {
     int n; /* 0: the format makes no choice */
@@ -20,5 +21,8 @@ bool candidates_of(const struct csr *A, const struct stored *S, struct candidate
 void out_candidates(struct out *o, const struct candidates *c);
 /* In text, print a line with the chosen format and the padding of each; nothing if the format makes no choice. */
 void say_candidates(struct out *o, const struct stored *S, const struct candidates *c);
+
+/* The keys of rows (report/fields.h). */
+extern const struct row_kind row_candidates;
 
 #endif

@@ -7,6 +7,7 @@
 
 struct args;
 struct err;
+struct row_kind;
 struct session;
 
 /* To add a command, write a file that ends with a `struct command`, and add one line to commands.def. The grammar is a
@@ -22,6 +23,8 @@ struct command {
     const char *aliases; /* other names, separated by blanks; NULL: none */
     const char *grammar;
     const char *help; /* a few lines, with an example */
+    /* the kinds of rows that the command prints (report/fields.h), terminated by NULL; NULL: it prints no rows */
+    const struct row_kind *const *rows;
     bool (*run)(struct session *s, const struct args *a, struct err *e);
     bool large;       /* the command takes large matrices (matrix/csr.h) */
     bool in_parts;    /* the command takes matrices that were generated in parts (session/in_parts.h) */

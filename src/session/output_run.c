@@ -9,6 +9,7 @@
 #include "machine/device.h"
 #include "machine/kernel.h"
 #include "matrix.h"
+#include "report/fields.h"
 #include "report/output.h"
 #include "spmv.h"
 
@@ -372,3 +373,75 @@ void out_busy(struct out *o, const struct busy *from, const char *means)
     out_text(o, "The machine is busy: other programs use %.1f of %ld processors.", others, processors);
     out_text(o, "%s", means);
 }
+
+/* ---- the keys of the rows ---- */
+
+static const struct field run_fields[] = {
+    {"matrix", F_TEXT, "name of the matrix"},
+    {"rows", F_COUNT, "rows of the matrix"},
+    {"cols", F_COUNT, "columns of the matrix"},
+    {"nnz", F_COUNT, "stored entries of the matrix"},
+    {"format", F_TEXT, "storage format"},
+    {"kernel", F_TEXT, "kernel"},
+    {"device", F_TEXT, "the device used"},
+    {.include = &row_precision},
+    {"transposed", F_BOOLEAN, "whether the product is A' x; rows and cols are those of A"},
+    {"transpose_bytes", F_COUNT | OR_NULL,
+     "memory that A' takes beside A; 0: the kernel reads the csr of A; null for A x"},
+    {"transpose_us", F_AMOUNT | OR_NULL, "time to transpose A, in us; 0: the kernel reads the csr of A; null for A x"},
+    {"alpha", F_NUMBER, "factor of A x in y = alpha A x + beta y0"},
+    {"beta", F_NUMBER, "factor of y0 in y = alpha A x + beta y0"},
+    {"y0", F_TEXT | OR_NULL,
+     "the y before the SpMV: zero, ones, random or a file; null if beta is 0, so that y0 is not read"},
+    {"time_us", F_AMOUNT | OR_NULL, "median of the repetitions, in us; null on emu, which has no time"},
+    {"spread_us", F_AMOUNT | OR_NULL, "half the interquartile range, in us; null for one repetition"},
+    {"first_us", F_AMOUNT | OR_NULL, "time of the first SpMV, with cold caches, in us; null on emu"},
+    {"prep_us", F_AMOUNT, "time of packing and of the kernel's preparation on the device, in us"},
+    {"members", F_COUNT, "devices that share the rows; 1: an ordinary device", .min = 1},
+    {"halo_bytes", F_COUNT | OR_NULL,
+     "bytes of x that the members send to each other in one SpMV; null for an ordinary device"},
+    {"alone_on", F_TEXT | OR_NULL, "the member that is fastest alone; null: none was timed", .on = "cuda"},
+    {"alone_us", F_AMOUNT | OR_NULL, "its time for the whole SpMV, in us", .on = "cuda"},
+    {"other_on", F_TEXT | OR_NULL, "a member of another kind; null: none", .on = "cuda"},
+    {"other_us", F_AMOUNT | OR_NULL, "its time for the whole SpMV, in us", .on = "cuda"},
+    {"speedup", F_AMOUNT | OR_NULL, "alone_us / time_us", .on = "cuda"},
+    {"efficiency_percent", F_AMOUNT | OR_NULL, "100 speedup / members", .on = "cuda"},
+    {"packed_on", F_TEXT, "device that packed the matrix, or host"},
+    {"ready_us", F_AMOUNT, "the part of prep_us spent on preparation on the device, in us"},
+    {"copy_us", F_AMOUNT, "copying to the device, in us"},
+    {"copy_gbs", F_AMOUNT | OR_NULL,
+     "rate of that copy without allocation, in GB/s; null if nothing was copied, and on cpu and emu", .on = "cuda"},
+    {"total_us", F_AMOUNT | OR_NULL, "ready_us plus the time of one SpMV, in us; null on emu"},
+    {"bytes", F_COUNT, "minimum number of bytes that an SpMV moves"},
+    {"bytes_per_nonzero", F_AMOUNT | OR_NULL, "bytes / nnz; null: there are no nonzeros"},
+    {"gbs", F_AMOUNT | OR_NULL, "bytes / time_us, in GB/s; null on emu"},
+    {"ceiling_percent", F_AMOUNT | OR_NULL,
+     "gbs as a percentage of the measured streaming read bandwidth; null if that was not measured, or if gbs exceeds "
+     "it because the matrix stays in the cache",
+     .max = 100},
+    {"bound_us", F_AMOUNT | OR_NULL,
+     "the time below which the kernel cannot be at the measured ceilings, in us; null if they were not measured, if it "
+     "exceeds time_us because they were measured on a busy machine, and on emu"},
+    {"bound_by", F_TEXT | OR_NULL,
+     "what takes that time: moving the bytes, gathering x, or a launch; null if bound_us is null",
+     .words = "bytes, gathers, launch"},
+    {"gflops", F_AMOUNT | OR_NULL, "2 nnz / time_us, in GFLOP/s; null on emu"},
+    {"error", F_AMOUNT | OR_NAN | OR_NULL,
+     "relative 2-norm of the difference from the reference; \"inf\" if only the reference is 0; null if the result has "
+     "NaN or inf"},
+    {"error_of_bound", F_AMOUNT | OR_NAN, "largest error of a row divided by its rounding-error bound"},
+    {"reps", F_COUNT, "repetitions; 0 on emu, where the result is checked once"},
+    {"deterministic", F_BOOLEAN, "the same bits every run"},
+    {0},
+};
+const struct row_kind row_run = {"run", "a product, checked and timed", run_fields};
+
+static const struct field measures_fields[] = {
+    {"operands", F_COUNT | OR_NULL,
+     "operands of an SpMV, padding included, for a format of diagonals; null for other formats"},
+    {"pieces", F_COUNT | OR_NULL,
+     "number of pieces that thread blocks process, for a format of diagonals; null for other formats"},
+    {"variance", F_AMOUNT | OR_NULL, "variance of the operands over the pieces; null for other formats"},
+    {0},
+};
+const struct row_kind row_diagonals = {"measures", "the work of a format of diagonals", measures_fields};

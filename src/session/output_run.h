@@ -8,6 +8,7 @@ struct busy;
 struct matrix;
 struct measures;
 struct out;
+struct row_kind;
 struct run;
 
 /* Time of preparation on the device plus the time of one SpMV. */
@@ -42,5 +43,8 @@ void out_fitting(struct out *o, const char *why_not);
 void out_remarks(struct out *o, const struct run *r, int n);
 /* In text, print a warning if other programs have kept the machine busy since `from`, and what that means. */
 void out_busy(struct out *o, const struct busy *from, const char *means);
+
+/* The keys of rows (report/fields.h). */
+extern const struct row_kind row_run, row_diagonals;
 
 #endif

@@ -24,6 +24,7 @@ struct precond;  /* precond.h */
 
 /* enum reason, which states why a solve ended, is in machine/reason.h, because the device sets it. */
 const char *reason_name(enum reason r); /* "converged", "broke-down", ... */
+const char *reason_at(int i);           /* the name of the i-th reason, or NULL past the last */
 const char *reason_text(enum reason r); /* a sentence with advice */
 
 enum { SOLVE_VECTORS = 20, SOLVE_PHASES = 8, PRE_PARTS = 12, CHECKPOINTS = 16 };

@@ -47,6 +47,11 @@ const char *reason_name(enum reason r)
     return reasons[r].name;
 }
 
+const char *reason_at(int i)
+{
+    return i < COUNT(reasons) ? reasons[i].name : NULL;
+}
+
 const char *reason_text(enum reason r)
 {
     return reasons[r].text;
