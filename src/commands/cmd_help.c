@@ -6,6 +6,7 @@
 #include "direct/direct.h"
 #include "formats/format.h"
 #include "help_compiled.h"
+#include "help_keys.h"
 #include "help_rows.h"
 #include "help_words.h"
 #include "lab/lab.h"
@@ -510,6 +511,7 @@ static bool help_dialect(struct session *s, const char *name)
 
 #define TOPIC(registry, explain) explain,
 static bool (*const topics[])(struct session *s, const char *name) = {
+#include "help_rows.h"
 #include "language/topics.def"
 };
 #undef TOPIC
@@ -523,10 +525,16 @@ static bool explain(struct session *s, const char *name)
     return known;
 }
 
-/* `help COMMAND PART`: a keyword of the command, or something else that `help` explains, such as a solver. */
+/* `help COMMAND PART`: `keys` or `schema`, a keyword of the command, or something else that `help` explains, such as a
+   solver. */
 static bool explain_part(struct session *s, const char *name, const char *part, struct err *e)
 {
     const struct command *c = command_find(name);
+    if (c && !strcmp(part, "schema")) return help_schema(s->out, c, e);
+    if (c && !strcmp(part, "keys")) {
+        help_keys(s->out, c);
+        return true;
+    }
     if (c && help_word_of(s->out, c, part)) return true;
     if (explain(s, part)) return true;
     if (!c) return fail(e, E_USAGE, "`%s` is not a command, so it has no options; leave out `%s`", name, part);
@@ -552,7 +560,10 @@ const struct command command_help = {
     .about = "list all commands, or explain one command, view, format, kernel, solver, ...",
     .help = "In a usage line, a word in UPPER CASE stands for a value to fill in, a part in [...] is optional, and |\n"
             "separates alternatives. A word of a command can follow the command: `help advise solver`.\n"
-            "    help spmv; help ell; help rcm; help sources; help refine; help solve tol",
+            "`help COMMAND keys` explains the keys of the rows that a command prints with --json, and `help COMMAND\n"
+            "schema` prints a JSON Schema (2020-12) that these rows obey.\n"
+            "    help spmv; help ell; help rcm; help sources; help refine; help solve tol\n"
+            "    help spmv keys; help spmv schema > spmv.schema",
     .rows = help_row_kinds,
     .run = run_help,
 };

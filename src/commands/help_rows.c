@@ -1,5 +1,6 @@
 /* The keys of the rows that `help` prints. */
 #include "help_rows.h"
+#include "help_keys.h"
 #include "help_words.h"
 #include "microscope/model.h"
 #include "report/fields.h"
@@ -258,27 +259,9 @@ static const struct row_kind row_help_source = {"source", "a publication that de
                                                 help_source_fields};
 
 const struct row_kind *const help_row_kinds[] = {
-    &row_help_command,
-    &row_help_format,
-    &row_help_kernel,
-    &row_help_solver,
-    &row_help_direct,
-    &row_help_precond,
-    &row_help_on_ranks,
-    &row_help_lu_method,
-    &row_help_generator,
-    &row_help_view,
-    &row_help_ordering,
-    &row_help_way,
-    &row_help_link,
-    &row_help_sym_method,
-    &row_help_sym_mode,
-    &row_help_option,
-    &row_help_permission,
-    &row_help_device,
-    &row_help_card_line,
-    &row_help_source,
-    &row_help_text,
-    &row_help_word,
-    NULL,
+    &row_help_command,  &row_help_format,     &row_help_kernel,    &row_help_solver,     &row_help_direct,
+    &row_help_precond,  &row_help_on_ranks,   &row_help_lu_method, &row_help_generator,  &row_help_view,
+    &row_help_ordering, &row_help_way,        &row_help_link,      &row_help_sym_method, &row_help_sym_mode,
+    &row_help_option,   &row_help_permission, &row_help_device,    &row_help_card_line,  &row_help_source,
+    &row_help_text,     &row_help_word,       &row_help_key,       &row_help_schema,     NULL,
 };

@@ -468,7 +468,10 @@ static void list_parts(const struct session *s, const struct args *a, give_fn *g
 {
     const struct command *c = a && arg(a, "topic") ? command_find(arg(a, "topic")) : NULL;
     (void)s;
-    if (c) option_words_list(c, give, user);
+    if (!c) return;
+    option_words_list(c, give, user);
+    give(user, "keys");
+    give(user, "schema");
 }
 
 static const char *value_topic(const struct session *s, const char *text)
@@ -561,7 +564,8 @@ const struct kind kinds[] = {
     {"GENERATOR", "generator", "a generator", NULL, &generator_registry, NULL, NULL, KIND_PLAIN, "help gen", NULL},
     {"TOPIC", "topic", "a command, or something that a command names: a view, format, kernel, solver, ...", NULL, NULL,
      value_topic, list_topics_and_words, KIND_PLAIN, "help", NULL},
-    {"PART", "part", "a word of the command", NULL, NULL, value_any, list_parts, KIND_PLAIN, NULL, NULL},
+    {"PART", "part", "a word of the command, or keys or schema", NULL, NULL, value_any, list_parts, KIND_PLAIN, NULL,
+     NULL},
     {"PRECISION", "precision", "a precision", NULL, &precision_registry, NULL, NULL, KIND_PLAIN, NULL, NULL},
     {"RULE", "rule", "a rule", NULL, &wrong_registry, NULL, NULL, KIND_PLAIN, NULL, NULL},
     {"PARAMS", "params", "a parameter", NULL, NULL, value_param, list_params, KIND_PARAMS, NULL, NULL},

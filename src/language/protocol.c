@@ -47,6 +47,7 @@ const char *const protocol_help =
     "an end with ok false, and with id null if its id cannot be read. Ignore keys that you do not know. In records, "
     "null\n"
     "is what is not known, and a number that is not finite is one of the strings \"inf\", \"-inf\" and \"nan\".\n"
+    "`help COMMAND keys` explains the keys of a command's records; `help COMMAND schema` is their JSON Schema.\n"
     "\n"
     "The program ends when its input ends and all requests are answered, at `quit`, or when nobody reads the replies.\n"
     "Shell commands and libraries print to standard error. Ctrl-C ends the program. Files on the command line are "

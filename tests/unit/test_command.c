@@ -467,6 +467,7 @@ static const struct {
     {"gen poisson2d n", "nx ny "},
     {"gen rm", "rmat "},
     {"help csr-se", "csr-serial "},
+    {"help undo ", "keys schema "},
     {"device c", "cpu "},
     {"nosuch x", ""},
     {"use 'B", "Bus "},
@@ -749,6 +750,9 @@ static const struct {
     {"help tol", "tol is a word of these commands:", NULL},
     {"help tol", "  eigs       [tol R]", NULL},
     {"help solve tol", "The solve stops when ||r|| / ||b|| <= tol", "tol is a word of these"},
+    {"help replay keys", "\ntime_us   number >= 0   total time, in us\n", "why_not"},
+    {"help replay schema",
+     "\"time_us\": {\"type\": \"number\", \"minimum\": 0, \"description\": \"total time, in us\"}", NULL},
 };
 
 /* Each keyword of each command can be explained. */
@@ -771,6 +775,7 @@ TEST(help_explains_the_words_of_commands)
         for (int k = 0; k < g.n; k++) {
             char line[80];
             if (g.item[k].type == ITEM_VALUE) continue;
+            assert_true(strcmp(g.item[k].word, "keys") && strcmp(g.item[k].word, "schema")); /* `help COMMAND keys` */
             snprintf(line, sizeof line, "help %s %s", commands[i]->name, g.item[k].word);
             talk_says(&t, line, g.item[k].word);
             snprintf(line, sizeof line, "help %s", g.item[k].word);

@@ -1,0 +1,131 @@
+/* Prints the keys of a command's rows as a table, or as a JSON Schema. */
+#include "help_keys.h"
+#include "base/memfile.h"
+#include "base/text.h"
+#include "report/fields.h"
+#include "report/output.h"
+#include "session/command.h"
+
+enum { TEXT_MAX = 1000, WORDS_MAX = 32, WORD_MAX = 60 };
+
+static const struct row_kind *const no_rows[] = {NULL};
+
+static const struct row_kind *const *rows_of(const struct command *c)
+{
+    return c->rows ? c->rows : no_rows;
+}
+
+struct listing {
+    struct out *o;
+    const struct command *command;
+    const struct row_kind *row;
+};
+
+/* The words that the value can be; an array in JSON. */
+static void out_words_of(struct out *o, const struct field *d)
+{
+    char word[WORDS_MAX][WORD_MAX];
+    const char *words[WORDS_MAX];
+    int n = 0;
+    while (n < WORDS_MAX && field_word(d, n, word[n], sizeof word[n])) {
+        words[n] = word[n];
+        n++;
+    }
+    out_strs(o, "words", n, words);
+}
+
+/* The meaning, with the words that the value can be, and where it is known. */
+static void out_meaning(struct out *o, const struct field *d)
+{
+    char text[TEXT_MAX], word[WORD_MAX];
+    snprintf(text, sizeof text, "%s", d->about);
+    for (int i = 0; field_word(d, i, word, sizeof word); i++)
+        text_append(text, sizeof text, "%s%s", i ? ", " : *text ? ": " : "", word);
+    if (d->on) text_append(text, sizeof text, " (only on %s)", d->on);
+    out_str(o, NULL, "meaning", text);
+}
+
+static void out_key(void *user, const struct field *d, const char *path)
+{
+    const struct listing *l = user;
+    struct out *o = l->o;
+    char kind[TEXT_MAX];
+    out_row(o);
+    out_str(o, "kind", NULL, "key");
+    out_str(o, "of", NULL, l->command->name);
+    out_str(o, "row", NULL, l->row->name);
+    out_str(o, "row_about", NULL, l->row->about);
+    out_str(o, "name", "key", path);
+    out_str(o, "type", "kind", field_kind(d, kind, sizeof kind));
+    out_words_of(o, d);
+    out_str(o, "on", NULL, d->on ? d->on : l->row->on);
+    out_str(o, "about", NULL, d->about);
+    if (out_mode(o) == OUT_TEXT) out_meaning(o, d);
+}
+
+static void out_keys(struct out *o, const struct command *c, const struct row_kind *r)
+{
+    out_text(o, "%s: %s%s%s", r->name, r->about, r->on ? ", on " : "", r->on ? r->on : "");
+    rows_each(r, out_key, &(struct listing){o, c, r});
+    out_text(o, "%s", "");
+}
+
+void help_keys(struct out *o, const struct command *c)
+{
+    for (int i = 0; rows_of(c)[i]; i++)
+        if (rows_of(c)[i] != &row_done) out_keys(o, c, rows_of(c)[i]);
+    if (out_mode(o) != OUT_TEXT) {
+        out_keys(o, c, &row_error);
+        return;
+    }
+    out_prose(
+        o, "Every row also begins with command, the name of the command, and ok, which is true. If a command\n"
+           "fails, it prints a row in which ok is false, with error, the message, and where, file and line or null.\n"
+           "A command that has nothing else to print prints a row with command and ok.");
+    out_text(o, "`help %s schema` prints the same as a JSON Schema.", c->name);
+}
+
+bool help_schema(struct out *o, const struct command *c, struct err *e)
+{
+    struct memfile m;
+    char title[TEXT_MAX];
+    snprintf(title, sizeof title, "%s: %s", c->name, c->about);
+    bool ok = memfile_open(&m, e);
+    if (ok) rows_schema(m.file, title, rows_of(c));
+    ok = memfile_close(&m, ok, e);
+    if (ok && out_mode(o) == OUT_TEXT) {
+        out_verbatim(o, m.text);
+    } else if (ok) {
+        out_row(o);
+        out_str(o, "kind", NULL, "schema");
+        out_str(o, "of", NULL, c->name);
+        out_str(o, "schema", NULL, m.text);
+    }
+    memfile_free(&m);
+    return ok;
+}
+
+/* ---- the keys of the rows ---- */
+
+static const struct field help_key_fields[] = {
+    {"kind", F_TEXT, "a key of a row", .words = "key"},
+    {"of", F_TEXT, "the command that prints the row"},
+    {"row", F_TEXT, "the kind of row"},
+    {"row_about", F_TEXT, "what such a row stands for"},
+    {"name", F_TEXT, "the key; a[].b: b in the objects of the list a"},
+    {"type", F_TEXT, "what the value can be, such as \"number >= 0 or null\""},
+    {"words", F_LIST, "the words that the value can be; empty: other values", .item = F_TEXT},
+    {"on", F_TEXT | OR_NULL, "the value is known only there, such as cuda; null: everywhere"},
+    {"about", F_TEXT, "what the value means, with its unit"},
+    {0},
+};
+const struct row_kind row_help_key = {"key", "`help COMMAND keys`: a key of a row", help_key_fields};
+
+static const struct field help_schema_fields[] = {
+    {"kind", F_TEXT, "the schema of a command", .words = "schema"},
+    {"of", F_TEXT, "the command"},
+    {"schema", F_TEXT, "a JSON Schema (2020-12) of each line that the command prints with --json, as text"},
+    {0},
+};
+const struct row_kind row_help_schema = {"schema", "`help COMMAND schema`: the JSON Schema of the rows of a command",
+                                         help_schema_fields};
