@@ -1,19 +1,16 @@
 #!/usr/bin/env python3
-"""Check every line of --json against the schema of its command: tests/schemas/NAME.json, JSON Schema 2020-12.
+"""Check every line of --json against the schema of its command, which `help COMMAND schema` prints.
 
-A new command NEW needs one file. Draft it from the output of some command lines:
-
-    WARPSPY_BIN=build/warpspy tests/terminal/test_schema.py --draft NEW 'gen poisson2d 4; NEW' 'NEW nonsense' > tests/schemas/NEW.json
-
-Then describe each key with its unit, add limits where possible (enum, const, minimum), and correct the types in which
-null is missing or superfluous. Kinds of rows are alternatives of "oneOf"; common.json holds what several commands share.
+The program makes the schemas (JSON Schema 2020-12) from the tables of keys beside the code that prints them, see
+src/report/fields.h. A new command needs a paragraph in tests/schemas.txt: the lines by which all its keys are seen.
 The checks:
 
-  - Each of "x-lines" is run by `warpspy --json -c LINE` in the top folder ({tmp} is an empty folder). Every line that any
-    command prints, and every JSON file left in {tmp}, must be valid. NEW must succeed at least once and fail at least once.
+  - Each of these lines is run by `warpspy --json -c LINE` in the top folder ({tmp} is an empty folder). Every line that
+    any command prints, and every JSON file left in {tmp}, must be valid. The command of the paragraph must succeed at
+    least once and fail at least once.
   - Objects are closed, all their keys are required (a missing value is null), and every key has a description.
   - Every key occurs with a value, and with null if it may be null. Exempt are keys with "x-on": "cuda" (or "terminal"),
-    which occur only there.
+    which occur only there, and null for keys with "x-null-on": "Ctrl-C" (or "no memory").
 """
 import functools
 import json
@@ -26,66 +23,85 @@ import jsonschema
 
 from harness import PROGRAM, TOP, main
 
-SCHEMAS = os.path.join(TOP, "tests", "schemas")
+LINES = os.path.join(TOP, "tests", "schemas.txt")
 NO_COMMANDS = {"!", "warpspy"}  # "command" of shell lines, and of lines that cannot be parsed
+SILENT = "use"  # a command that prints no rows of its own, only that it was done, or errors
 
 
 # ---- schemas ----
 
-@functools.lru_cache(maxsize=None)
-def read(name):
-    with open(os.path.join(SCHEMAS, name), encoding="ascii") as file:
-        return json.load(file)
+def run(line, folder):
+    env = {**os.environ, "XDG_CONFIG_HOME": folder, "XDG_STATE_HOME": folder, "OMP_WAIT_POLICY": "passive"}
+    done = subprocess.run([PROGRAM, "--json", "-c", line.replace("{tmp}", folder)], cwd=TOP, env=env, timeout=120,
+                          stdin=subprocess.DEVNULL, capture_output=True, text=True)
+    assert done.returncode in (0, 1), f"`{line}` ends with status {done.returncode}: {done.stderr}"
+    return done.stdout.splitlines()
+
+
+def without_duplicates(pairs):
+    keys = [key for key, _ in pairs]
+    assert len(set(keys)) == len(keys), f"twice in one object: {sorted(key for key in keys if keys.count(key) > 1)}"
+    return dict(pairs)
 
 
 @functools.lru_cache(maxsize=None)
-def target(name, pointer):
-    """The schema NAME.json#/a/b with its references resolved: always the same object, so that its statistics add up."""
-    schema = read(name)
-    for key in pointer.split("/")[1:]:
-        schema = schema[key]
-    return resolved(schema, name)
+def names():
+    return sorted(json.loads(line)["name"] for line in run("help", "/nonexistent"))
+
+
+@functools.lru_cache(maxsize=None)
+def schemas():
+    """The schema of each command, as the program prints it."""
+    rows = [json.loads(line) for line in run("; ".join(f"help {name} schema" for name in names()), "/nonexistent")]
+    return {row["of"]: json.loads(row["schema"], object_pairs_hook=without_duplicates) for row in rows}
+
+
+SAME = {}
 
 
 def resolved(schema, name):
-    if isinstance(schema, list):
-        return [resolved(item, name) for item in schema]
-    if not isinstance(schema, dict):
-        return schema
-    out = {key: resolved(value, name) for key, value in schema.items() if key not in ("$ref", "$defs")}
-    if "$ref" in schema:
-        file, pointer = schema["$ref"].split("#")
-        out["allOf"] = out.get("allOf", []) + [target(file or name, pointer)]
-    return out
+    """The schema with its parts instead of references to them. Equal schemas are one object: statistics add up."""
+    parts = [resolved(schemas()[name]["$defs"][part["$ref"].split("/")[-1]], name) for part in schema.get("allOf", [])]
+    whole = {**schema, "allOf": parts} if parts else schema
+    return SAME.setdefault(json.dumps(whole), whole)
 
 
 @functools.lru_cache(maxsize=None)
 def kinds(command):
     """The kinds of lines that a command may print, as pairs of schema and validator."""
-    if command in NO_COMMANDS:
-        branches = [target("common.json", "/$defs/done"), target("common.json", "/$defs/error")]
-    else:
-        branches = [resolved(branch, command + ".json") for branch in read(command + ".json")["oneOf"]]
+    name = SILENT if command in NO_COMMANDS else command
+    branches = [resolved(branch, name) for branch in schemas()[name]["oneOf"]]
     return [(branch, jsonschema.Draft202012Validator(branch)) for branch in branches]
 
 
-def names():
-    return sorted(name[:-5] for name in os.listdir(SCHEMAS) if name != "common.json")
-
-
-def objects(schema, name, path=""):
-    """Every schema of an object in a file, with its path."""
+def objects(schema, path):
+    """Every schema of an object, with its path."""
     if isinstance(schema, dict):
         if "properties" in schema or "allOf" in schema:
-            yield f"{name}#{path}", schema
+            yield path, schema
         for key, value in schema.items():
-            yield from objects(value, name, f"{path}/{key}")
+            yield from objects(value, f"{path}/{key}")
     elif isinstance(schema, list):
         for i, value in enumerate(schema):
-            yield from objects(value, name, f"{path}/{i}")
+            yield from objects(value, f"{path}/{i}")
 
 
 # ---- lines ----
+
+@functools.lru_cache(maxsize=None)
+def paragraphs():
+    """The lines of each command."""
+    lines, name = {}, None
+    with open(LINES, encoding="ascii") as file:
+        for line in file:
+            if line.startswith("    "):
+                lines[name].append(line.strip())
+            elif line.strip() and not line.startswith("#"):
+                name = line.strip()
+                assert name not in lines, f"two paragraphs of {name}"
+                lines[name] = []
+    return lines
+
 
 class Checker:
     def __init__(self):
@@ -99,11 +115,10 @@ class Checker:
         row = json.loads(line)
         command = row["command"]
         self.outcomes.setdefault(command, set()).add(row["ok"])
-        try:
-            branches = kinds(command)
-        except FileNotFoundError:
+        if command not in NO_COMMANDS and command not in schemas():
             self.wrong.append(f"`{source}`: {command} has no schema")
             return
+        branches = kinds(command)
         fits = [branch for branch, validator in branches if validator.is_valid(row)]
         if len(fits) != 1:
             self.wrong.append(f"`{source}`: {len(fits)} kinds of {command} fit {line[:300]}\n    {self.why(branches, row)}")
@@ -131,21 +146,13 @@ class Checker:
                 self.mark(schema["items"], item)
 
 
-def run(line, folder):
-    env = {**os.environ, "XDG_CONFIG_HOME": folder, "XDG_STATE_HOME": folder, "OMP_WAIT_POLICY": "passive"}
-    done = subprocess.run([PROGRAM, "--json", "-c", line.replace("{tmp}", folder)], cwd=TOP, env=env, timeout=120,
-                          stdin=subprocess.DEVNULL, capture_output=True, text=True)
-    assert done.returncode in (0, 1), f"`{line}` ends with status {done.returncode}: {done.stderr}"
-    return done.stdout.splitlines()
-
-
 @functools.lru_cache(maxsize=None)
 def all_lines():
-    """Run all lines of all schemas once; all tests share the result."""
+    """Run all lines of all commands once; all tests share the result."""
     checker = Checker()
-    for name in names():
+    for name, lines in paragraphs().items():
         with tempfile.TemporaryDirectory() as folder:
-            for line in read(name + ".json")["x-lines"]:
+            for line in lines:
                 for said in run(line, folder):
                     checker.check(said, line)
             for file in sorted(name for name in os.listdir(folder) if name.endswith(".json")):
@@ -157,27 +164,42 @@ def all_lines():
 
 # ---- tests ----
 
-def test_every_command_has_a_schema_and_every_schema_a_command():
-    registry = [json.loads(line) for line in run("help", "/nonexistent")]
-    commands = sorted(row["name"] for row in registry)
-    assert commands == names(), f"without a schema or a command: {sorted(set(commands) ^ set(names()))}"
+def test_every_command_has_lines_and_all_lines_a_command():
+    assert sorted(paragraphs()) == names(), f"without lines or a command: {sorted(set(paragraphs()) ^ set(names()))}"
+    assert sorted(schemas()) == names()
 
 
 def test_schemas_are_valid_closed_and_described():
     wrong = []
-    for file in sorted(os.listdir(SCHEMAS)):
-        schema = read(file)
+    for name, schema in schemas().items():
         jsonschema.Draft202012Validator.check_schema(schema)
-        for path, of in objects(schema, file):
+        for branch in schema["oneOf"]:
+            if branch.get("unevaluatedProperties") is not False:
+                wrong.append(f"{name}: {branch} is not closed")
+        for path, of in objects(schema, name):
             properties = of.get("properties", {})
-            part = of.get("x-part")
-            if not part and of.get("unevaluatedProperties", of.get("additionalProperties")) is not False:
+            is_part = path.count("/") == 2 and "/$defs/" in path
+            if not is_part and of.get("unevaluatedProperties", of.get("additionalProperties")) is not False:
                 wrong.append(f"{path} is not closed")
             if sorted(of.get("required", [])) != sorted(properties):
                 wrong.append(f"{path}: required are not its keys: {sorted(set(of.get('required', [])) ^ set(properties))}")
             for key, value in properties.items():
-                if not ("$ref" in value or "const" in value or value.get("description")):
+                if not ("const" in value or value.get("description")):
                     wrong.append(f"{path}: {key} has no description")
+    assert not wrong, "\n".join(wrong)
+
+
+def keys_of(schema):
+    """The keys of a kind of line, with those of its parts."""
+    return [key for part in schema.get("allOf", []) for key in keys_of(part)] + list(schema.get("properties", {}))
+
+
+def test_a_kind_of_line_describes_each_key_once():
+    wrong = []
+    for name in names():
+        for branch, _ in kinds(name):
+            keys = keys_of(branch)
+            wrong += [f"{name}: {key}" for key in sorted(set(keys)) if keys.count(key) > 1]
     assert not wrong, "\n".join(wrong)
 
 
@@ -204,7 +226,7 @@ def unseen(schema, path, seen, done):
     for key, of in schema.get("properties", {}).items():
         had = seen.get(id(of), set())
         may = {"null"} if of.get("type") == "null" else {"value"}
-        if "null" in of.get("type", []) or None in of.get("enum", []):
+        if "x-null-on" not in of and ("null" in of.get("type", []) or None in of.get("enum", [])):
             may.add("null")
         if not of.get("x-on") and may - had:
             yield f"{path}.{key} is never {' or '.join(sorted(may - had)).replace('value', 'anything but null')}"
@@ -237,55 +259,5 @@ def test_invalid_lines_are_refused():
             assert len(checker.wrong) == 1, key
 
 
-# ---- drafts ----
-
-def type_of(value):
-    if value is None:
-        return "null"
-    return {bool: "boolean", int: "integer", float: "number", str: "string", list: "array", dict: "object"}[type(value)]
-
-
-def draft_of(values):
-    types = sorted({type_of(value) for value in values if value is not None})
-    if "number" in types and "integer" in types:
-        types.remove("integer")
-    schema = {}
-    if "array" in types:
-        schema["items"] = draft_of([item for value in values if isinstance(value, list) for item in value])
-    if "object" in types:
-        schema.update(draft_object([value for value in values if isinstance(value, dict)]))
-    if any(value is None for value in values):
-        types.append("null")
-    schema["type"] = types[0] if len(types) == 1 else types
-    return dict(reversed(list(schema.items())))
-
-
-def draft_object(rows):
-    keys = list(rows[0])
-    return {"properties": {key: {**draft_of([row[key] for row in rows]), "description": ""} for key in keys},
-            "required": keys, "unevaluatedProperties": False}
-
-
-def draft(name, lines):
-    with tempfile.TemporaryDirectory() as folder:
-        rows = [json.loads(said) for line in lines for said in run(line, folder)]
-    groups = {}
-    for row in rows:
-        if row["command"] == name and row["ok"] and len(row) > 2:
-            groups.setdefault((tuple(row), row.get("kind")), []).append({key: row[key] for key in list(row)[2:]})
-    schema = {"$schema": "https://json-schema.org/draft/2020-12/schema", "$id": name + ".json", "title": "",
-              "x-lines": lines, "oneOf": [], "$defs": {}}
-    for i, group in enumerate(groups.values()):
-        schema["oneOf"].append({"$ref": f"#/$defs/row{i or ''}"})
-        schema["$defs"][f"row{i or ''}"] = {"allOf": [{"$ref": "common.json#/$defs/said"}], **draft_object(group)}
-    if any(row["command"] == name and row["ok"] and len(row) == 2 for row in rows):
-        schema["oneOf"].append({"$ref": "common.json#/$defs/done"})
-    schema["oneOf"].append({"$ref": "common.json#/$defs/error"})
-    return schema
-
-
 if __name__ == "__main__":
-    if sys.argv[1:2] == ["--draft"]:
-        print(json.dumps(draft(sys.argv[2], sys.argv[3:]), indent=2))
-        sys.exit(0)
     sys.exit(main(globals()))
