@@ -23,7 +23,7 @@ import time
 import typing
 
 TOP = pathlib.Path(__file__).resolve().parent.parent
-GOLDEN = ["golden", "screens", "export", "readme", "predicted_times", "transcripts"]
+GOLDEN = ["fields", "golden", "screens", "export", "readme", "predicted_times", "transcripts"]
 # Programs that take more than a few seconds, slowest first. They start first, and `--quick` skips them.
 SLOW = ["try", "lessons", "pack", "model", "puzzles", "pty", "lu", "schema", "races", "session", "transcripts", "predictions", "kernels",
         "row_sample", "multi", "precond", "files", "export", "solve", "in_parts", "complex", "eigs", "mtx",
