@@ -1,6 +1,19 @@
-/* What a request costs in memory: sectors, padding, contended atomics, bank conflicts; and sums of such costs. */
+/* What a request accesses and what it costs: the position in the matrix of an element; sectors, padding, contended
+   atomics, bank conflicts. */
 #include "formats/format.h"
 #include "machine/microscope.h"
+
+struct place scope_element(const struct scope *s, int a, int64_t i)
+{
+    struct place none = {SLOT_POINTER, -1, -1};
+    const struct scope_array *array = a < 0 ? NULL : &s->array[a];
+    if (!array || array->shared || i < 0 || i >= array->n) return none;
+    if (array->stored >= 0) return s->of->format->where(s->of, array->stored, i);
+    if (array->role == ROLE_SQUARE) return (struct place){SLOT_ENTRY, i % s->rows, i / s->rows};
+    if (array->role == ROLE_X) return (struct place){SLOT_POINTER, -1, i};
+    if (array->role == ROLE_Y) return (struct place){SLOT_POINTER, i, -1};
+    return none;
+}
 
 /* List the addresses that the active lanes access, in the order of the lanes. Returns their number. */
 static int addresses_of(const struct scope_array *a, const struct request *r, uint64_t *address)

@@ -289,18 +289,6 @@ int access_site_of(struct scope_thread *s, const struct lane_access *t)
     return c->site;
 }
 
-struct place scope_element(const struct scope *s, int a, int64_t i)
-{
-    struct place none = {SLOT_POINTER, -1, -1};
-    const struct scope_array *array = a < 0 ? NULL : &s->array[a];
-    if (!array || array->shared || i < 0 || i >= array->n) return none;
-    if (array->stored >= 0) return s->of->format->where(s->of, array->stored, i);
-    if (array->role == ROLE_SQUARE) return (struct place){SLOT_ENTRY, i % s->rows, i / s->rows};
-    if (array->role == ROLE_X) return (struct place){SLOT_POINTER, -1, i};
-    if (array->role == ROLE_Y) return (struct place){SLOT_POINTER, i, -1};
-    return none;
-}
-
 /* ---- requests ---- */
 
 /* Count the sectors of the request f that were requested before, and mark all sectors of f as requested. Other threads
