@@ -1,9 +1,6 @@
-/* The emulator's fibers: one stack per thread of a block, and the switches between them. */
+/* The emulator's fibers: one per thread of a block, each with a stack, and the switches between them. */
 #include "machine/remote.h"
 #include "simt_runner.h"
-
-#include <sys/mman.h>
-#include <unistd.h>
 
 #ifdef __SANITIZE_ADDRESS__
 #include <pthread.h>
@@ -55,40 +52,6 @@ void switch_stack(context *from, context *to)
 #ifdef __SANITIZE_ADDRESS__
     __sanitizer_finish_switch_fiber(from->fake, nullptr, nullptr);
 #endif
-}
-
-#ifdef __SANITIZE_ADDRESS__
-enum { STACK = 256 * 1024 };
-#else
-enum { STACK = 32 * 1024 };
-#endif
-/* Guarded stacks, for kernels of users: the lowest GUARD bytes of each stack fault. */
-enum { GUARDED_STACK = 256 * 1024, GUARD = 64 * 1024 };
-static size_t stack_bytes = STACK;
-
-static bool guarded()
-{
-    return stack_bytes != STACK;
-}
-
-static char *stacks_new()
-{
-    if (!guarded()) return static_cast<char *>(mem_new(BLOCK_MAX, STACK, "the emulator's stacks", &m->err));
-    int flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE;
-    void *p = mmap(nullptr, BLOCK_MAX * stack_bytes, PROT_READ | PROT_WRITE, flags, -1, 0);
-    bool ok = p != MAP_FAILED;
-    for (size_t k = 0; ok && k < BLOCK_MAX; k++)
-        ok = !mprotect(static_cast<char *>(p) + k * stack_bytes, GUARD, PROT_NONE);
-    if (ok) return static_cast<char *>(p);
-    if (p != MAP_FAILED) munmap(p, BLOCK_MAX * stack_bytes);
-    fail(&m->err, E_MEMORY, "not enough memory for the emulator's stacks");
-    return nullptr;
-}
-
-void stacks_free(char *stacks)
-{
-    if (guarded() && stacks) munmap(stacks, BLOCK_MAX * stack_bytes);
-    if (!guarded()) mem_free(stacks);
 }
 
 void note_launch_stack(context *c)
@@ -179,8 +142,9 @@ static void thread_loop()
 /* The stacks start at different offsets: with equal offsets, their tops would all fall into the same cache sets. */
 static void set_up(fiber *f, unsigned number)
 {
-    char *bottom = m->stacks + static_cast<size_t>(number) * stack_bytes + (guarded() ? +GUARD : 0);
-    size_t room = stack_bytes - (guarded() ? +GUARD : 0), size = room - number % 32 * 192;
+    size_t room;
+    char *bottom = stack_of(m->stacks, number, &room);
+    size_t size = room - number % 32 * 192;
 #ifdef __SANITIZE_ADDRESS__
     __asan_unpoison_memory_region(bottom, room); /* frames left by a kernel that was cut short */
 #endif
@@ -214,7 +178,7 @@ bool make_fibers()
 {
     if (!m->f) {
         m->f = static_cast<fiber *>(mem_zero(BLOCK_MAX, sizeof(fiber), "the emulator's threads", &m->err));
-        m->stacks = stacks_new();
+        m->stacks = stacks_new(&m->err);
     }
     make_shared();
     now.shared = m->shared;
@@ -227,17 +191,9 @@ bool make_fibers()
 
 using simt::m;
 
-void emu_guard_stacks(void)
-{
-    simt::stack_bytes = simt::GUARDED_STACK + simt::GUARD;
-}
-
 bool emu_in_guard(const void *address)
 {
-    const char *p = static_cast<const char *>(address);
-    if (!simt::guarded() || !m->stacks || p < m->stacks || p >= m->stacks + simt::BLOCK_MAX * simt::stack_bytes)
-        return false;
-    return static_cast<size_t>(p - m->stacks) % simt::stack_bytes < simt::GUARD;
+    return simt::in_guard(m->stacks, address);
 }
 
 const void *emu_stack_end(void)

@@ -120,6 +120,12 @@ inline unsigned in_warp(const lane *l)
     return l->number % WARP;
 }
 
+/* stacks.cc: one stack per lane; emu_guard_stacks (machine/remote.h) sets their size. */
+char *stacks_new(struct err *e);
+void stacks_free(char *stacks);                               /* accepts NULL */
+char *stack_of(char *stacks, unsigned number, size_t *bytes); /* the lowest address of the lane's stack */
+bool in_guard(const char *stacks, const void *address);       /* does the address belong to the guard of a stack? */
+
 /* runners.cc */
 void watch_grid(int64_t blocks); /* a launch begins: check_cancel then calls this thread's watch function */
 void check_cancel();             /* stop the launch if the user has cancelled it */
@@ -135,8 +141,7 @@ void switch_stack(context *from, context *to); /* this call returns when another
 fiber *next_runnable(); /* the next lane of order[at .. upto - 1] that can run; NULL: all lanes wait or have returned */
 void give_way();        /* suspend the running lane until the scheduler or another lane resumes it */
 void note_launch_stack(context *c); /* the stack of the launching thread; only the address sanitizer needs it */
-void stacks_free(char *stacks);
-bool make_fibers(); /* also makes room for the shared memory of m->blocks blocks */
+bool make_fibers();                 /* also makes room for the shared memory of m->blocks blocks */
 
 /* In findings.cc: found_by is like `found`, but the lane at fault, now.self, is not running; found_by_scheduler is for
    faults of several lanes */
