@@ -27,13 +27,6 @@ static struct lab_kernel *all;
 
 /* ---- entries ---- */
 
-struct lab_kernel *lab_kernel_of(const struct kernel *k)
-{
-    struct lab_kernel *l = all;
-    while (l && &l->entry != k) l = l->next;
-    return l;
-}
-
 static void empty(struct lab_kernel *l)
 {
     lab_rest();
@@ -62,15 +55,6 @@ const char *lab_printed(const struct kernel *k)
 {
     const struct lab_kernel *l = lab_kernel_of(k);
     return l ? l->printed : "";
-}
-
-bool lab_changed(const struct kernel *k)
-{
-    const struct lab_kernel *l = lab_kernel_of(k);
-    struct stat st;
-    if (!l || stat(l->path, &st)) return true;
-    return st.st_size != l->st.st_size || st.st_mtim.tv_sec != l->st.st_mtim.tv_sec ||
-           st.st_mtim.tv_nsec != l->st.st_mtim.tv_nsec || st.st_ino != l->st.st_ino;
 }
 
 /* ---- names ---- */

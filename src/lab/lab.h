@@ -45,8 +45,6 @@ const struct kernel *lab_build(const char *path, const struct lab_options *o, st
    that line of the file. If there is one error only, which the struct err has, that line alone. Empty: none. */
 const char *lab_messages(void);
 enum { LAB_MESSAGES = 3 };
-/* Has the file of this kernel changed since lab_build read it? */
-bool lab_changed(const struct kernel *k);
 /* What the kernel printed in its last run, which may be cut; empty: nothing. */
 const char *lab_printed(const struct kernel *k);
 /* Remove all kernels of the lab from the registry. */

@@ -73,7 +73,7 @@ static void fill(struct layout *l, struct job *j, const struct lab_kernel *k, co
     if (r->machine) j->machine = *r->machine;
     j->tape = r->tape != NULL;
     j->at_once = r->tape ? r->tape->at_once : 0;
-    j->on_gpu = lab_on_gpu(r);
+    j->on_gpu = r->M && r->M->dev->kind == DEV_CUDA;
     snprintf(j->device, sizeof j->device, "%s", r->M ? r->M->dev->name : "");
     source_symbol(&k->source, j->on_gpu, j->symbol, sizeof j->symbol);
     snprintf(j->name, sizeof j->name, "%s", k->name);

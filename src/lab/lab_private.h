@@ -35,19 +35,19 @@ struct lab_kernel {
     struct lab_fault fault; /* of the last run */
     struct lab_kernel *next;
 };
-/* NULL: k is not a kernel of the lab. */
-struct lab_kernel *lab_kernel_of(const struct kernel *k);
 /* The functions by which the registry's entry runs elsewhere (lab_remote.c). */
 extern const struct remote lab_remote;
+/* NULL: k is not a kernel of the lab. */
+static inline struct lab_kernel *lab_kernel_of(const struct kernel *k)
+{
+    return k->remote == &lab_remote ? (struct lab_kernel *)k : NULL;
+}
 void lab_forget_names(void); /* free the names that traces point to */
-
-/* ---- lab_file.c ---- */
-
-/* The text of a user's file, for the caller to free; NULL: it is missing, not a file, empty, too large or binary. */
-char *lab_read(const char *path, struct stat *st, struct err *e);
 
 /* ---- lab_compile.c ---- */
 
+/* The text of a user's file, for the caller to free; NULL: it is missing, not a file, empty, too large or binary. */
+char *lab_read(const char *path, struct stat *st, struct err *e);
 /* Compile text to a shared object: a file descriptor of memory, or -1. `file` is the name of the user's file in
    messages, `folder` the folder of files that it includes. */
 struct lab_target {
@@ -134,8 +134,6 @@ struct lab_request {
 bool lab_run(struct lab_kernel *k, const struct lab_request *r, struct watch *w, struct lab_reply *out, struct err *e);
 /* End the process that waits for another launch of the last kernel, if there is one. */
 void lab_rest(void);
-/* Does the job run on a GPU? */
-bool lab_on_gpu(const struct lab_request *r);
 /* Where the program that runs kernels is. */
 const char *lab_program(void);
 

@@ -41,10 +41,19 @@ static bool compile_for(struct lab_kernel *k, const struct device *d, struct wat
     return k->gpu >= 0;
 }
 
+/* Has the file changed since lab_build read it? */
+static bool changed(const struct lab_kernel *k)
+{
+    struct stat st;
+    if (stat(k->path, &st)) return true;
+    return st.st_size != k->st.st_size || st.st_mtim.tv_sec != k->st.st_mtim.tv_sec ||
+           st.st_mtim.tv_nsec != k->st.st_mtim.tv_nsec || st.st_ino != k->st.st_ino;
+}
+
 /* A kernel that changed is not the one that was tried. */
 static bool may_run(struct lab_kernel *k, const struct mat *M, struct watch *w, struct err *e)
 {
-    if (lab_changed(&k->entry))
+    if (changed(k))
         return fail(e, E_UNSUPPORTED, "%s has changed since it was tried; `try %s` compiles it again", k->file,
                     k->file);
     return M->dev->kind != DEV_CUDA || compile_for(k, M->dev, w, e);

@@ -43,11 +43,6 @@ static double seconds_for(const struct lab_kernel *k, const struct lab_request *
     return LAB_SECONDS + (r->M ? SECONDS_PER_MILLION * 1e-6 * (double)stored_slots(r->M->of) : 0);
 }
 
-bool lab_on_gpu(const struct lab_request *r)
-{
-    return r->M && r->M->dev->kind == DEV_CUDA;
-}
-
 /* ---- faults ---- */
 
 struct signal_text {
@@ -182,6 +177,7 @@ static struct lab_worker {
     struct job *job;
     int64_t bytes;
     int memory, replies, ask, printed; /* file descriptors: the job, what it sends, what starts another launch */
+    bool gpu;                          /* it runs the kernel on a GPU */
     bool warned;                       /* it was told that its time is over */
 } worker;
 
@@ -200,7 +196,7 @@ void lab_rest(void)
     worker = (struct lab_worker){0};
 }
 
-static bool start_process(struct lab_worker *p, const struct lab_kernel *k, bool gpu, struct err *e)
+static bool start_process(struct lab_worker *p, const struct lab_kernel *k, struct err *e)
 {
     const char *argv[] = {lab_program(), LAB_ARGUMENT, NULL};
     int replies[2], ask[2];
@@ -211,8 +207,10 @@ static bool start_process(struct lab_worker *p, const struct lab_kernel *k, bool
         return fail(e, E_IO, "cannot make a socket: %s", strerror(errno));
     }
     p->ask = ask[0];
-    struct lab_process start = {
-        .argv = argv, .keep = {p->memory, gpu ? k->gpu : k->object, replies[1], ask[1]}, .nkeep = 4, .out = p->printed};
+    struct lab_process start = {.argv = argv,
+                                .keep = {p->memory, p->gpu ? k->gpu : k->object, replies[1], ask[1]},
+                                .nkeep = 4,
+                                .out = p->printed};
     p->pid = lab_start(&start, e);
     close(replies[1]);
     close(ask[1]);
@@ -226,8 +224,9 @@ static bool begin(struct lab_kernel *k, const struct lab_request *q, struct err 
     *p = (struct lab_worker){.of = k, .replies = -1, .ask = -1, .printed = -1};
     p->job = lab_job_new(k, q, &p->memory, &p->bytes, e);
     if (!p->job) return false;
+    p->gpu = p->job->on_gpu;
     p->printed = lab_memory("what a kernel prints", 0, e);
-    if (p->printed >= 0 && start_process(p, k, lab_on_gpu(q), e)) return true;
+    if (p->printed >= 0 && start_process(p, k, e)) return true;
     if (p->pid < 0) p->pid = 0;
     lab_rest();
     return false;
@@ -388,7 +387,7 @@ static enum heard hear(struct inbox *b, struct reply *r, const struct lab_kernel
     b->n = b->done = b->total = 0;
     b->ready = again;
     snprintf(b->what, sizeof b->what, "%s", k->name);
-    return listen_to(b, r, seconds_for(k, q), lab_on_gpu(q) && !again, w, e);
+    return listen_to(b, r, seconds_for(k, q), worker.gpu && !again, w, e);
 }
 
 static bool run(struct lab_kernel *k, const struct lab_request *q, struct watch *w, struct lab_reply *out,
