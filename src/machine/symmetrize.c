@@ -5,7 +5,6 @@
 #include "base/loop.h"
 #include "base/mem.h"
 #include "base/text.h"
-#include "base/watch.h"
 #include "device.h"
 #include "tools.h"
 
@@ -17,8 +16,6 @@ const struct named sym_modes[SYM_MODES + 1] = {
     [SYM_SUM] = {"sum", "the sum of A and its transpose; the diagonal is doubled"},
     [SYM_MAX] = {"max", "the larger of an entry and its mirror image; a missing entry is ignored"},
 };
-
-const char *const sym_step_name[SYM_STEPS] = {"expand", "sort", "transpose", "count", "fill"};
 
 const struct registry sym_mode_registry = {.entries = sym_modes, .size = sizeof *sym_modes};
 
@@ -33,20 +30,6 @@ const struct registry sym_registry = {.entries = sym_methods};
 const struct sym_method *sym_find(const char *name)
 {
     return registry_find(&sym_registry, name);
-}
-
-/* ---- steps and their time ---- */
-
-bool sym_begin_step(struct sym *v, enum sym_step step, struct err *e)
-{
-    if (v->sampling) {
-        if (!v->o.dev->ops->sync(v->o.dev, e)) return false;
-        double now = now_us();
-        if (v->step >= 0) v->step_us[v->step] += now - v->from;
-        v->from = now;
-        v->step = step == SYM_STEPS ? -1 : (int)step;
-    }
-    return watch_tick(v->o.watch, "symmetrize", (int64_t)step, SYM_STEPS, e);
 }
 
 /* ---- memory ---- */

@@ -1,7 +1,7 @@
 /* Symmetrization: computes a matrix whose pattern is the union of the patterns of A and its transpose, by one of
    several methods, on cuda, emu or cpu. Also computes the transpose alone. gpu/ implements sym_ops_of (gpu/sym.c,
-   gpu/kernels/k_sym.cu) and sym_peer_of (gpu/cuda/vendor_sym.cu); symmetrize.c and sym_host.c implement all other
-   functions. */
+   gpu/kernels/k_sym.cu) and sym_peer_of (gpu/cuda/vendor_sym.cu); symmetrize.c, sym_host.c and sym_step.c implement all
+   other functions. */
 #ifndef SYMMETRIZE_H
 #define SYMMETRIZE_H
 
@@ -173,6 +173,8 @@ void sym_host_fingerprint(const struct csr *A, uint64_t sums[2]);
 bool sym_host_transpose(struct csr *out, const struct csr *A, struct err *e);
 bool sym_host_sym(struct sym *v, struct err *e);
 bool sym_host_paper(struct sym *v, struct err *e);
+
+/* ---- sym_step.c ---- */
 
 /* For methods: end the previous step and begin this step. The value SYM_STEPS only ends the previous step. */
 bool sym_begin_step(struct sym *v, enum sym_step step, struct err *e);
