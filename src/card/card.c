@@ -12,6 +12,7 @@
 #include "base/watch.h"
 #include "files/load_info.h"
 #include "matrix/csr.h"
+#include "matrix/row_slices.h"
 #include "matrix/stats.h"
 
 #include <math.h>
@@ -160,7 +161,7 @@ bool card_scan(struct card *c, const char *what, size_t size, void *sum, card_vi
     bool ok = part != NULL;
     for (int t = 0; ok && t < threads; t++) memcpy(part + stride * (size_t)t, sum, size);
     for (int64_t from = 0, to; ok && from < A->rows; from = to) {
-        to = stats_slice(A, from, A->rows);
+        to = slice_end(A, from, A->rows);
         scan_slice(A, from, to, stride, part, visit);
         ok = watch_tick(c->watch, what, A->rowptr[to], A->nnz, e) && loop_tick(what, A->rowptr[to], A->nnz, e);
     }
@@ -196,7 +197,7 @@ const struct card_columns *card_columns(struct card *c, struct err *e)
     }
     if (!loop_end(&l, e)) return NULL;
     for (int64_t from = 0, to; from < A->rows; from = to) {
-        to = stats_slice(A, from, A->rows);
+        to = slice_end(A, from, A->rows);
         columns_of(A, from, to, out);
         if (!watch_tick(c->watch, "columns", A->rowptr[to], A->nnz, e)) return NULL;
     }

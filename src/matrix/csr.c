@@ -1,4 +1,4 @@
-/* The interchange form CSR: limits, invariants, copies, transposition and look-up. */
+/* The interchange form CSR: memory, invariants, copies, transposition and look-up. */
 #include "csr.h"
 #include "base/err.h"
 #include "base/loop.h"
@@ -12,57 +12,6 @@
 #include <string.h>
 
 enum { CHECK_MEMORY_FROM = 1 << 26 };
-
-static int64_t most_small = INT32_MAX;
-
-int64_t csr_most_small(void)
-{
-    return most_small;
-}
-
-void csr_set_most_small(int64_t most)
-{
-    most_small = most ? most : INT32_MAX;
-}
-
-bool csr_size_is_large(int64_t rows, int64_t nnz)
-{
-    return rows > most_small || nnz > most_small;
-}
-
-static bool not_negative(int64_t rows, int64_t cols, int64_t nnz, struct err *e)
-{
-    return (rows >= 0 && cols >= 0 && nnz >= 0) ||
-           fail(e, E_INPUT, "%lld rows, %lld columns, %lld entries: none of them may be negative", (long long)rows,
-                (long long)cols, (long long)nnz);
-}
-
-bool csr_limits(int64_t rows, int64_t cols, int64_t nnz, struct err *e)
-{
-    const int64_t most = most_small;
-    if (!not_negative(rows, cols, nnz, e)) return false;
-    if (rows > most || cols > INT32_MAX)
-        return fail(e, E_LIMIT, "%lld x %lld is too large: at most %lld rows and columns fit in 32-bit indices",
-                    (long long)rows, (long long)cols, (long long)most);
-    if (nnz > most)
-        return fail(e, E_LIMIT,
-                    "%lld entries are too many: at most %lld fit in 32-bit row pointers; choose a smaller matrix",
-                    (long long)nnz, (long long)most);
-    return true;
-}
-
-bool csr_limits_any(int64_t rows, int64_t cols, int64_t nnz, struct err *e)
-{
-    const int64_t most = INT64_MAX / 64; /* so that sizes in bytes do not overflow */
-    if (!not_negative(rows, cols, nnz, e)) return false;
-    if (cols > INT32_MAX)
-        return fail(e, E_LIMIT, "%lld x %lld is too large: at most %d columns fit in 32-bit indices", (long long)rows,
-                    (long long)cols, INT32_MAX);
-    if (rows > most || nnz > most)
-        return fail(e, E_LIMIT, "%lld rows with %lld entries are too many: at most %lld of each", (long long)rows,
-                    (long long)nnz, (long long)most);
-    return true;
-}
 
 static int64_t pointer_size(int64_t rows, int64_t nnz)
 {
@@ -315,6 +264,18 @@ bool csr_equal(const struct csr *A, const struct csr *B)
 int64_t csr_row_of(const struct csr *A, int64_t k)
 {
     return csr_is_large(A) ? span_of_wide(A->rowptr64, A->rows, k) : span_of(A->rowptr, A->rows, k);
+}
+
+int64_t csr_row_from(const struct csr *A, int64_t row, int64_t end, int64_t entry)
+{
+    while (row < end) {
+        int64_t mid = row + (end - row) / 2;
+        if (csr_start(A, mid) < entry)
+            row = mid + 1;
+        else
+            end = mid;
+    }
+    return row;
 }
 
 int64_t csr_most_entries(const struct csr *A, int64_t rows)

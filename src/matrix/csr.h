@@ -20,7 +20,7 @@ struct watch;
    large matrix has more rows or entries, and row pointers of 64 bits; its columns are 32 bits wide too. Functions take
    small matrices unless their comment says "any size".
    A matrix without arrays has a source instead, which makes any of its rows when they are needed. Only functions whose
-   comment says so take such a matrix; row_source.h has those that visit its rows. */
+   comment says so take such a matrix; row_slices.h has those that visit its rows. */
 struct csr {
     int64_t rows, cols, nnz;
     int *rowptr;               /* [rows+1]; NULL in a large matrix */
@@ -112,6 +112,8 @@ int64_t csr_most_entries(const struct csr *A, int64_t rows);
 bool csr_has_row_above(const struct csr *A, int64_t most);
 /* The row of entry k. */
 int64_t csr_row_of(const struct csr *A, int64_t k);
+/* The first row in row .. end-1 whose first entry has an index of at least `entry`; end if there is none. */
+int64_t csr_row_from(const struct csr *A, int64_t row, int64_t end, int64_t entry);
 /* The index of the first of the ascending columns col[from .. end-1] that is at least j; `end` if there is none. */
 static inline int64_t column_lower(const int *col, int64_t from, int64_t end, int64_t j)
 {

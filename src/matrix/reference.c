@@ -5,7 +5,7 @@
 #include "base/precision.h"
 #include "base/threads.h"
 #include "csr.h"
-#include "row_source.h"
+#include "row_slices.h"
 
 #include <float.h>
 #include <math.h>

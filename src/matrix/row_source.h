@@ -22,7 +22,7 @@ struct row_source {
     int64_t rows, cols, nnz;
     bool symmetric; /* known to be symmetric */
     struct row_maker maker;
-    int64_t *start;                  /* the entries before each block of rows; NULL: not counted */
+    int64_t *start;                  /* the entries before each block of LOOP_EVERY rows; NULL: not counted */
     int64_t longest;                 /* entries of the longest row, once they are counted */
     _Alignas(max_align_t) char of[]; /* what the maker's functions get */
 };
@@ -43,23 +43,5 @@ static inline int64_t row_source_length(const struct row_source *s, int64_t row)
 struct csr csr_of_source(struct row_source *s);
 /* Count the entries before each block of rows, unless that was done. */
 bool row_source_count(struct row_source *s, struct err *e);
-
-/* A slice of rows whose arrays the next slice uses again, so that few pages are touched for the first time. */
-struct slice {
-    struct csr A;
-    int64_t rows, nnz; /* what its arrays have room for */
-};
-
-/* Give s->A this shape and arrays without contents, except that its first row begins at entry 0. */
-bool slice_begin(struct slice *s, int64_t rows, int64_t cols, int64_t nnz, struct err *e);
-void slice_free(struct slice *s);
-
-/* Called with some rows of a matrix: row i of `slice` is row first + i of the matrix. The slice has all columns of the
-   matrix, and is overwritten or freed after the call. */
-typedef bool visit_rows(void *user, const struct csr *slice, int64_t first, struct err *e);
-/* Visit rows from .. to-1 of a matrix without arrays, in order, in slices that take about 15 MB. */
-bool csr_visit(const struct csr *A, int64_t from, int64_t to, visit_rows *visit, void *user, struct err *e);
-/* Visit all rows; a matrix with arrays is one slice. */
-bool csr_visit_all(const struct csr *A, visit_rows *visit, void *user, struct err *e);
 
 #endif

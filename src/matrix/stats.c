@@ -7,30 +7,11 @@
 #include "base/threads.h"
 #include "base/watch.h"
 #include "csr.h"
+#include "row_slices.h"
 #include "rows.h"
 
 #include <math.h>
 #include <string.h>
-
-enum { TICK_ENTRIES = 1 << 19, TICK_ROWS = 1 << 19 };
-
-int64_t stats_row_at(const struct csr *A, int64_t row, int64_t end, int64_t entry)
-{
-    while (row < end) {
-        int64_t mid = row + (end - row) / 2;
-        if (csr_start(A, mid) < entry)
-            row = mid + 1;
-        else
-            end = mid;
-    }
-    return row;
-}
-
-int64_t stats_slice(const struct csr *A, int64_t row, int64_t end)
-{
-    int64_t most = end - row < TICK_ROWS ? end : row + TICK_ROWS;
-    return stats_row_at(A, row + 1, most, csr_start(A, row) + (int64_t)TICK_ENTRIES);
-}
 
 /* ---- row lengths ---- */
 
@@ -155,7 +136,7 @@ static bool entries(const struct csr *A, struct watch *w, struct stats *s, struc
     if (!bits) return false;
     bool ok = true;
     for (int64_t from = 0, to; ok && from < A->rows; from = to) {
-        to = stats_slice(A, from, A->rows);
+        to = slice_end(A, from, A->rows);
         scan_rows(A, from, to, bits, &all);
         ok = watch_tick(w, "statistics", csr_start(A, to), A->nnz, e);
     }

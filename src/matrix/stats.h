@@ -31,12 +31,4 @@ struct histogram {
 };
 void histogram_of(const struct csr *A, int bins, struct histogram *out);
 
-/* ---- shared by the files that compute statistics ---- */
-
-/* The first row in row .. end-1 whose first entry has an index of at least `entry`; end if there is none. */
-int64_t stats_row_at(const struct csr *A, int64_t row, int64_t end, int64_t entry);
-/* The end of a slice of rows that begins at `row`. A slice is the work between two calls of watch_tick. The result is
-   greater than row and at most `end`. */
-int64_t stats_slice(const struct csr *A, int64_t row, int64_t end);
-
 #endif

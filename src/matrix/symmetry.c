@@ -12,7 +12,7 @@
 #include "base/threads.h"
 #include "base/watch.h"
 #include "csr.h"
-#include "stats.h"
+#include "row_slices.h"
 
 #include <math.h>
 #include <omp.h>
@@ -100,7 +100,7 @@ static bool walk_all(const struct csr *A, struct walker *w, int n, struct watch 
         left = 0;
 #pragma omp parallel for schedule(static, 1) num_threads(n) reduction(+ : left) reduction(&& : pattern)
         for (int k = 0; k < n; k++) {
-            if (w[k].row < w[k].end) walk(A, &w[k], stats_slice(A, w[k].row, w[k].end));
+            if (w[k].row < w[k].end) walk(A, &w[k], slice_end(A, w[k].row, w[k].end));
             left += w[k].end - w[k].row;
             pattern = pattern && w[k].pattern;
         }
@@ -118,7 +118,7 @@ static bool walk_matrix(const struct csr *A, struct watch *watch, struct symmetr
     if (n > useful) n = (int)useful;
     for (int k = 0; ok && k < n; k++) {
         int64_t row = k ? w[k - 1].end : 0;
-        int64_t end = k < n - 1 ? stats_row_at(A, row, A->rows, A->nnz * (k + 1) / n) : A->rows;
+        int64_t end = k < n - 1 ? csr_row_from(A, row, A->rows, A->nnz * (k + 1) / n) : A->rows;
         ok = walker_new(A, &w[k], row, end, e);
     }
     ok = ok && walk_all(A, w, n, watch, e);
@@ -213,7 +213,7 @@ static bool search_matrix(const struct csr *A, struct watch *watch, struct symme
     struct differences d = {A, size, true, true, true, 0};
     bool ok = size && sizes_of_rows(A, size, &most, e);
     for (int64_t from = 0, to; ok && from < A->rows && (d.values || d.rounding); from = to) {
-        to = stats_slice(A, from, A->rows);
+        to = slice_end(A, from, A->rows);
         search_slice(&d, from, to);
         ok = watch_tick(watch, "symmetry", csr_start(A, to), A->nnz, e);
     }

@@ -6,7 +6,6 @@
 #include "base/mem.h"
 #include "machine/microscope.h"
 #include "matrix/csr.h"
-#include "matrix/stats.h"
 
 #include <math.h>
 
@@ -51,8 +50,8 @@ static bool use_rows(struct sets *s, const struct csr *A, int64_t size, int64_t 
 static bool simulate(struct reuse *r, const struct csr *A, double all, struct err *e)
 {
     int64_t n = A->nnz < ENTRIES_MAX ? A->nnz : ENTRIES_MAX, begin = (A->nnz - n) / 2;
-    int64_t from = stats_row_at(A, 0, A->rows, begin), counted = stats_row_at(A, from, A->rows, begin + n / 3);
-    int64_t to = stats_row_at(A, counted, A->rows, begin + n);
+    int64_t from = csr_row_from(A, 0, A->rows, begin), counted = csr_row_from(A, from, A->rows, begin + n / 3);
+    int64_t to = csr_row_from(A, counted, A->rows, begin + n);
     struct sets s = {.n = (int64_t)fmax(1, r->sectors / WAYS / SETS_APART)};
     s.tag = mem_zero(s.n * WAYS, sizeof *s.tag, "a simulated cache", e);
     bool ok = s.tag && use_rows(&s, A, r->size, from, counted, e);

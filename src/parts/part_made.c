@@ -4,7 +4,7 @@
 #include "base/loop.h"
 #include "base/mem.h"
 #include "base/threads.h"
-#include "matrix/row_source.h"
+#include "matrix/row_slices.h"
 #include "partition.h"
 
 #include <string.h>

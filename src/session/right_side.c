@@ -8,7 +8,7 @@
 #include "matrix/csr.h"
 #include "matrix/random.h"
 #include "matrix/reference.h"
-#include "matrix/row_source.h"
+#include "matrix/row_slices.h"
 #include "report/output.h"
 #include "solvers/solve.h"
 

@@ -6,7 +6,7 @@
 #include "base/text.h"
 #include "base/threads.h"
 #include "matrix/csr.h"
-#include "matrix/row_source.h"
+#include "matrix/row_slices.h"
 #include "solve.h"
 #include "solver.h"
 

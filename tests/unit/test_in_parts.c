@@ -13,6 +13,7 @@
 #include "machine/member_rows.h"
 #include "matrix/csr.h"
 #include "matrix/gen.h"
+#include "matrix/row_slices.h"
 #include "parts/part_made.h"
 #include "parts/partition.h"
 #include "session/command.h"
