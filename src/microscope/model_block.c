@@ -102,16 +102,6 @@ static bool one_turn(struct watching *v, const struct queue *q, struct warp_stat
     return more;
 }
 
-void block_log_free(struct block_log *b)
-{
-    for (int k = 0; k < b->nwarps; k++) {
-        mem_free(b->warp[k].r);
-        mem_free(b->warp[k].sector);
-    }
-    mem_free(b->warp);
-    b->nwarps = 0;
-}
-
 static bool is_recorded(const struct watching *v, const struct queue *q)
 {
     const struct scope_launch *l = &v->scope->launch[v->launch];

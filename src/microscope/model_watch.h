@@ -162,16 +162,17 @@ void warp_request(struct watching *v, struct warp_state *s, const struct asked *
                   struct cache *cache);
 
 /* model_block.c */
-void block_log_free(struct block_log *b);
 void model_launch_end(struct watching *v);
 void model_block_end(void *user, const struct scope *s, int launch, int64_t block);
 
-/* model_watch.c */
+/* model_requests.c */
+int64_t model_registers(const struct scope_launch *l); /* of a thread; 0: not known */
 void model_launch_begin(struct watching *v, const struct scope *s);
 void model_window_end(struct watching *v);
 int64_t position_of(const struct watching *v, int64_t row);
 void model_request(void *user, const struct scope *s, int64_t block, int warp, const struct request *r,
                    const struct request_facts *f);
+void block_log_free(struct block_log *b);
 void watching_free(struct watching *v);
 
 /* model_longest.c: find the longest row or column, and watch its warps, which a sample of blocks may have missed. */
