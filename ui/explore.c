@@ -12,6 +12,7 @@
 #include "session/command.h"
 #include "session/front.h"
 #include "session/session.h"
+#include "session/stale.h"
 #include "stage.h"
 #include "term.h"
 #include "ui/views/view_state.h"
@@ -27,7 +28,7 @@ static bool refresh(struct session *s, const struct view *v, struct err *e)
     view_reset(st, s->current);
     st->full = st->pane = true;
     if (v->prepare && view_has_matrix(v, s, NULL) && !v->prepare(s, st, e)) return false;
-    st->frees = session_frees();
+    st->frees = stale_count();
     explorer_stale(s, v);
     return true;
 }
@@ -64,7 +65,7 @@ void explore_revalidate(struct session *s, const struct view *v)
     if (explorer_is_valid(s, v)) return;
     view_reset(st, s->current);
     st->full = true;
-    st->frees = session_frees();
+    st->frees = stale_count();
     explorer_stale(s, v);
 }
 

@@ -7,6 +7,7 @@
 #include "screen.h"
 #include "session/front.h"
 #include "session/session.h"
+#include "session/stale.h"
 #include "ui/views/view_state.h"
 
 bool explorer_say(struct explorer *x, bool bad, const char *text)
@@ -24,7 +25,7 @@ void explorer_tell(struct explorer *x, const char *text)
 bool explorer_is_valid(struct session *s, const struct view *v)
 {
     const struct view_state *st = screen_view_state(s, v);
-    return st->of == s->current && st->frees == session_frees();
+    return st->of == s->current && st->frees == stale_count();
 }
 
 /* ---- which views are shown ---- */

@@ -1,13 +1,68 @@
 /* undo: undoes the last change. */
+#include "base/text.h"
 #include "language/grammar.h"
+#include "machine/device.h"
 #include "report/fields.h"
 #include "session/command.h"
+#include "session/matrix.h"
+#include "session/session.h"
 #include "session/undo.h"
+
+static void out_change(struct session *s, const char *what, const char *name, const char *text, int64_t bytes)
+{
+    out_row(s->out);
+    out_str(s->out, "change", NULL, what);
+    out_str(s->out, "name", NULL, name);
+    if (bytes)
+        out_bytes(s->out, "bytes", NULL, bytes);
+    else
+        out_str(s->out, "bytes", NULL, NULL);
+    out_text(s->out, "%s %s", name, text);
+}
+
+static void remove_made(struct session *s, const struct change *c)
+{
+    for (struct matrix *m = s->matrices, *next; m; m = next) {
+        char name[sizeof m->name];
+        next = m->next;
+        if (m->number < c->first) continue;
+        snprintf(name, sizeof name, "%s", m->name);
+        session_drop(s, m);
+        out_change(s, "removed", name, "was removed", 0);
+    }
+}
+
+static void bring_back(struct session *s, struct change *c)
+{
+    const struct matrix *m;
+    while ((m = undo_bring_back(s, c))) {
+        char size[32], text[64];
+        snprintf(text, sizeof text, "is back, %s", show_bytes((double)matrix_bytes(m), size, sizeof size));
+        out_change(s, "returned", m->name, text, matrix_bytes(m));
+    }
+}
 
 static bool run_undo(struct session *s, const struct args *a, struct err *e)
 {
+    struct change c;
     (void)a;
-    return undo_last(s, e);
+    if (!undo_take(s, &c, e)) return false;
+    const struct matrix *before = s->current;
+    out_text(s->out, "undone: %s", c.command);
+    out_row(s->out);
+    out_str(s->out, "change", NULL, "undone");
+    out_str(s->out, "name", NULL, c.command);
+    out_str(s->out, "bytes", NULL, NULL);
+    remove_made(s, &c);
+    bring_back(s, &c);
+    s->current = c.current;
+    if (s->current && s->current != before) out_change(s, "current", s->current->name, "is the current matrix", 0);
+    if (c.chose && s->dev != c.dev) {
+        s->dev = c.dev;
+        const struct device *d = s->dev ? s->dev : device_default();
+        out_change(s, "device", d ? d->name : "no device", "is the device in use", 0);
+    }
+    return true;
 }
 
 /* ---- the keys of the rows ---- */

@@ -22,6 +22,7 @@
 #include "session/matrix.h"
 #include "session/parting.h"
 #include "session/session.h"
+#include "session/stale.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -262,7 +263,7 @@ bool run_whatif_parts(struct session *s, const struct args *a, struct err *e)
         mem_free(c);
         return false;
     }
-    session_forget_views();
+    stale_all();
     mem_free(m->scaling);
     m->scaling = c;
     out_scaling(s, m, c, &on);

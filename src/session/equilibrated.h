@@ -8,7 +8,7 @@ struct err;
 struct matrix;
 struct solve_scaling;
 
-/* What a matrix keeps of its equilibrated form; session.c frees it with the matrix. */
+/* What a matrix keeps of its equilibrated form; matrix.c frees it with the matrix. */
 struct equilibrated {
     struct matrix *m; /* R A C, in no list */
     int *row, *col;   /* the exponents of R and C */

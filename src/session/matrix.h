@@ -46,7 +46,12 @@ struct matrix {
 };
 
 /* The name of the values of A in a precision, T_F32 or T_F64: "fp64", or "complex fp64" if A is complex. The types of
-   stored matrices, T_C32 and T_C64, give the same names. Defined in session.c. */
+   stored matrices, T_C32 and T_C64, give the same names. */
 const char *precision_of(const struct csr *A, enum type precision);
+/* Free the stored forms of m, its transpose and its equilibrated form. matrix_free also frees m itself; m must not be
+   in a list. */
+void products_free(struct matrix *m);
+void matrix_free(struct matrix *m);
+int64_t matrix_bytes(const struct matrix *m); /* of the entries, right sides and solutions */
 
 #endif

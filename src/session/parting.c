@@ -7,6 +7,7 @@
 #include "base/text.h"
 #include "matrix.h"
 #include "session.h"
+#include "stale.h"
 
 const char parting_missing[] = "the matrix was not divided into parts; use `partition 8`";
 
@@ -30,7 +31,7 @@ static bool has_room(const struct way *way, const struct csr *A, int parts, stru
 /* Views may have kept pointers to the old parts. */
 static void put_parting(struct matrix *m, struct parting *p)
 {
-    session_forget_views();
+    stale_all();
     parting_free(m->parting);
     m->parting = p;
 }

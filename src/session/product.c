@@ -1,8 +1,12 @@
-/* The arrays of a stored matrix that a device packed: the host gets the long ones only when it needs them. */
+/* A stored matrix of the session: frees it, and gets the arrays that a device packed when the host needs them. */
 #include "product.h"
+#include "base/mem.h"
 #include "base/screen_lock.h"
 #include "formats/format.h"
 #include "machine/packer.h"
+#include "stale.h"
+
+#include <string.h>
 
 static bool is_complete(const struct stored *S)
 {
@@ -32,4 +36,21 @@ bool product_complete(struct product *p, struct err *e)
     bool ok = p->nmats ? mat_get(&p->mat[0], &p->S, e) : pack_again(p, e);
     screen_lock_back(gave);
     return ok;
+}
+
+void product_free_mat(struct product *p, int i)
+{
+    if (p->lender) memset(p->mat[i].ptr, 0, sizeof p->mat[i].ptr);
+    mat_free(&p->mat[i]);
+}
+
+void product_free(struct product *p)
+{
+    stale_all();
+    for (int i = 0; i < p->nmats; i++) product_free_mat(p, i);
+    if (p->lender)
+        p->lender->borrower = NULL;
+    else
+        stored_free(&p->S);
+    mem_free(p);
 }

@@ -28,5 +28,8 @@ struct product {
 /* Copy the arrays that only a device has to the host, or pack them again if the device has lost them. session_product
    does this; a command that multiplies on that device alone does not need them. */
 bool product_complete(struct product *p, struct err *e);
+void product_free(struct product *p);
+/* Free mat i of p, but not the arrays that the lender of p owns. */
+void product_free_mat(struct product *p, int i);
 
 #endif

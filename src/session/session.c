@@ -14,7 +14,6 @@
 #include "front.h"
 #include "holding.h"
 #include "in_parts.h"
-#include "kept_predictions.h"
 #include "large_matrix.h"
 #include "machine/device.h"
 #include "machine/device_sorts.h"
@@ -22,7 +21,6 @@
 #include "machine/packer.h"
 #include "matrix.h"
 #include "matrix_name.h"
-#include "parting.h"
 #include "product.h"
 #include "ranks/ranks.h"
 #include "record.h"
@@ -131,71 +129,6 @@ bool session_new(struct session *s, FILE *data, FILE *messages, enum out_mode mo
 }
 
 /* ---- matrices ---- */
-
-static int64_t frees;
-
-int64_t session_frees(void)
-{
-    return frees;
-}
-
-void session_forget_views(void)
-{
-    frees++;
-}
-
-/* Free mat i of p, but not the arrays that the lender of p owns. */
-static void free_mat(struct product *p, int i)
-{
-    if (p->lender) memset(p->mat[i].ptr, 0, sizeof p->mat[i].ptr);
-    mat_free(&p->mat[i]);
-}
-
-static void product_free(struct product *p)
-{
-    frees++;
-    for (int i = 0; i < p->nmats; i++) free_mat(p, i);
-    if (p->lender)
-        p->lender->borrower = NULL;
-    else
-        stored_free(&p->S);
-    mem_free(p);
-}
-
-static void equilibrated_free(struct matrix *m)
-{
-    struct equilibrated *q = m->equilibrated;
-    if (!q) return;
-    matrix_free(q->m);
-    mem_free(q->row);
-    mem_free(q->col);
-    mem_free(q);
-    m->equilibrated = NULL;
-}
-
-void products_free(struct matrix *m)
-{
-    if (m->transposed) matrix_free(m->transposed); /* first, because its products use arrays of m */
-    m->transposed = NULL;
-    equilibrated_free(m);
-    while (m->products) {
-        struct product *p = m->products;
-        m->products = p->next;
-        product_free(p);
-    }
-}
-
-void matrix_free(struct matrix *m)
-{
-    frees++;
-    products_free(m);
-    parting_free(m->parting);
-    kept_predictions_free(m->predictions);
-    mem_free(m->scaling);
-    csr_free(&m->csr);
-    sides_free(&m->sides);
-    mem_free(m);
-}
 
 static void forget_runs(struct session *s)
 {
@@ -396,11 +329,6 @@ static struct product *requested_before(struct matrix *m, const struct stored *s
 static enum type stored_type(const struct matrix *m, enum type real)
 {
     return type_of_values(real, m->csr.imag != NULL);
-}
-
-const char *precision_of(const struct csr *A, enum type precision)
-{
-    return type_name(type_of_values(precision, A->imag != NULL));
 }
 
 bool session_is_packed(struct matrix *m, const struct format *f, const int64_t *param, enum type real)
@@ -607,7 +535,7 @@ static void remove_mat(struct session *s, struct product *p, int i)
     int last = p->nmats - 1;
     holdings_drop_using(s, &p->mat[i]);
     holdings_moved(s, &p->mat[last], &p->mat[i]);
-    free_mat(p, i);
+    product_free_mat(p, i);
     p->mat[i] = p->mat[last];
     p->put_us[i] = p->put_us[last];
     p->nmats--;

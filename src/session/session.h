@@ -102,9 +102,6 @@ struct session {
 
 bool session_new(struct session *s, FILE *data, FILE *messages, enum out_mode mode, struct err *e);
 void session_free(struct session *s);
-/* Free the stored forms of m. matrix_free also frees m itself; m must not be in a list. */
-void products_free(struct matrix *m);
-void matrix_free(struct matrix *m);
 /* The matrix of this name; NULL: the current matrix. Refuses a large matrix (E_LIMIT) that the running command does not
    take. */
 struct matrix *session_matrix(struct session *s, const char *name, struct err *e);
@@ -142,10 +139,6 @@ struct matrix *session_transposed(struct matrix *m, struct device *d, struct err
 void session_device_lost(struct session *s,
                          struct device *d); /* drop the mats on d, try to reset it, and report the result */
 void progress_begin(struct progress *p);
-/* Counts how often matrices or their stored forms were freed, so that a view can check whether its pointers are still
-   valid. */
-int64_t session_frees(void);
-void session_forget_views(void); /* views must not use pointers that they have kept */
 /* The last progress report of the running command, for example "spmv 43 %, 2.1 s left"; "" before its first report. */
 void session_progress(const struct session *s, char *out, size_t size);
 /* Ctrl-C sets a flag that the session's tick reads. If `once` is set, a second Ctrl-C ends the program. */

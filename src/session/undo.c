@@ -1,18 +1,11 @@
-/* Undo: restores what recent commands changed. Dropped matrices are kept until their memory is needed. */
+/* Undo: keeps what recent commands changed. Dropped matrices are kept until their memory is needed. */
 #include "undo.h"
 #include "base/err.h"
 #include "base/mem.h"
-#include "base/text.h"
-#include "machine/device.h"
 #include "matrix.h"
 #include "session.h"
 
 #include <string.h>
-
-static int64_t bytes_of(const struct matrix *m)
-{
-    return csr_memory(&m->csr) + sides_memory(&m->sides);
-}
 
 /* ---- levels ---- */
 
@@ -22,7 +15,7 @@ static int64_t forget(struct change *c)
     while (c->dropped) {
         struct matrix *m = c->dropped;
         c->dropped = m->next;
-        freed += bytes_of(m);
+        freed += matrix_bytes(m);
         matrix_free(m);
     }
     return freed;
@@ -104,7 +97,7 @@ bool undo_keep(struct session *s, struct matrix *m, int index)
     m->index = index;
     m->next = u->now.dropped;
     u->now.dropped = m;
-    u->bytes += bytes_of(m);
+    u->bytes += matrix_bytes(m);
     update_spare(u);
     return true;
 }
@@ -120,73 +113,28 @@ void undo_forget(struct session *s)
 
 /* ---- undo ---- */
 
-static void out_change(struct session *s, const char *what, const char *name, const char *text, int64_t bytes)
+bool undo_take(struct session *s, struct change *out, struct err *e)
 {
-    out_row(s->out);
-    out_str(s->out, "change", NULL, what);
-    out_str(s->out, "name", NULL, name);
-    if (bytes)
-        out_bytes(s->out, "bytes", NULL, bytes);
-    else
-        out_str(s->out, "bytes", NULL, NULL);
-    out_text(s->out, "%s %s", name, text);
+    struct undo *u = &s->undo;
+    u->open = false; /* undo itself is not a change */
+    if (!u->n)
+        return fail(e, E_USAGE,
+                    u->given ? "nothing can be undone any more: the memory of dropped matrices was needed"
+                             : "there is nothing to undo");
+    *out = u->level[--u->n];
+    return true;
 }
 
-static void remove_made(struct session *s, const struct change *c)
+struct matrix *undo_bring_back(struct session *s, struct change *c)
 {
-    for (struct matrix *m = s->matrices, *next; m; m = next) {
-        char name[sizeof m->name];
-        next = m->next;
-        if (m->number < c->first) continue;
-        snprintf(name, sizeof name, "%s", m->name);
-        session_drop(s, m);
-        out_change(s, "removed", name, "was removed", 0);
-    }
-}
-
-static void bring_back(struct session *s, struct change *c)
-{
-    while (c->dropped) {
-        struct matrix *m = c->dropped, **at = &s->matrices;
-        char size[32], text[64];
+    struct matrix *m = c->dropped, **at = &s->matrices;
+    if (m) {
         c->dropped = m->next;
         for (int i = 0; i < m->index && *at; i++) at = &(*at)->next;
         m->next = *at;
         *at = m;
-        s->undo.bytes -= bytes_of(m);
-        snprintf(text, sizeof text, "is back, %s", show_bytes((double)bytes_of(m), size, sizeof size));
-        out_change(s, "returned", m->name, text, bytes_of(m));
+        s->undo.bytes -= matrix_bytes(m);
     }
-}
-
-static bool nothing(const struct undo *u, struct err *e)
-{
-    return fail(e, E_USAGE,
-                u->given ? "nothing can be undone any more: the memory of dropped matrices was needed"
-                         : "there is nothing to undo");
-}
-
-bool undo_last(struct session *s, struct err *e)
-{
-    struct undo *u = &s->undo;
-    u->open = false; /* undo itself is not a change */
-    if (!u->n) return nothing(u, e);
-    struct change c = u->level[--u->n];
-    struct matrix *before = s->current;
-    out_text(s->out, "undone: %s", c.command);
-    out_row(s->out);
-    out_str(s->out, "change", NULL, "undone");
-    out_str(s->out, "name", NULL, c.command);
-    out_str(s->out, "bytes", NULL, NULL);
-    remove_made(s, &c);
-    bring_back(s, &c);
-    update_spare(u);
-    s->current = c.current;
-    if (s->current && s->current != before) out_change(s, "current", s->current->name, "is the current matrix", 0);
-    if (c.chose && s->dev != c.dev) {
-        s->dev = c.dev;
-        const struct device *d = s->dev ? s->dev : device_default();
-        out_change(s, "device", d ? d->name : "no device", "is the device in use", 0);
-    }
-    return true;
+    update_spare(&s->undo);
+    return m;
 }

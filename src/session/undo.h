@@ -38,8 +38,11 @@ void undo_end(struct session *s);
 /* Keep m, which was at `index` in the list, so that undo can restore it. If this returns false, the caller must
    free m. */
 bool undo_keep(struct session *s, struct matrix *m, int index);
-/* Undo the last change, and print what was restored. */
-bool undo_last(struct session *s, struct err *e);
+/* Take the last change, to be undone: the caller brings back its dropped matrices. Fails with E_USAGE if there is
+   none. */
+bool undo_take(struct session *s, struct change *out, struct err *e);
+/* Bring the next matrix that the change dropped back into the list of matrices; NULL: all are back. */
+struct matrix *undo_bring_back(struct session *s, struct change *c);
 /* Free all kept changes. */
 void undo_forget(struct session *s);
 

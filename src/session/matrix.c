@@ -1,0 +1,53 @@
+/* A matrix of the session: frees it with all that it owns, and names its precision. */
+#include "matrix.h"
+#include "base/mem.h"
+#include "equilibrated.h"
+#include "kept_predictions.h"
+#include "parting.h"
+#include "product.h"
+#include "stale.h"
+
+static void equilibrated_free(struct matrix *m)
+{
+    struct equilibrated *q = m->equilibrated;
+    if (!q) return;
+    matrix_free(q->m);
+    mem_free(q->row);
+    mem_free(q->col);
+    mem_free(q);
+    m->equilibrated = NULL;
+}
+
+void products_free(struct matrix *m)
+{
+    if (m->transposed) matrix_free(m->transposed); /* first, because its products use arrays of m */
+    m->transposed = NULL;
+    equilibrated_free(m);
+    while (m->products) {
+        struct product *p = m->products;
+        m->products = p->next;
+        product_free(p);
+    }
+}
+
+void matrix_free(struct matrix *m)
+{
+    stale_all();
+    products_free(m);
+    parting_free(m->parting);
+    kept_predictions_free(m->predictions);
+    mem_free(m->scaling);
+    csr_free(&m->csr);
+    sides_free(&m->sides);
+    mem_free(m);
+}
+
+const char *precision_of(const struct csr *A, enum type precision)
+{
+    return type_name(type_of_values(precision, A->imag != NULL));
+}
+
+int64_t matrix_bytes(const struct matrix *m)
+{
+    return csr_memory(&m->csr) + sides_memory(&m->sides);
+}
