@@ -144,6 +144,17 @@ static void turn_to_nth(struct session *s, int nth)
     if (nth >= 0 && nth < explorer_panes(s, pane)) explore_turn_to(s, pane[nth]);
 }
 
+/* Handle a key that arranges panes. */
+static void arrange(struct session *s, int key)
+{
+    struct explorer *x = screen_explorer(s);
+    const struct view *added;
+    bool arranged = explorer_pane_key(s, key, &added);
+    if (added) explore_turn_to(s, added);
+    x->pane = x->split.node[x->split.focus].view;
+    if (arranged) explore_arranged(s);
+}
+
 /* ---- commands ---- */
 
 /* Run the line, or continue the work of a view if line is NULL. *text receives the output, which the caller releases
@@ -483,7 +494,7 @@ bool explore_key(struct session *s, int key)
     if (!st->typing && key == UI_BACKTAB) return turn_by(s, -1), true;
     if (!st->typing && !pane_claims(s, key) && key >= '1' && key <= '9') return turn_to_nth(s, key - '1'), true;
     if (!st->typing && !pane_claims(s, key) && key == 'm') return switch_mouse(x), true;
-    if (!st->typing && explorer_is_pane_key(key)) return explorer_pane_key(s, key), true;
+    if (!st->typing && explorer_is_pane_key(key)) return arrange(s, key), true;
     if (!view_has_matrix(x->pane, s, NULL)) return !leaves(key);
     if (beside_served()) return pane_key_beside(s, key), true;
     return view_key(s, x->pane, key);

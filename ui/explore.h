@@ -27,8 +27,9 @@ struct pane_picture *explorer_picture(struct explorer *x, const struct view *v);
 void explorer_free_pictures(struct explorer *x);
 /* Draw the panes again that mark the traced warp, if the trace has moved since the last call. */
 void explorer_follow_trace(struct session *s);
-/* The keys that divide the screen, and close, resize or enlarge a pane. */
+/* The keys that divide the screen, and close, resize or enlarge a pane. explorer_pane_key returns true if the key has
+   changed the arrangement; *added is the view of a new pane, or NULL. */
 bool explorer_is_pane_key(int key);
-void explorer_pane_key(struct session *s, int key);
+bool explorer_pane_key(struct session *s, int key, const struct view **added);
 
 #endif

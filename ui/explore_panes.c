@@ -86,13 +86,12 @@ static const struct view *next_hidden(struct session *s)
 
 /* ---- keys ---- */
 
-static bool divide(struct session *s, enum split_way way, struct err *e)
+static bool divide(struct session *s, enum split_way way, const struct view **added, struct err *e)
 {
-    struct explorer *x = screen_explorer(s);
     const struct view *v = next_hidden(s);
     if (!v) return fail(e, E_USAGE, "all views are shown already; X closes a pane");
-    if (!split_divide(&x->split, way, v, e)) return false;
-    explore_turn_to(s, v);
+    if (!split_divide(&screen_explorer(s)->split, way, v, e)) return false;
+    *added = v;
     return true;
 }
 
@@ -117,12 +116,13 @@ bool explorer_is_pane_key(int key)
     return key > 0 && key < 0x7f && strchr("|_XF<>{}", key);
 }
 
-void explorer_pane_key(struct session *s, int key)
+bool explorer_pane_key(struct session *s, int key, const struct view **added)
 {
     struct explorer *x = screen_explorer(s);
     struct err e = {0};
-    bool ok = key == '|'   ? divide(s, SIDE_BY_SIDE, &e)
-              : key == '_' ? divide(s, ONE_ABOVE_OTHER, &e)
+    *added = NULL;
+    bool ok = key == '|'   ? divide(s, SIDE_BY_SIDE, added, &e)
+              : key == '_' ? divide(s, ONE_ABOVE_OTHER, added, &e)
               : key == 'X' ? split_close(&x->split, &e)
               : key == 'F' ? show_alone(x, &e)
               : key == '<' ? resize(x, SIDE_BY_SIDE, -WIDER, &e)
@@ -130,6 +130,5 @@ void explorer_pane_key(struct session *s, int key)
               : key == '{' ? resize(x, ONE_ABOVE_OTHER, -HIGHER, &e)
                            : resize(x, ONE_ABOVE_OTHER, HIGHER, &e);
     if (!ok) explorer_say(x, true, e.text);
-    x->pane = x->split.node[x->split.focus].view;
-    if (ok) explore_arranged(s);
+    return ok;
 }
