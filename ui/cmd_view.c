@@ -3,6 +3,7 @@
 #include "base/err.h"
 #include "explorer.h"
 #include "language/args.h"
+#include "language/grammar.h"
 #include "screen.h"
 #include "session/command.h"
 #include "session/front.h"
@@ -42,6 +43,23 @@ static bool join(const struct args *a, char *names, size_t size, struct err *e)
         n += (size_t)snprintf(names + n, size - n, "%s%s", i ? "," : "", one);
     }
     return n < size || fail(e, E_LIMIT, "too many views");
+}
+
+static void add_word(struct words *w, const char *text)
+{
+    size_t size = strlen(text) + 1;
+    w->w[w->n++] = (struct word){.text = memcpy(w->text + w->used, text, size), .quoted = false};
+    w->used += size;
+}
+
+bool run_command(struct session *s, const struct command *c, int n, const char *const *word, struct err *e)
+{
+    static struct words w; /* static, because the stack is too small for the words and the arguments */
+    static struct args a;
+    w = (struct words){0};
+    add_word(&w, c->name);
+    for (int i = 0; i < n; i++) add_word(&w, word[i]);
+    return args_match(&a, s, c, &w, e) && c->run(s, &a, e);
 }
 
 static bool run_view(struct session *s, const struct args *a, struct err *e)

@@ -15,7 +15,7 @@ struct session;
 bool show_view_of(struct session *s, struct matrix *m, const char *view, bool full, struct err *e);
 
 extern const struct command command_spy, command_rows, command_layout;
-/* Run a command with these words after its name. Defined in cmd_export.c. */
+/* Run a command with these words after its name. */
 bool run_command(struct session *s, const struct command *c, int n, const char *const *word, struct err *e);
 
 /* The keys of rows (report/fields.h). */

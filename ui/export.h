@@ -27,8 +27,6 @@ struct export
 bool size_read(const char *text, int w_least, int h_least, int most, int *w, int *h, struct err *e);
 /* Write the view of the session's current matrix. */
 bool export_view(struct session *s, const struct export *x, FILE *f, struct err *e);
-/* Write several views, side by side and one above the other. */
-bool export_views(struct session *s, const struct export *x, FILE *f, struct err *e);
 /* The state of a view that an export draws. Call view_state_free even if this fails. */
 bool export_state(struct session *s, const struct export *x, struct view_state *st, struct err *e);
 /* Run a command with these words after its name, and write its rows to o. */
@@ -36,5 +34,10 @@ bool export_command(struct session *s, struct out *o, const struct command *c, i
                     struct err *e);
 /* Write the whole file, or leave the existing file unchanged. */
 bool export_write(const char *path, bool force, const char *data, size_t n, struct err *e);
+
+/* ---- export_views.c ---- */
+
+/* Write several views, side by side and one above the other. */
+bool export_views(struct session *s, const struct export *x, FILE *f, struct err *e);
 
 #endif
