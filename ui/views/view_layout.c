@@ -92,14 +92,6 @@ static void draw_status(struct canvas *c, const struct page *g)
         canvas_text(c, x, c->h - 2, ST_PLAIN, p.row < 0 ? "the end" : "row %s begins here", text);
 }
 
-const struct stored *layout_shown(struct session *s, const struct view_state *st)
-{
-    const struct layout_state *own = st->own;
-    for (const struct product *p = s->current->products; p; p = p->next)
-        if (p == own->product) return &p->S;
-    return NULL;
-}
-
 /* What does not fit in the first line continues in the second line. */
 static void title(struct canvas *c, struct session *s, const struct stored *S, bool lit)
 {

@@ -61,6 +61,8 @@ struct page {
 
 /* ---- view_layout_page.c ---- */
 
+/* The arrays that the view shows; NULL: none. */
+const struct stored *layout_shown(struct session *s, const struct view_state *st);
 /* What slot i of array k holds. */
 struct place layout_slot(const struct stored *S, int k, int64_t i);
 /* The text of slot i of array k; p is the place of that slot. */
@@ -73,11 +75,6 @@ struct page layout_page(const struct session *s, const struct stored *S, const s
 
 bool layout_go(struct session *s, struct view_state *st, int64_t row, int64_t col);
 enum work layout_work(struct session *s, struct view_state *st);
-
-/* ---- view_layout.c ---- */
-
-/* The arrays that the view shows; NULL: none. */
-const struct stored *layout_shown(struct session *s, const struct view_state *st);
 
 /* ---- view_layout_draw.c ---- */
 

@@ -1,11 +1,23 @@
-/* Arrange the arrays of a format on the screen: together in strips, or as grids with one line per matrix row. */
+/* The arrays of a format that the view shows, arranged on the screen: together in strips, or as grids with one line per
+ * matrix row. */
 #include "advice/traced.h"
 #include "base/text.h"
 #include "formats/format.h"
+#include "session/matrix.h"
+#include "session/product.h"
+#include "session/session.h"
 #include "view_layout.h"
 #include "view_state.h"
 
 #include <string.h>
+
+const struct stored *layout_shown(struct session *s, const struct view_state *st)
+{
+    const struct layout_state *own = st->own;
+    for (const struct product *p = s->current->products; p; p = p->next)
+        if (p == own->product) return &p->S;
+    return NULL;
+}
 
 struct place layout_slot(const struct stored *S, int k, int64_t i)
 {
