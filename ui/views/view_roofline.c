@@ -15,102 +15,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { LEFT = 8, TOP = 2, DETAIL = 2, ZOOM_MAX = 6, MIN_W = 20, MIN_H = 4 };
-/* The part of the picture that one step of zooming keeps, and the margin around all kernels in decades. */
-static const double ZOOM = 0.6, MARGIN = 0.25;
-
-double roof_column(const struct roof_plot *p, double intensity)
-{
-    return p->x + (log10(intensity) - p->left) / (p->right - p->left) * p->w;
-}
-
-double roof_row(const struct roof_plot *p, double gflops)
-{
-    return p->y + (p->top - log10(gflops)) / (p->top - p->bottom) * p->h;
-}
-
-bool roof_cell(const struct roof_plot *p, const struct roof_point *at, int *x, int *y)
-{
-    double intensity = point_intensity(at, p->by), gflops = point_gflops(at);
-    if (!(intensity > 0) || !(gflops > 0)) return false;
-    *x = (int)floor(roof_column(p, intensity));
-    *y = (int)floor(roof_row(p, gflops));
-    return *x >= p->x && *x < p->x + p->w && *y >= p->y && *y < p->y + p->h;
-}
-
-/* ---- the plot ---- */
-
-/* Around all kernels, and as far as the point where the slope of memory meets the flat roof. */
-static void reach_all(struct roof_plot *p, const struct roofline *r)
-{
-    double least = INFINITY, most = 0, slow = INFINITY, flat = roof_rate(r, ROOF_COMPUTE);
-    for (int i = 0; i < r->n; i++) {
-        double at = point_intensity(&r->point[i], p->by);
-        if (!(at > 0) || !(point_gflops(&r->point[i]) > 0)) continue;
-        least = fmin(least, at);
-        most = fmax(most, at);
-        slow = fmin(slow, point_gflops(&r->point[i]));
-    }
-    double ridge = flat / roof_rate(r, ROOF_MEMORY);
-    if (!(least < INFINITY)) least = most = slow = 1;
-    p->left = log10(least) - MARGIN;
-    p->right = log10(fmax(most, ridge)) + MARGIN;
-    p->bottom = log10(slow) - MARGIN;
-    p->top = log10(flat) + MARGIN;
-}
-
-/* Shrink the range around the middle, which stays inside the whole range. */
-static void shrink(double *low, double *high, double middle, double share)
-{
-    double half = (*high - *low) * share / 2, at = fmin(fmax(middle, *low + half), *high - half);
-    *low = at - half;
-    *high = at + half;
-}
-
-static struct roof_plot plot_of(const struct canvas *c, const struct roofline *r, const struct roof_state *own,
-                                int chosen, int h)
-{
-    struct roof_plot p = {.x = LEFT, .y = TOP, .w = c->w - LEFT - 2, .h = h, .by = (enum roof_bytes)own->by};
-    reach_all(&p, r);
-    if (!own->zoom || chosen < 0) return p;
-    double share = pow(ZOOM, own->zoom), at = point_intensity(&r->point[chosen], p.by);
-    if (at > 0) shrink(&p.left, &p.right, log10(at), share);
-    shrink(&p.bottom, &p.top, log10(point_gflops(&r->point[chosen])), share);
-    return p;
-}
-
-/* 0.1 or 1,000, for the axes. */
-static char *power_text(int d, char *out, size_t size)
-{
-    if (d >= 0) return show_count((int64_t)lround(pow(10, d)), out, size);
-    snprintf(out, size, "%.*f", -d, pow(10, d));
-    return out;
-}
-
-static void draw_axes(struct canvas *c, const struct roof_plot *p)
-{
-    char text[40];
-    int last = p->x - 1;
-    for (int y = p->y; y < p->y + p->h; y++) canvas_put(c, p->x - 1, y, ST_AXIS, 0x2502);
-    canvas_put(c, p->x - 1, p->y + p->h, ST_AXIS, 0x2514);
-    draw_fill(c, p->x, p->y + p->h, p->w, ST_AXIS, 0x2500);
-    for (int d = (int)ceil(p->bottom); d <= p->top; d++)
-        draw_right(c, p->x - 1, (int)floor(roof_row(p, pow(10, d))), ST_AXIS, power_text(d, text, sizeof text));
-    for (int d = (int)ceil(p->left); d <= p->right; d++) {
-        int x = (int)floor(roof_column(p, pow(10, d))), n = text_width(power_text(d, text, sizeof text));
-        canvas_put(c, x, p->y + p->h, ST_AXIS, 0x253c);
-        if (x - n / 2 <= last || x + n > c->w) continue;
-        last = canvas_text(c, x - n / 2, p->y + p->h + 1, ST_AXIS, "%s", text);
-    }
-}
-
-static void figure_axes(struct figure *f, const struct roof_plot *p)
-{
-    struct ruler across = {RULER_LOG, pow(10, p->left), pow(10, p->right), NULL},
-                 up = {RULER_LOG, pow(10, p->bottom), pow(10, p->top), NULL};
-    axis_across(f, &across, p->x, p->y + p->h, p->w, p->h, "flops per byte");
-    axis_up(f, &up, p->x, p->y, p->h, p->w);
-}
+enum { DETAIL = 2, ZOOM_MAX = 6, MIN_W = 20, MIN_H = 4 };
 
 /* ---- the roofs ---- */
 
@@ -118,11 +23,6 @@ static enum style roof_style(enum roof k)
 {
     static const enum style styles[ROOFS] = {ST_ROW, ST_ROW + 2, ST_ROW + 3, ST_ROW + 1};
     return styles[k];
-}
-
-static double intensity_at(const struct roof_plot *p, double column)
-{
-    return pow(10, p->left + (column - p->x) / p->w * (p->right - p->left));
 }
 
 /* A slope ends at the flat roof, which begins where the steepest slope meets it. */
@@ -137,7 +37,7 @@ static void draw_roof(struct canvas *c, const struct roof_plot *p, const struct 
 {
     static const uint8_t bit[4][2] = {{0x01, 0x08}, {0x02, 0x10}, {0x04, 0x20}, {0x40, 0x80}};
     for (int i = 0; i < 2 * p->w; i++) {
-        double at = intensity_at(p, p->x + (i + 0.5) / 2), row = roof_row(p, roof_at(r, k, at));
+        double at = roof_intensity(p, p->x + (i + 0.5) / 2), row = roof_row(p, roof_at(r, k, at));
         int x = p->x + i / 2, y = (int)floor(row);
         if (!is_drawn(r, k, at) || y < p->y || y >= p->y + p->h) continue;
         uint32_t was = c->cell[y * c->w + x].glyph, dots = was >= 0x2800 && was <= 0x28ff ? was : 0x2800;
@@ -150,7 +50,7 @@ static void figure_roof(struct figure *f, const struct roof_plot *p, const struc
     enum { STEPS = 200 };
     figure_line(f, roof_style(k), 1, 1.5);
     for (int i = 0; i <= STEPS; i++) {
-        double column = p->x + (double)p->w * i / STEPS, at = intensity_at(p, column);
+        double column = p->x + (double)p->w * i / STEPS, at = roof_intensity(p, column);
         double row = roof_row(p, roof_at(r, k, at));
         if (is_drawn(r, k, at) && row >= p->y && row <= p->y + p->h) figure_point(f, column, row);
     }
@@ -186,7 +86,7 @@ static void name_roof(struct canvas *c, const struct roof_plot *p, const struct 
     roof_text(r, k, text, sizeof text);
     int n = (int)strlen(text), x = p->x + 1;
     if (k == ROOF_COMPUTE) x = p->x + p->w - n;
-    double first = intensity_at(p, k == ROOF_COMPUTE ? p->x + p->w : p->x);
+    double first = roof_intensity(p, k == ROOF_COMPUTE ? p->x + p->w : p->x);
     int y = (int)floor(roof_row(p, roof_at(r, k, first))) - (k == ROOF_COMPUTE ? 1 : 0);
     if (k == ROOF_COMPUTE && y < p->y) y = p->y;
     if (y < p->y || y >= p->y + p->h || x < p->x || n > p->w || (k != ROOF_COMPUTE && y >= *above)) return;
@@ -256,12 +156,12 @@ static void draw(struct canvas *c, struct session *s, struct view_state *st)
     draw_title(c, "roofline", r->matrix, "on %s, %s", r->machine, precision_of(&r->matrix->csr, r->real));
     if (st->item >= r->n) st->item = r->n - 1;
     int chosen = st->full && r->n ? (int)st->item : -1, below = st->full ? DETAIL + 1 : 0;
-    struct roof_plot p = plot_of(c, r, own, chosen, c->h - TOP - 2 - below);
+    struct roof_plot p = roof_plot_of(c, r, own, chosen, below);
     if (p.w < MIN_W || p.h < MIN_H) {
         if (chosen >= 0) draw_chosen(c, r, chosen, p.by, 2);
         return;
     }
-    c->figure ? figure_axes(c->figure, &p) : draw_axes(c, &p);
+    roof_draw_axes(c, &p);
     draw_roofs(c, &p, r);
     names = roof_draw_points(c, &p, r, chosen, &inside);
     draw_legend(c, r, p.by, names, inside);

@@ -19,13 +19,22 @@ struct roof_state {
     int zoom; /* steps */
 };
 
+/* ---- view_roofline_plot.c ---- */
+
+/* The plot on a canvas that has `below` lines below the axis: all kernels, or, zoomed in, those around `chosen`. */
+struct roof_plot roof_plot_of(const struct canvas *c, const struct roofline *r, const struct roof_state *own,
+                              int chosen, int below);
+void roof_draw_axes(struct canvas *c, const struct roof_plot *p);
 /* The column and the row of a value, in cells; may lie outside the plot. */
 double roof_column(const struct roof_plot *p, double intensity);
 double roof_row(const struct roof_plot *p, double gflops);
+double roof_intensity(const struct roof_plot *p, double column); /* the inverse of roof_column */
 /* Is the kernel inside the plot? Sets its cell. */
 bool roof_cell(const struct roof_plot *p, const struct roof_point *at, int *x, int *y);
 
-/* view_roofline_labels.c: draw all kernels, and as many of their names as fit without covering one another; `chosen`
+/* ---- view_roofline_labels.c ---- */
+
+/* Draw all kernels, and as many of their names as fit without covering one another; `chosen`
    comes first. Returns the number of names; *inside is the number of kernels in the plot. */
 int roof_draw_points(struct canvas *c, const struct roof_plot *p, const struct roofline *r, int chosen, int *inside);
 
