@@ -21,6 +21,12 @@ void draw_right(struct canvas *c, int x, int y, enum style st, const char *text)
 void draw_wrapped(struct canvas *c, int x, int y, int lines, enum style st,
                   const char *text);                                /* breaks lines between words */
 int wrapped_lines(const struct canvas *c, int x, const char *text); /* the lines that draw_wrapped needs */
-char *show_safe(const char *text, char *out, size_t size);          /* a name, made safe to print by print_safe */
+/* The position of the next item: to the right of the previous one, or, if there is not enough room, on the next line.
+ */
+struct pen {
+    int x, y;
+};
+void draw_item(struct canvas *c, struct pen *at, const char *name, const char *value);
+char *show_safe(const char *text, char *out, size_t size); /* a name, made safe to print by print_safe */
 
 #endif

@@ -294,6 +294,13 @@ void draw_bar(struct canvas *c, int x, int y, int width, double share, enum styl
     if (eighths % 8) canvas_put(c, x + eighths / 8, y, st, 0x2590 - (uint32_t)(eighths % 8));
 }
 
+void draw_item(struct canvas *c, struct pen *at, const char *name, const char *value)
+{
+    if (at->x > 1 && at->x + text_width(name) + 1 + text_width(value) > c->w) *at = (struct pen){1, at->y + 1};
+    int x = canvas_text(c, at->x, at->y, ST_DIM, "%s ", name);
+    at->x = canvas_text(c, x, at->y, ST_BOLD, "%s", value) + 3;
+}
+
 void draw_right(struct canvas *c, int x, int y, enum style st, const char *text)
 {
     canvas_text(c, x - text_width(text), y, st, "%s", text);

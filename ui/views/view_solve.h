@@ -8,6 +8,7 @@
 #include "solvers/ritz.h"
 
 struct canvas;
+struct pen;
 struct session;
 struct solve;
 struct view_state;
@@ -34,12 +35,6 @@ struct solve_state {
     struct spectrum spectrum; /* for gmres */
 };
 
-/* The position of the next figure: to the right of the previous figure, or, if there is not enough room, on the next
-   line. */
-struct solve_pen {
-    int x, y;
-};
-
 /* ---- view_solve_plot.c ---- */
 
 /* Draw the plot in h lines, beginning at line y; returns the line below the plot. */
@@ -47,13 +42,12 @@ int solve_view_plot(struct canvas *c, const struct solve *v, int y, int h);
 
 /* ---- view_solve_figures.c ---- */
 
-void solve_view_item(struct canvas *c, struct solve_pen *at, const char *name, const char *value);
 /* Draw the figures; returns the line below the figures. If `small` is set, draw only the most important figures. */
 int solve_view_figures(struct canvas *c, struct solve *v, struct view_state *st, int y, bool small);
 
 /* ---- view_solve_spectrum.c ---- */
 
-void solve_view_spectrum(struct canvas *c, struct solve_pen *at, struct solve *v, struct view_state *st);
+void solve_view_spectrum(struct canvas *c, struct pen *at, struct solve *v, struct view_state *st);
 
 /* ---- view_solve_keys.c ---- */
 

@@ -4,21 +4,15 @@
 #include "solvers/precond.h"
 #include "solvers/solve.h"
 #include "ui/canvas.h"
+#include "ui/draw.h"
 #include "view_solve.h"
 
 #include <math.h>
 
-void solve_view_item(struct canvas *c, struct solve_pen *at, const char *name, const char *value)
-{
-    if (at->x > 1 && at->x + text_width(name) + 1 + text_width(value) > c->w) *at = (struct solve_pen){1, at->y + 1};
-    int x = canvas_text(c, at->x, at->y, ST_DIM, "%s ", name);
-    at->x = canvas_text(c, x, at->y, ST_BOLD, "%s", value) + 3;
-}
-
-static void item_time(struct canvas *c, struct solve_pen *at, const char *name, double us)
+static void item_time(struct canvas *c, struct pen *at, const char *name, double us)
 {
     char text[64] = "-";
-    solve_view_item(c, at, name, isfinite(us) ? show_us(us, text, sizeof text) : text);
+    draw_item(c, at, name, isfinite(us) ? show_us(us, text, sizeof text) : text);
 }
 
 /* A predicted time, with few digits. */
@@ -40,20 +34,20 @@ static char *show_left(double us, char *out, size_t size)
 }
 
 /* The time left until tol at the recent rate; "-" if the residual, or the true residual, no longer falls. */
-static void item_left(struct canvas *c, struct solve_pen *at, const struct solve *v)
+static void item_left(struct canvas *c, struct pen *at, const struct solve *v)
 {
     char text[32];
     double left = residuals_separated(v) ? NAN : solve_left(v);
     if (v->iterations + left > (double)v->set.maxit)
-        solve_view_item(c, at, "left", "beyond maxit");
+        draw_item(c, at, "left", "beyond maxit");
     else
-        solve_view_item(
+        draw_item(
             c, at, "left",
             show_left(v->dev->kind == DEV_EMU ? NAN : left * v->time.us / (double)v->iterations, text, sizeof text));
 }
 
 /* ||b - A x||, computed during the solve or at its end. */
-static void item_true(struct canvas *c, struct solve_pen *at, const struct solve *v)
+static void item_true(struct canvas *c, struct pen *at, const struct solve *v)
 {
     char text[64];
     const struct truth *t = v->history.ntruth ? &v->history.truth[v->history.ntruth - 1] : NULL;
@@ -61,25 +55,25 @@ static void item_true(struct canvas *c, struct solve_pen *at, const struct solve
         snprintf(text, sizeof text, "%.3e", v->result.residual_true);
     else if (t)
         snprintf(text, sizeof text, "%.2e at %lld", t->residual, (long long)t->iteration);
-    if (t || isfinite(v->result.residual_true)) solve_view_item(c, at, "true", text);
+    if (t || isfinite(v->result.residual_true)) draw_item(c, at, "true", text);
 }
 
-static void figures_progress(struct canvas *c, struct solve_pen *at, const struct solve *v, bool small)
+static void figures_progress(struct canvas *c, struct pen *at, const struct solve *v, bool small)
 {
     char text[64];
     double rate = solve_rate(v);
-    solve_view_item(c, at, "iteration", show_count(v->iterations, text, sizeof text));
+    draw_item(c, at, "iteration", show_count(v->iterations, text, sizeof text));
     snprintf(text, sizeof text, "%.3e", v->residual);
-    solve_view_item(c, at, "residual", text);
+    draw_item(c, at, "residual", text);
     if (!small) item_true(c, at, v);
     snprintf(text, sizeof text, rate > 0 ? "%.4f" : "-", rate);
-    solve_view_item(c, at, "rate", text);
+    draw_item(c, at, "rate", text);
     if (v->reason == RUNNING) item_left(c, at, v);
 }
 
 /* The minimum number of bytes per iteration, divided by the time of an iteration, as a percentage of the measured read
    bandwidth. */
-static void item_bound(struct canvas *c, struct solve_pen *at, const struct solve *v)
+static void item_bound(struct canvas *c, struct pen *at, const struct solve *v)
 {
     char text[64] = "not measured, run `ceilings`";
     const struct ceilings *k = &v->dev->ceilings;
@@ -88,10 +82,10 @@ static void item_bound(struct canvas *c, struct solve_pen *at, const struct solv
     if (k->measured && !isfinite(share)) return;
     if (k->measured)
         snprintf(text, sizeof text, "%.0f%% of %.0f GB/s%s", 100 * share, k->read_gbs, share > 1 ? " (cache)" : "");
-    solve_view_item(c, at, "byte bound", text);
+    draw_item(c, at, "byte bound", text);
 }
 
-static void item_precond(struct canvas *c, struct solve_pen *at, const struct solve *v)
+static void item_precond(struct canvas *c, struct pen *at, const struct solve *v)
 {
     char text[120], size[32], made[32];
     if (!v->pre.method) return;
@@ -100,10 +94,10 @@ static void item_precond(struct canvas *c, struct solve_pen *at, const struct so
     snprintf(text, sizeof text, "%s%s%s%s%s", v->pre.method->name, isfinite(bytes) ? ", " : "",
              isfinite(bytes) ? show_bytes(bytes, size, sizeof size) : "", timed ? ", made in " : "",
              timed ? show_us(v->pre.us, made, sizeof made) : "");
-    solve_view_item(c, at, "preconditioner", text);
+    draw_item(c, at, "preconditioner", text);
 }
 
-static void figures_cost(struct canvas *c, struct solve_pen *at, const struct solve *v)
+static void figures_cost(struct canvas *c, struct pen *at, const struct solve *v)
 {
     char text[64];
     bool timed = v->dev->kind != DEV_EMU;
@@ -111,14 +105,14 @@ static void figures_cost(struct canvas *c, struct solve_pen *at, const struct so
     if (timed && v->time.us > 0 && v->iterations > 0) item_time(c, at, "each", v->time.us / (double)v->iterations);
     if (timed) item_bound(c, at, v);
     if (v->reason == RUNNING && !v->engine.runs)
-        solve_view_item(c, at, "memory", show_bytes((double)solve_memory(v), text, sizeof text));
+        draw_item(c, at, "memory", show_bytes((double)solve_memory(v), text, sizeof text));
     item_precond(c, at, v);
 }
 
 /* Draw the figures, beginning at line y; returns the line below the figures. */
 int solve_view_figures(struct canvas *c, struct solve *v, struct view_state *st, int y, bool small)
 {
-    struct solve_pen at = {1, y};
+    struct pen at = {1, y};
     figures_progress(c, &at, v, small);
     if (!small) figures_cost(c, &at, v);
     if (!small) solve_view_spectrum(c, &at, v, st);

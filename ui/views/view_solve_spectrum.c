@@ -5,6 +5,7 @@
 #include "base/mem.h"
 #include "solvers/solve.h"
 #include "solvers/solver.h"
+#include "ui/draw.h"
 #include "view_solve.h"
 #include "view_state.h"
 
@@ -63,19 +64,19 @@ static char *show_complex(double re, double im, char *out, size_t size)
 }
 
 /* matrix: whose Ritz values they are */
-static void items_spectrum(struct canvas *c, struct solve_pen *at, const char *matrix, const struct spectrum *s)
+static void items_spectrum(struct canvas *c, struct pen *at, const char *matrix, const struct spectrum *s)
 {
     char low[48], high[48], text[120], name[40];
     snprintf(name, sizeof name, "Ritz values of %s", matrix);
     snprintf(text, sizeof text, "%s to %s", show_complex(s->re[0], s->im[0], low, sizeof low),
              show_complex(s->re[1], s->im[1], high, sizeof high));
-    solve_view_item(c, at, name, text);
+    draw_item(c, at, name, text);
     snprintf(text, sizeof text, ">= %.4g", s->condition);
-    solve_view_item(c, at, "condition", text);
+    draw_item(c, at, "condition", text);
 }
 
 /* Ritz values are within the spectrum, so the condition number is at least their ratio. */
-void solve_view_spectrum(struct canvas *c, struct solve_pen *at, struct solve *v, struct view_state *st)
+void solve_view_spectrum(struct canvas *c, struct pen *at, struct solve *v, struct view_state *st)
 {
     struct solve_state *own = st->own;
     const struct spectrum *seen = &own->spectrum;
