@@ -369,7 +369,7 @@ void cast_follow_size(void)
 bool cast_begin(struct session *s, const char *file, struct err *e)
 {
     bool live = s->interactive && !stage_now(); /* `keys` is not shown on the terminal */
-    if (live && term_is_open())
+    if (live && s->front->covered)
         return fail(e, E_USAGE, "a recording of the terminal begins at the prompt; leave the full screen first");
     cast.counts = mmap(NULL, sizeof *cast.counts, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     if (cast.counts == MAP_FAILED) return cast.counts = NULL, fail(e, E_MEMORY, "out of memory for a recording");

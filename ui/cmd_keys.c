@@ -49,7 +49,8 @@ static bool play(struct session *s, const struct args *a, struct stage *g, struc
 static bool run_keys(struct session *s, const struct args *a, struct err *e)
 {
     struct presses all = {0};
-    struct stage g = {.w = 80, .h = 24, .colours = COLOURS_256, .next = presses_next, .user = &all};
+    struct stage g = {
+        .w = 80, .h = 24, .colours = COLOURS_256, .next = presses_next, .user = &all, .pressed = cast_key};
     if (!s->front) return fail(e, E_UNSUPPORTED, "there is no screen to send keys to");
     if (stage_now() || term_is_open()) return fail(e, E_USAGE, "a full screen is already open; press its keys there");
     bool ok = read_keys(a, &all, e) && stage_of(a, &g, e) && play(s, a, &g, e);

@@ -3,7 +3,6 @@
 #include "base/mem.h"
 #include "base/suggest.h"
 #include "base/text.h"
-#include "cast.h"
 #include "session/session.h"
 #include "term.h"
 
@@ -44,7 +43,7 @@ int stage_key(int wait_ms, bool bytes)
         struct press p = g->press;
         if (p.key == UI_WAIT && polls) return -1;
         g->held = false;
-        cast_key(p.key);
+        if (g->pressed) g->pressed(p.key);
         if (p.key == UI_RESIZE) g->w = p.x, g->h = p.y;
         if (p.key == UI_CLICK || p.key == UI_WHEEL_UP || p.key == UI_WHEEL_DOWN) g->mouse_x = p.x, g->mouse_y = p.y;
         if (p.key != UI_WAIT && (bytes || p.key < 0x80 || p.key >= UI_UP)) return p.key;

@@ -21,6 +21,7 @@ struct stage {
     bool eager;                                /* keys interrupt running work; otherwise they wait for its end */
     bool (*next)(void *user, struct press *p); /* false: there are no more keys */
     void *user;
+    void (*pressed)(int key); /* called before a key is handled; may be NULL */
     bool open, over; /* over: the last key was read; from then on nothing is drawn, and Escape closes everything */
     bool held;       /* press holds a key that was not read yet */
     struct press press;
