@@ -5,6 +5,7 @@
 #include "full_screen_draw.h"
 #include "stage.h"
 #include "term.h"
+#include "terminfo.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -45,26 +46,6 @@ static struct {
 
 /* ---- the terminfo entry ---- */
 
-/* Static, because tputs passes no user argument to its callback. */
-static char *collected;
-static size_t collected_size;
-
-static int collect(int byte)
-{
-    size_t n = strlen(collected);
-    if (n + 1 < collected_size) collected[n] = (char)byte, collected[n + 1] = 0;
-    return byte;
-}
-
-void collect_all(char *out, size_t size, int n, const char *const *parts)
-{
-    collected = out;
-    collected_size = size;
-    *out = 0;
-    for (int i = 0; i < n; i++)
-        if (parts[i]) tputs(parts[i], 1, collect);
-}
-
 bool full_screen_learn(char *leave, size_t size, struct err *e)
 {
     int status = 0;
@@ -85,41 +66,9 @@ bool full_screen_learn(char *leave, size_t size, struct err *e)
     const char *in[] = {enter_ca_mode, cursor_invisible};
     const char *out[] = {full.has_mouse ? FRAME_END MOUSE_OFF : NULL, exit_attribute_mode, cursor_normal, keypad_local,
                          exit_ca_mode ? exit_ca_mode : "\r\n"}; /* without a screen of its own, below what was drawn */
-    collect_all(full.enter, sizeof full.enter, COUNT(in), in);
-    collect_all(leave, size, COUNT(out), out);
+    terminfo_bytes(full.enter, sizeof full.enter, COUNT(in), in);
+    terminfo_bytes(leave, size, COUNT(out), out);
     return full.known = true;
-}
-
-/* Does the terminfo entry accept colours as 0xrrggbb? */
-static bool is_direct(void)
-{
-    const char *text = tigetstr("RGB");
-    bool rgb = tigetflag("RGB") > 0 || tigetnum("RGB") > 0 || (text && text != (const char *)-1);
-    return rgb && tigetnum("colors") >= 1 << 24;
-}
-
-/* Find the terminfo entry of the same terminal with direct colours, such as xterm-direct for xterm-256color. Returns
-   false if there is no such entry. */
-static bool find_direct(char *name, size_t size)
-{
-    const char *term = getenv("TERM"), *tail = strstr(term, "-256color");
-    TERMINAL *before = cur_term;
-    int status;
-    if (is_direct()) return false;
-    snprintf(name, size, "%.*s-direct", tail ? (int)(tail - term) : (int)strlen(term), term);
-    bool found = setupterm(name, STDOUT_FILENO, &status) == OK && is_direct();
-    TERMINAL *tried = set_curterm(before);
-    if (tried != before) del_curterm(tried);
-    return found;
-}
-
-enum colours full_screen_colours(enum colours wanted)
-{
-    if (!full.screen || wanted == COLOURS_NONE) return wanted;
-    if (is_direct()) return wanted == COLOURS_8 ? COLOURS_8 : COLOURS_24BIT;
-    int n = tigetnum("colors");
-    enum colours most = n >= 256 ? COLOURS_256 : n >= 16 ? COLOURS_16 : n >= 8 ? COLOURS_8 : COLOURS_NONE;
-    return wanted < most ? wanted : most;
 }
 
 /* ---- keys ---- */
@@ -430,7 +379,7 @@ static bool start(const struct termios *modes, struct err *e)
     char direct[80];
     use_env(FALSE);
     use_tioctl(TRUE);
-    bool better = colours_of_env(true) == COLOURS_24BIT && find_direct(direct, sizeof direct);
+    bool better = colours_of_env(true) == COLOURS_24BIT && terminfo_direct(direct, sizeof direct);
     if (!(full.screen = newterm(better ? direct : NULL, stdout, stdin)))
         return fail(e, E_UNSUPPORTED, "the terminal `%.40s` cannot show a full screen", getenv("TERM"));
     full.terminal = cur_term;

@@ -28,7 +28,6 @@ enum pixel_choice { PIXELS_AUTO, PIXELS_NEVER, PIXELS_AS_SIXEL, PIXELS_AS_KITTY 
 void full_screen_choose_pixels(enum pixel_choice choice);
 /* Ask for the size of a cell again, after the size of the window has changed. */
 void full_screen_ask_again(void);
-enum colours full_screen_colours(enum colours wanted); /* `wanted`, reduced to what the terminal supports */
 /* Read a key without waiting, with the cell of a click or of the wheel. Returns false if no key has come. If `bytes` is
    set, the bytes of each key are returned one by one, for readline. Escape alone is UI_ESC. */
 bool full_screen_key(bool bytes, struct press *p);

@@ -4,6 +4,7 @@
 #include "base/mem.h"
 #include "full_screen.h"
 #include "pixels.h"
+#include "terminfo.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -121,14 +122,14 @@ static void make_look(enum style st, enum colours colours)
     k->bold = style_bold(st);
     k->reverse = style_reverse(st);
     const char *dye[] = {colour < 0 || !set_a_foreground ? NULL : tparm(set_a_foreground, colour)};
-    collect_all(k->colour, sizeof k->colour, 1, dye);
+    terminfo_bytes(k->colour, sizeof k->colour, 1, dye);
     const char *parts[] = {k->bold ? enter_bold_mode : NULL, k->reverse ? enter_reverse_mode : NULL, k->colour};
-    collect_all(k->on, sizeof k->on, COUNT(parts), parts);
+    terminfo_bytes(k->on, sizeof k->on, COUNT(parts), parts);
 }
 
 static void make_looks(enum colours wanted)
 {
-    enum colours colours = full_screen_colours(wanted);
+    enum colours colours = terminfo_colours(wanted);
     for (int st = 0; st < ST_COUNT; st++) {
         int first = 0;
         make_look((enum style)st, colours);
@@ -141,7 +142,7 @@ static void put_clear(void)
 {
     char clear[64];
     const char *parts[] = {exit_attribute_mode, clear_screen};
-    collect_all(clear, sizeof clear, COUNT(parts), parts);
+    terminfo_bytes(clear, sizeof clear, COUNT(parts), parts);
     put_text(clear);
 }
 
@@ -152,8 +153,8 @@ void frames_begin(bool synchronized)
     shown.synchronized = synchronized;
     shown.ansi_address = !strncmp(cursor_address, ANSI_ADDRESS, strlen(ANSI_ADDRESS));
     shown.skips_corner = auto_right_margin && !eat_newline_glitch;
-    collect_all(shown.plain, sizeof shown.plain, 1, plain);
-    collect_all(shown.clear_line, sizeof shown.clear_line, 1, clear);
+    terminfo_bytes(shown.plain, sizeof shown.plain, 1, plain);
+    terminfo_bytes(shown.clear_line, sizeof shown.clear_line, 1, clear);
 }
 
 /* kitty keeps images until they are deleted; id 0: delete all. */
@@ -270,7 +271,7 @@ static void put_address(int x, int y)
     if (!shown.ansi_address) {
         char text[32];
         const char *parts[] = {tparm(cursor_address, y, x)};
-        collect_all(text, sizeof text, 1, parts);
+        terminfo_bytes(text, sizeof text, 1, parts);
         put_text(text);
         return;
     }
@@ -304,7 +305,7 @@ static bool erase_blanks(int n)
     if (n < ERASED || !erase_chars) return false;
     char text[32];
     const char *parts[] = {tparm(erase_chars, n)};
-    collect_all(text, sizeof text, 1, parts);
+    terminfo_bytes(text, sizeof text, 1, parts);
     put_style(ST_PLAIN);
     put_text(text);
     return true;

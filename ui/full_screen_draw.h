@@ -1,21 +1,15 @@
-/* Declarations shared by full_screen.c and full_screen_draw.c. */
+/* Begins and ends the drawing of frames, for full_screen.c. */
 #ifndef FULL_SCREEN_DRAW_H
 #define FULL_SCREEN_DRAW_H
 
 #include <stdbool.h>
-#include <stddef.h>
 
 /* Terminals show the output between these two sequences as one frame, without flicker. */
 #define FRAME_BEGIN "\033[?2026h"
 #define FRAME_END "\033[?2026l"
 
-/* Fill `out` with the bytes of n capabilities of the current terminfo entry; a capability may be NULL. */
-void collect_all(char *out, size_t size, int n, const char *const *parts);
 /* Write directly to the terminal. */
 void full_screen_send(const char *bytes);
-
-/* ---- full_screen_draw.c ---- */
-
 /* Called after the full screen was opened: read the capabilities that drawing needs. If `synchronized` is set, the
    terminal supports or ignores the sequences that begin and end a frame. */
 void frames_begin(bool synchronized);

@@ -5,6 +5,7 @@
 #include "full_screen.h"
 #include "session/session.h"
 #include "stage.h"
+#include "terminfo.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -278,7 +279,7 @@ bool term_pixels(struct pixel_terminal *out)
 enum colours term_colours(void)
 {
     if (stage_now()) return stage_now()->colours;
-    return tty.open ? full_screen_colours(colours_of_env(true)) : colours_of_env(true);
+    return tty.open ? terminfo_colours(colours_of_env(true)) : colours_of_env(true);
 }
 
 /* ---- keys ---- */
