@@ -377,12 +377,6 @@ static bool multi_time(struct device *d, bool (*go)(void *ctx, struct err *e), v
 
 /* ---- the members ---- */
 
-bool multi_one_memory(const struct device *a, const struct device *b)
-{
-    if (a->kind != DEV_CUDA || b->kind != DEV_CUDA) return a->kind != DEV_CUDA && b->kind != DEV_CUDA;
-    return a->number == b->number;
-}
-
 static bool counts_again(const struct multi *m, int k)
 {
     for (int j = 0; j < k; j++)

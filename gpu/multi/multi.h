@@ -70,8 +70,6 @@ void *multi_part(const struct block *b, const void *p, int k);
 void *multi_vectors(struct device *d, const int64_t *first, int64_t n, int64_t size, const char *what, struct err *e);
 /* Start the device again if a reset has taken its mailboxes. */
 bool multi_start(struct device *d, struct err *e);
-/* Do two members share one memory: that of the host, or of one GPU? */
-bool multi_one_memory(const struct device *a, const struct device *b);
 bool multi_note_lost(struct device *d); /* d is lost if a member is; returns false */
 /* Can all members copy to other devices? */
 bool multi_all_carry(const struct multi *m);
@@ -84,6 +82,8 @@ bool multi_select(struct device *member, struct err *e);
 enum transport transport_wanted(void);
 /* Do launches of the members store into each other's memory? */
 bool transport_is_peer(const struct multi *m);
+/* Do two members share one memory: that of the host, or of one GPU? */
+bool multi_one_memory(const struct device *a, const struct device *b);
 
 /* ---- multi_graph.c: device_ops.capture, replay and forget ---- */
 
@@ -97,7 +97,7 @@ void multi_forget(struct device *d, void *graph);
 void multi_sit(struct device *d, int stage);
 void multi_stand(struct device *d);
 
-/* ---- multi_mat.c ---- */
+/* ---- multi_piece.c ---- */
 
 /* What one member has of a matrix: y = inside x + outside halo. */
 struct piece {
@@ -135,9 +135,6 @@ struct pieces {
     struct piece piece[MEMBERS_MAX];
 };
 
-/* Divide S among the members of d and copy each part: *M becomes the matrix. After a failure, *M is empty. */
-bool pieces_put(struct mat *M, const struct stored *S, struct device *d, struct err *e);
-void pieces_free(struct pieces *p); /* accepts NULL */
 /* Allocate memory on d and fill it, unless `from` is NULL; *sum grows by its bytes. */
 void *put_array(struct device *d, const void *from, int64_t bytes, const char *what, int64_t *sum, struct err *e);
 /* Are the outer entries of a part a matrix of their own? They are if there is at least one per row on average. */
@@ -153,6 +150,14 @@ bool pieces_fit(const struct pieces *p, const struct part *part, const int64_t *
                 struct err *e);
 /* What member k exchanges with others, for the parts all[]; items take `size` bytes. */
 bool pieces_link(struct pieces *p, int k, const struct part *all, int64_t size, struct err *e);
+
+void piece_free(struct piece *q, struct device *d);
+
+/* ---- multi_mat.c ---- */
+
+/* Divide S among the members of d and copy each part: *M becomes the matrix. After a failure, *M is empty. */
+bool pieces_put(struct mat *M, const struct stored *S, struct device *d, struct err *e);
+void pieces_free(struct pieces *p); /* accepts NULL */
 
 /* ---- multi_made.c ---- */
 

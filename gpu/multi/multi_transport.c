@@ -1,4 +1,4 @@
-/* The way that the user wants the members of devices to send to each other. */
+/* How members can send to each other: the way that the user wants, and whether they share a memory. */
 #include "multi.h"
 
 static enum transport wanted;
@@ -23,4 +23,10 @@ enum transport transport_wanted(void)
 bool transport_is_peer(const struct multi *m)
 {
     return m->best == TRANSPORT_PEER && wanted <= TRANSPORT_PEER;
+}
+
+bool multi_one_memory(const struct device *a, const struct device *b)
+{
+    if (a->kind != DEV_CUDA || b->kind != DEV_CUDA) return a->kind != DEV_CUDA && b->kind != DEV_CUDA;
+    return a->number == b->number;
 }
