@@ -2,6 +2,7 @@
 #include "base/text.h"
 #include "cmd_solve.h"
 #include "language/args.h"
+#include "language/requests.h"
 #include "race.h"
 #include "report/fields.h"
 #include "session/command.h"

@@ -7,7 +7,6 @@
 #include "base/registry.h"
 #include "base/shared.h"
 #include "base/text.h"
-#include "cmd_solve.h"
 #include "direct/direct.h"
 #include "language/args.h"
 #include "language/requests.h"
@@ -15,6 +14,8 @@
 #include "matrix/reference.h"
 #include "report/fields.h"
 #include "report/output.h"
+#include "report/output_trust.h"
+#include "save_solution.h"
 #include "session/holding.h"
 #include "session/matrix.h"
 #include "session/right_side.h"
@@ -22,6 +23,7 @@
 #include "session/session_solve.h"
 #include "solvers/solve.h"
 #include "solvers/solver.h"
+#include "symmetry_needed.h"
 
 #include <float.h>
 #include <math.h>

@@ -3,7 +3,6 @@
 #include "base/newfile.h"
 #include "base/screen_lock.h"
 #include "base/text.h"
-#include "cmd_solve.h"
 #include "eigen/eigen.h"
 #include "files/matrix_market.h"
 #include "formats/format.h"
@@ -19,6 +18,7 @@
 #include "session/session.h"
 #include "session/session_solve.h"
 #include "solvers/solve.h"
+#include "symmetry_needed.h"
 
 #include <float.h>
 #include <math.h>

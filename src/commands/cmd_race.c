@@ -4,7 +4,6 @@
 #include "base/mem.h"
 #include "base/numeral.h"
 #include "base/text.h"
-#include "cmd_solve.h"
 #include "formats/format.h"
 #include "language/args.h"
 #include "language/requests.h"
@@ -23,6 +22,7 @@
 #include "solvers/precond.h"
 #include "solvers/solve.h"
 #include "solvers/solver.h"
+#include "symmetry_needed.h"
 
 #include <math.h>
 #include <string.h>

@@ -15,7 +15,6 @@
 #include "cmd_race.h"
 #include "cmd_ranks.h"
 #include "direct/direct.h"
-#include "files/matrix_market.h"
 #include "formats/format.h"
 #include "language/args.h"
 #include "language/requests.h"
@@ -23,11 +22,12 @@
 #include "machine/mat.h"
 #include "machine/member_rows.h"
 #include "machine/sum_tree.h"
-#include "matrix/reorder.h"
 #include "matrix/row_source.h"
 #include "race.h"
 #include "ranks/ranks.h"
 #include "report/fields.h"
+#include "report/output_trust.h"
+#include "save_solution.h"
 #include "session/command.h"
 #include "session/equilibrated.h"
 #include "session/front.h"
@@ -45,6 +45,7 @@
 #include "solvers/ritz.h"
 #include "solvers/solve.h"
 #include "solvers/solver.h"
+#include "symmetry_needed.h"
 
 #include <math.h>
 #include <string.h>
@@ -377,30 +378,6 @@ static void out_scaling(struct out *o, const struct solve *v)
     out_str(o, NULL, "scaled", text);
 }
 
-/* Are the digits shown beside the error in x, because they follow from it? */
-static bool shows_digits(const struct trust *t)
-{
-    return t->digits > 0 && t->from && !strcmp(t->from, "known");
-}
-
-void out_trust(struct out *o, const struct trust *t, bool met)
-{
-    char text[400];
-    out_int_if(o, "digits", NULL, t->digits >= 0, t->digits);
-    out_str(o, "digits_from", NULL, t->digits >= 0 ? t->from : NULL);
-    out_num(o, "digits_error", NULL, t->error, NULL);
-    out_str(o, "digits_because", NULL, t->why);
-    if (out_mode(o) == OUT_TEXT && !shows_digits(t))
-        out_str(o, NULL, "digits of x", trust_text(t, met, text, sizeof text));
-}
-
-void out_error_in_x(struct out *o, bool known, double error, const struct trust *t)
-{
-    char fmt[128] = "%.3e";
-    if (shows_digits(t)) snprintf(fmt, sizeof fmt, "%%.3e: %s of x", how_many(t->digits, "correct digit").text);
-    out_num(o, "error_known", known ? "error in x" : NULL, known ? error : NAN, fmt);
-}
-
 void out_solve(struct out *o, const struct solve *v)
 {
     out_record(o);
@@ -585,18 +562,6 @@ static enum type inner_precision(const char *word)
     return T_F32;
 }
 
-struct triangle_settings triangle_settings_of(const struct args *a)
-{
-    struct triangle_settings t = {.sweeps = arg_int(a, "sweeps", 0)};
-    if (arg(a, "triangles"))
-        t.way = chose(a, "triangles", "levels") ? TRIANGLES_LEVELS : TRIANGLES_SYNC_FREE;
-    else if (arg(a, "sweeps"))
-        t.way = TRIANGLES_SWEEPS;
-    if (arg(a, "order")) t.order = ordering_find(arg(a, "order"));
-    t.natural = arg(a, "order") && !t.order;
-    return t;
-}
-
 static void fill_options(struct session *s, const struct matrix *m, const struct args *a, struct solve_options *o,
                          struct err *e)
 {
@@ -669,73 +634,6 @@ static bool begin(struct session *s, struct matrix *m, const struct args *a, str
     o->same = NULL;
     mem_free(x0);
     return ok;
-}
-
-void note_rounding(struct session *s, const struct matrix *m, const char *uses)
-{
-    const struct symmetry *of = &m->stats.symmetry;
-    if (m->has_stats && of->rounding && !of->hermitian)
-        out_note(s->out, "%s is %s to rounding, |a_ij - %s| at most %.1e max |a|: %s", m->name, symmetry_word(&m->csr),
-                 m->csr.imag ? "conj(a_ji)" : "a_ji", of->gap, uses);
-}
-
-bool solve_warn(struct session *s, struct matrix *m, const struct solver *solver, const struct precond *pre,
-                struct err *e)
-{
-    char uses[96];
-    if (!solver->symmetric || m->csr.rows != m->csr.cols) return true;
-    if (matrix_in_parts(m)) {
-        if (!m->csr.source->symmetric)
-            out_note(s->out, "warning: %s may not be symmetric, and %s needs %s", m->name, solver->name, solver->needs);
-        return true;
-    }
-    const struct stats *stats = session_stats(s, m, e);
-    if (!stats) return false;
-    if (!stats->symmetry.rounding)
-        out_note(s->out, "warning: %s is not %s, and %s needs %s", m->name, symmetry_word(&m->csr), solver->name,
-                 solver->needs);
-    snprintf(uses, sizeof uses, "%s applies%s%s%s%s", solver->name, pre && pre->uses ? "; " : "",
-             pre && pre->uses ? pre->name : "", pre && pre->uses ? " " : "", pre && pre->uses ? pre->uses : "");
-    note_rounding(s, m, uses);
-    return true;
-}
-
-bool matrix_is_hermitian(struct session *s, struct matrix *m, bool *is, struct err *e)
-{
-    const struct stats *stats;
-    *is = false;
-    if (m->csr.rows != m->csr.cols) return true;
-    if (!(stats = session_stats(s, m, e))) return false;
-    *is = stats->symmetry.rounding;
-    return true;
-}
-
-/* `from` holds `columns` columns of n numbers or pairs. */
-static bool save_dense(const char *file, bool force, int64_t n, int64_t columns, bool pairs, const double *from,
-                       struct watch *w, struct err *e)
-{
-    struct csr x = {0};
-    int64_t parts = pairs ? 2 : 1;
-    if (!csr_new(&x, n, columns, n * columns, pairs, e)) return false;
-    struct loop l = loop_of("copying the solution", n);
-    for (int64_t i = 0; i < n && loop_goes(&l, i); i++) {
-        x.rowptr[i + 1] = (int)((i + 1) * columns);
-        for (int64_t c = 0; c < columns; c++) {
-            int64_t to = i * columns + c, at = parts * (c * n + i);
-            x.col[to] = (int)c;
-            x.val[to] = from[at];
-            if (x.imag) x.imag[to] = from[at + 1];
-        }
-    }
-    bool ok = loop_end(&l, e) && mtx_save(file, force, &x, "the solution of a linear system", w, e);
-    csr_free(&x);
-    return ok;
-}
-
-bool solve_save_x(const char *file, bool force, int64_t n, bool pairs, const double *from, struct watch *w,
-                  struct err *e)
-{
-    return save_dense(file, force, n, 1, pairs, from, w, e);
 }
 
 static bool save_x(const struct solve *v, const char *file, bool force, struct watch *w, struct err *e)
@@ -832,15 +730,6 @@ static bool keep_column(struct columns *c, struct solve *v, struct err *e)
     if (!c->x) return true;
     return solve_fetch_x(v, e) &&
            loop_copy(c->x + v->right.column * v->n, v->result.x, v->n * (int64_t)sizeof *c->x, "copying x", e);
-}
-
-/* A dense array is a matrix without empty places. */
-bool solve_save_columns(struct session *s, const char *file, bool force, int64_t n, int64_t columns, bool pairs,
-                        const double *x, struct err *e)
-{
-    if (!save_dense(file, force, n, columns, pairs, x, &s->watch, e)) return false;
-    out_text(s->out, "the %lld columns of x were written to %s", (long long)columns, file);
-    return true;
 }
 
 static bool save_columns(struct session *s, const struct matrix *m, const struct columns *c, int64_t n,

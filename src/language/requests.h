@@ -5,6 +5,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "solvers/solve.h"
+
 struct args;
 struct err;
 struct matrix;
@@ -25,5 +27,7 @@ bool modeled_command(struct session *s, const struct args *a,
                      struct err *e);
 /* The column that the user chose with `column N`; 0 if there was no such word. */
 bool solve_column_of(const struct args *a, const struct right_sides *r, int64_t *i, struct err *e);
+/* The options triangles, sweeps and order of a command. */
+struct triangle_settings triangle_settings_of(const struct args *a);
 
 #endif
