@@ -6,12 +6,11 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/base.h"
 #include "machine/device.h"
 #include "machine/mat.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+C_BEGIN
 
 /* The launches whose time device_ceilings measures; they work on vectors of doubles on the device. n is a power of two,
    and `lanes` is the number of threads that share the work. */
@@ -69,7 +68,5 @@ struct device *multi_make(const char *name, struct err *e);
 /* The kind of d; NULL for a device with members. */
 const struct device_maker *device_maker_of(const struct device *d);
 
-#ifdef __cplusplus
-}
-#endif
+C_END
 #endif

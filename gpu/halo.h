@@ -7,11 +7,10 @@
 #include <stdint.h>
 
 #include "base/array.h"
+#include "base/base.h"
 #include "member_place.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+C_BEGIN
 
 struct device;
 
@@ -83,7 +82,5 @@ struct halo_ops {
 /* The type of x and y: T_F32, T_F64, T_C32 or T_C64. Implemented by gpu/vec.c. */
 const struct halo_ops *halo_ops_of(const struct device *d, enum type type);
 
-#ifdef __cplusplus
-}
-#endif
+C_END
 #endif

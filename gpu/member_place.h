@@ -6,11 +6,10 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/base.h"
 #include "machine/member_rows.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+C_BEGIN
 
 /* MAIL_MAX: sums that a member sends at a time; gmres has one for each column of its basis. */
 enum { MEMBERS_MAX = SPLIT_MAX, MAIL_MAX = 512 };
@@ -55,7 +54,5 @@ __host__ __device__
 /* What `late` reports. */
 enum { LATE_SUMS, LATE_HALO, LATE_UNWRITTEN, LATES };
 
-#ifdef __cplusplus
-}
-#endif
+C_END
 #endif

@@ -7,9 +7,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+#include "base/base.h"
+
+C_BEGIN
 
 struct device;
 struct err;
@@ -36,7 +36,5 @@ bool staging_copy(struct staging *s, struct device *d, const struct transfer_ops
                   int64_t bytes, bool back, struct err *e);
 void staging_free(struct staging *s, struct device *d, const struct transfer_ops *ops);
 
-#ifdef __cplusplus
-}
-#endif
+C_END
 #endif

@@ -5,12 +5,12 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/base.h"
+
 struct emu_finding;
 struct err;
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+C_BEGIN
 
 /* false: *e is the first finding of the launches since the last call, and the emulator is ready for new launches. */
 bool emu_sync(struct err *e);
@@ -38,7 +38,5 @@ void emu_races(bool on);
 void emu_vectors_free(void);
 void emu_close(void);
 
-#ifdef __cplusplus
-}
-#endif
+C_END
 #endif

@@ -6,9 +6,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+#include "base/base.h"
+
+C_BEGIN
 
 enum race_kind { RACE_READ, RACE_WRITE, RACE_ATOMIC };
 
@@ -39,7 +39,5 @@ enum race_answer races_access(uint64_t address, unsigned thread, enum race_kind 
                               struct race_access *other);
 void races_close(void);
 
-#ifdef __cplusplus
-}
-#endif
+C_END
 #endif

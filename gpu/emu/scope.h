@@ -6,12 +6,11 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/base.h"
 #include "base/role.h"
 #include "machine/microscope.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+C_BEGIN
 
 /* A lane's note of one access. */
 struct lane_note {
@@ -86,7 +85,5 @@ void scope_merge(struct scope_thread *s, int64_t block, int warp, struct lane_lo
 /* Call this after the notes of all warps of the block have been merged. */
 void scope_block_end(struct scope_thread *s, int64_t block, int warps);
 
-#ifdef __cplusplus
-}
-#endif
+C_END
 #endif

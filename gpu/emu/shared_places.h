@@ -5,11 +5,10 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/base.h"
 #include "machine/microscope.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+C_BEGIN
 
 struct err;
 struct scope_run;
@@ -35,7 +34,5 @@ void places_access(const struct place_access *a);
 /* The thread comes to a barrier, or to a collective, by which a sum gets what other lanes have added. */
 void places_meet(unsigned thread, bool collective);
 
-#ifdef __cplusplus
-}
-#endif
+C_END
 #endif

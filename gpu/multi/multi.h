@@ -5,6 +5,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/base.h"
 #include "base/err.h"
 #include "gpu/dev.h"
 #include "gpu/halo.h"
@@ -14,9 +15,7 @@
 #include "machine/member_rows.h"
 #include "parts/partition.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+C_BEGIN
 
 struct csr;
 struct part;
@@ -208,7 +207,5 @@ void multi_nccl_replace(const struct nccl_calls *calls);
 bool multi_sums_move(struct device *d, unsigned epoch, struct err *e);
 bool multi_halo_move(struct pieces *p, int64_t size, struct err *e);
 
-#ifdef __cplusplus
-}
-#endif
+C_END
 #endif

@@ -2,15 +2,14 @@
 #ifndef ARRAY_H
 #define ARRAY_H
 
+#include "base.h"
 #include "role.h"
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+C_BEGIN
 
 /* T_C32 and T_C64 are complex numbers: pairs of a real and an imaginary part in fp32 or fp64. T_U8 and T_U16 are
    unsigned. From T_NARROW on: precisions that store values in the first type and have x, y and sums in the second; as
@@ -61,7 +60,5 @@ double array_real(const struct array *a, int64_t i); /* (the real part of) eleme
 double array_imag(const struct array *a, int64_t i); /* the imaginary part of element i; 0 if a is not complex */
 struct array array_parts(const struct array *a);     /* the same data as real numbers: re, im, re, im, ... */
 
-#ifdef __cplusplus
-}
-#endif
+C_END
 #endif

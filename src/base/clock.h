@@ -6,9 +6,9 @@
 #include <stdint.h>
 #include <time.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+#include "base.h"
+
+C_BEGIN
 
 /* Microseconds on a monotonic clock; the zero point is arbitrary. */
 double now_us(void);
@@ -33,7 +33,5 @@ double steady_us(void);
    NULL. */
 double times_median(int64_t n, double *us, double *spread);
 
-#ifdef __cplusplus
-}
-#endif
+C_END
 #endif

@@ -6,9 +6,7 @@
 
 #include <stdbool.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+C_BEGIN
 
 enum code {
     E_NONE,
@@ -42,7 +40,5 @@ const char *err_kind(enum code code);
 /* Append advice to e after a semicolon, replacing any earlier advice. e may be NULL. */
 void err_advise(struct err *e, const char *fmt, ...) PRINTF(2, 3);
 
-#ifdef __cplusplus
-}
-#endif
+C_END
 #endif

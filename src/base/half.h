@@ -6,9 +6,9 @@
 #include <stdint.h>
 #include <string.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+#include "base.h"
+
+C_BEGIN
 
 /* The nearest number; of two that are equally near, the one with an even last bit. Beyond the largest number: inf. */
 uint16_t fp16_of(double v);
@@ -38,7 +38,5 @@ static inline float bf16_value(uint16_t bits)
     return float_of_bits((uint32_t)bits << 16);
 }
 
-#ifdef __cplusplus
-}
-#endif
+C_END
 #endif

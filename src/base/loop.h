@@ -24,9 +24,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+#include "base.h"
+
+C_BEGIN
 
 struct err;
 struct watch;
@@ -92,7 +92,5 @@ static inline int64_t loop_share(struct loop *l, int64_t from, int64_t n)
     return n - from < LOOP_EVERY ? n : from + LOOP_EVERY;
 }
 
-#ifdef __cplusplus
-}
-#endif
+C_END
 #endif

@@ -6,9 +6,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+#include "base.h"
+
+C_BEGIN
 
 struct err;
 
@@ -35,7 +35,5 @@ bool mem_take_spare(void);     /* free the reserve; returns false if there was n
 void mem_fail_at(int64_t nth); /* tests: make the nth allocation from now fail; 0: none */
 int64_t mem_count(void);       /* tests: number of allocations since the program started */
 
-#ifdef __cplusplus
-}
-#endif
+C_END
 #endif

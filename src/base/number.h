@@ -6,9 +6,9 @@
 #include <stdint.h>
 #include <string.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+#include "base.h"
+
+C_BEGIN
 
 enum {
     NUMBER_FORTRAN = 1,  /* the number is written like 1.5D+03 or 1.5+103 */
@@ -65,7 +65,5 @@ static inline int digits_read(const char *at, uint64_t *value)
     return n + few;
 }
 
-#ifdef __cplusplus
-}
-#endif
+C_END
 #endif

@@ -3,12 +3,11 @@
 #define PRECISION_H
 
 #include "array.h"
+#include "base.h"
 
 #include <stdbool.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+C_BEGIN
 
 struct registry;
 
@@ -29,7 +28,5 @@ enum type type_of_stored(enum type t);
 double type_most(enum type t);              /* the largest finite number of a real type of array elements */
 double type_rounded(enum type t, double v); /* v as an array of this type stores it */
 
-#ifdef __cplusplus
-}
-#endif
+C_END
 #endif

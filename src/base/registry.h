@@ -5,9 +5,9 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+#include "base.h"
+
+C_BEGIN
 
 /* A callback that receives one name per call, for lists, suggestions and completion. */
 typedef void give_fn(void *user, const char *name);
@@ -41,7 +41,5 @@ int registry_index(const struct registry *r, const char *name);
 const void *registry_find(const struct registry *r, const char *name);
 void registry_list(const struct registry *r, give_fn *give, void *user);
 
-#ifdef __cplusplus
-}
-#endif
+C_END
 #endif

@@ -9,9 +9,9 @@
 
 #include <stdbool.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+#include "base.h"
+
+C_BEGIN
 
 void screen_lock_start(void); /* start to use the lock; the calling thread holds it */
 /* Wait for the lock; threads get the lock in the order of their calls. Returns false if this thread already has the
@@ -23,7 +23,5 @@ bool screen_lock_give(void);
 void screen_lock_back(bool gave);
 void screen_lock_offer(void); /* if another thread waits for the lock, let that thread have it once */
 
-#ifdef __cplusplus
-}
-#endif
+C_END
 #endif

@@ -9,9 +9,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+C_BEGIN
 
 /* Copy n bytes of text to out[size] and escape C0, C1, DEL, bidi controls and invalid UTF-8. If more than `most` bytes
    are given, the copy is cut and ends with "...". Returns out. All foreign text must pass through here before it is
@@ -44,7 +42,5 @@ struct counted {
 };
 struct counted how_many(int64_t n, const char *noun);
 
-#ifdef __cplusplus
-}
-#endif
+C_END
 #endif

@@ -5,9 +5,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+#include "base.h"
+
+C_BEGIN
 
 struct err;
 
@@ -23,7 +23,5 @@ struct watch {
    thread may call watch_tick. */
 bool watch_tick(struct watch *w, const char *what, int64_t done, int64_t total, struct err *e);
 
-#ifdef __cplusplus
-}
-#endif
+C_END
 #endif

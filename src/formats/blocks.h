@@ -5,9 +5,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+#include "base/base.h"
+
+C_BEGIN
 
 struct csr;
 struct err;
@@ -23,7 +23,5 @@ bool count_blocks(const struct csr *A, int b, int64_t *blocks, struct err *e);
 /* ptr[I]: the number of blocks before block row I, 0 <= I <= block_rows(A, b). */
 bool block_pointers(const struct csr *A, int b, int *ptr, struct err *e);
 
-#ifdef __cplusplus
-}
-#endif
+C_END
 #endif

@@ -5,9 +5,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+#include "base/base.h"
+
+C_BEGIN
 
 struct err;
 struct format;
@@ -32,7 +32,5 @@ bool brcsd1_sizes(struct stored *S, const struct brcsd1_numbers *N, struct err *
 /* Write the n + 1 elements of the arrays BRCSD1_PTR and BRCSD1_START. */
 void brcsd1_point(int64_t n, const int *start, const int *dnum, int *ptr, int64_t *first);
 
-#ifdef __cplusplus
-}
-#endif
+C_END
 #endif

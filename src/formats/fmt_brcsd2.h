@@ -5,9 +5,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+#include "base/base.h"
+
+C_BEGIN
 
 struct err;
 struct format;
@@ -20,7 +20,5 @@ enum { BRCSD2_OFFSETS, BRCSD2_DATA, BRCSD2_PTR, BRCSD2_DNUM }; /* param 0: nrows
 /* Fails if there are too many records or diagonals for the format. */
 bool brcsd2_sizes(struct stored *S, int64_t records, int64_t diagonals, struct err *e);
 
-#ifdef __cplusplus
-}
-#endif
+C_END
 #endif

@@ -5,10 +5,9 @@
 #include <stdint.h>
 
 #include "base/array.h"
+#include "base/base.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+C_BEGIN
 
 struct format;
 struct stored;
@@ -24,7 +23,5 @@ int64_t bsell_choice(const int64_t blocks[BSELL_CHOICES], enum type real);
 /* steps: the sum of the slices' widths, in blocks */
 void bsell_sizes(struct stored *S, int64_t steps);
 
-#ifdef __cplusplus
-}
-#endif
+C_END
 #endif

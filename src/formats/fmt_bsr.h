@@ -4,9 +4,9 @@
 
 #include <stdint.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+#include "base/base.h"
+
+C_BEGIN
 
 struct format;
 struct stored;
@@ -18,7 +18,5 @@ enum { BSR_PTR, BSR_COL, BSR_VAL }; /* param 0: block size */
 /* blocks: number of stored blocks */
 void bsr_sizes(struct stored *S, int64_t blocks);
 
-#ifdef __cplusplus
-}
-#endif
+C_END
 #endif

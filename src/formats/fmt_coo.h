@@ -2,9 +2,9 @@
 #ifndef FMT_COO_H
 #define FMT_COO_H
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+#include "base/base.h"
+
+C_BEGIN
 
 struct format;
 
@@ -12,7 +12,5 @@ extern const struct format format_coo;
 
 enum { COO_ROW, COO_COL, COO_VAL };
 
-#ifdef __cplusplus
-}
-#endif
+C_END
 #endif

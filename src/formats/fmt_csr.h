@@ -2,9 +2,9 @@
 #ifndef FMT_CSR_H
 #define FMT_CSR_H
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+#include "base/base.h"
+
+C_BEGIN
 
 struct format;
 
@@ -12,7 +12,5 @@ extern const struct format format_csr;
 
 enum { CSR_PTR, CSR_COL, CSR_VAL };
 
-#ifdef __cplusplus
-}
-#endif
+C_END
 #endif

@@ -2,16 +2,14 @@
 #ifndef FMT_CSR64_H
 #define FMT_CSR64_H
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+#include "base/base.h"
+
+C_BEGIN
 
 struct format;
 
 extern const struct format format_csr64;
 enum { CSR64_PTR, CSR64_COL, CSR64_VAL };
 
-#ifdef __cplusplus
-}
-#endif
+C_END
 #endif

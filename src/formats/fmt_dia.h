@@ -4,9 +4,9 @@
 
 #include <stdint.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+#include "base/base.h"
+
+C_BEGIN
 
 struct format;
 struct stored;
@@ -19,7 +19,5 @@ enum { DIA_ROWS = 128 }; /* maximum number of rows in a piece; our own choice, n
 /* diagonals: number of stored diagonals */
 void dia_sizes(struct stored *S, int64_t diagonals);
 
-#ifdef __cplusplus
-}
-#endif
+C_END
 #endif

@@ -5,9 +5,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+#include "base/base.h"
+
+C_BEGIN
 
 struct format;
 struct stored;
@@ -29,7 +29,5 @@ bool adaptive_takes_dia(const struct stored *S);
 /* S planned as BRCSD-I, and the same matrix planned as BRCSD-II: is S chosen? */
 bool adaptive_takes_brcsd1(const struct stored *S, const struct stored *brcsd2);
 
-#ifdef __cplusplus
-}
-#endif
+C_END
 #endif

@@ -5,9 +5,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+#include "base/base.h"
+
+C_BEGIN
 
 struct err;
 struct format;
@@ -30,7 +30,5 @@ bool drm_lay(const int *before, int64_t n, int64_t nrows, struct drm_layout *L, 
 void drm_layout_free(struct drm_layout *L);
 void drm_sizes(struct stored *S, const struct drm_layout *L);
 
-#ifdef __cplusplus
-}
-#endif
+C_END
 #endif

@@ -5,9 +5,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+#include "base/base.h"
+
+C_BEGIN
 
 struct array;
 struct csr;
@@ -27,7 +27,5 @@ bool ell_sizes(struct stored *S, int64_t longest, struct err *e);
 void ell_put(const struct csr *A, int64_t width, struct array *col, struct array *val);
 struct place ell_where(const struct stored *S, const struct array *col, int64_t i);
 
-#ifdef __cplusplus
-}
-#endif
+C_END
 #endif

@@ -4,9 +4,9 @@
 
 #include <stdint.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+#include "base/base.h"
+
+C_BEGIN
 
 struct format;
 struct stored;
@@ -20,7 +20,5 @@ void hdc_sizes(struct stored *S, int64_t diagonals, int64_t outside);
 /* The minimum number of entries of a diagonal in the DIA part. */
 int64_t hdc_least(const struct stored *S);
 
-#ifdef __cplusplus
-}
-#endif
+C_END
 #endif

@@ -4,9 +4,9 @@
 
 #include <stdint.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+#include "base/base.h"
+
+C_BEGIN
 
 struct format;
 struct stored;
@@ -18,7 +18,5 @@ enum { HDIA_HACKOFFSETS, HDIA_OFFSETS, HDIA_DATA }; /* param 0: hack */
 /* diagonals: total number over all hacks */
 void hdia_sizes(struct stored *S, int64_t diagonals);
 
-#ifdef __cplusplus
-}
-#endif
+C_END
 #endif

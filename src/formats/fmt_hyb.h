@@ -4,9 +4,9 @@
 
 #include <stdint.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+#include "base/base.h"
+
+C_BEGIN
 
 struct format;
 struct stored;
@@ -19,7 +19,5 @@ enum { HYB_ELL_COL, HYB_ELL_VAL, HYB_ROW, HYB_COL, HYB_VAL };
 /* over: entries beyond the width of the ELL part */
 void hyb_sizes(struct stored *S, int64_t over);
 
-#ifdef __cplusplus
-}
-#endif
+C_END
 #endif

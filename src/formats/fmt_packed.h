@@ -3,13 +3,12 @@
 #define FMT_PACKED_H
 
 #include "base/array.h"
+#include "base/base.h"
 
 #include <stdbool.h>
 #include <stdint.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+C_BEGIN
 
 struct err;
 struct format;
@@ -96,7 +95,5 @@ enum { PACKED_WINDOW = 1024 }; /* the sigma of rows that are sorted by default *
 /* List the arrays. Fails if the format cannot hold this many slots. */
 bool packed_sizes(struct stored *S, const struct packed_counts *n, struct err *e);
 
-#ifdef __cplusplus
-}
-#endif
+C_END
 #endif

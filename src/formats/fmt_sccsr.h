@@ -5,9 +5,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+#include "base/base.h"
+
+C_BEGIN
 
 struct err;
 struct format;
@@ -37,7 +37,5 @@ void sccsr_lay(int64_t rows[SCCSR_SEGMENTS], int64_t nw, struct sccsr_layout *L)
 /* slots: total number over all segments */
 bool sccsr_sizes(struct stored *S, const struct sccsr_layout *L, int64_t slots, struct err *e);
 
-#ifdef __cplusplus
-}
-#endif
+C_END
 #endif

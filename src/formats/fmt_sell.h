@@ -5,9 +5,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+#include "base/base.h"
+
+C_BEGIN
 
 struct err;
 struct format;
@@ -20,7 +20,5 @@ enum { SELL_PERM, SELL_PTR, SELL_COL, SELL_VAL }; /* param 0: C, 1: sigma */
 /* Fails if the format cannot hold this many slots. */
 bool sell_sizes(struct stored *S, int64_t slots, struct err *e);
 
-#ifdef __cplusplus
-}
-#endif
+C_END
 #endif

@@ -6,10 +6,9 @@
 #include <stdint.h>
 
 #include "base/array.h"
+#include "base/base.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+C_BEGIN
 
 struct err;
 struct format;
@@ -55,7 +54,5 @@ static inline int64_t strips_slot(int64_t i)
     return i - at + at % STRIPS_WORDS * (STRIPS_CHUNK / STRIPS_WORDS) + at / STRIPS_WORDS;
 }
 
-#ifdef __cplusplus
-}
-#endif
+C_END
 #endif

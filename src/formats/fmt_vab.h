@@ -5,9 +5,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+#include "base/base.h"
+
+C_BEGIN
 
 struct err;
 struct format;
@@ -21,7 +21,5 @@ enum { VAB_PIECE = 4 };                   /* elements per thread, as in the pape
 /* Fails if the format cannot hold this many pieces. */
 bool vab_sizes(struct stored *S, int64_t pieces, struct err *e);
 
-#ifdef __cplusplus
-}
-#endif
+C_END
 #endif

@@ -6,13 +6,12 @@
 #include <stdint.h>
 
 #include "base/array.h"
+#include "base/base.h"
 #include "base/param.h"
 #include "base/role.h"
 #include "stored.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+C_BEGIN
 
 struct csr;
 struct err;
@@ -139,7 +138,5 @@ void put_ints(struct array *a, const int *v); /* like put_reals, for T_I32 */
    value is not 0. */
 struct place place_of_value(const struct stored *S, int k, int64_t i, int64_t row, int64_t col);
 
-#ifdef __cplusplus
-}
-#endif
+C_END
 #endif

@@ -5,9 +5,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+#include "base/base.h"
+
+C_BEGIN
 
 struct err;
 struct stored;
@@ -27,7 +27,5 @@ struct measures {
 /* Fails with E_UNSUPPORTED if the format stores no diagonals. */
 bool format_measures(const struct stored *S, struct measures *out, struct err *e);
 
-#ifdef __cplusplus
-}
-#endif
+C_END
 #endif

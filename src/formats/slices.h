@@ -6,9 +6,9 @@
 
 #include <stdint.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+#include "base/base.h"
+
+C_BEGIN
 
 struct err;
 
@@ -20,7 +20,5 @@ int64_t slices_row(const int64_t *key, int64_t k);
 /* The length of the longest row of slice s. A slice may span two windows. */
 int64_t slices_width(const int *ptr, int64_t rows, const int64_t *key, int64_t C, int64_t s);
 
-#ifdef __cplusplus
-}
-#endif
+C_END
 #endif

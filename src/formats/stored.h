@@ -6,13 +6,12 @@
 #include <stdint.h>
 
 #include "base/array.h"
+#include "base/base.h"
 #include "base/param.h"
 
 #include <stdbool.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+C_BEGIN
 
 struct csr;
 struct err;
@@ -49,7 +48,5 @@ bool stored_is_value(const struct stored *S, int k); /* does array k have a slot
 /* The value of slot i of value array k; *im is 0 for a real matrix. */
 void stored_value(const struct stored *S, int k, int64_t i, double *re, double *im);
 
-#ifdef __cplusplus
-}
-#endif
+C_END
 #endif

@@ -7,14 +7,13 @@
 #include <stdint.h>
 
 #include "base/array.h"
+#include "base/base.h"
 #include "machine/lu_ops.h"
 #include "machine/microscope.h"
 
 struct err;
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+C_BEGIN
 
 /* The parts of the blocked method. Each part is timed separately. */
 enum lu_part { LU_PANEL, LU_INNER, LU_SWAP, LU_GEMM, LU_PARTS };
@@ -152,7 +151,5 @@ void lu_column_free(struct lu_column *c);
 /* For lu_NAME.c: end the previous part and begin this part. The value LU_PARTS only ends the previous part. */
 bool lu_part(struct lu *v, enum lu_part part, struct err *e);
 
-#ifdef __cplusplus
-}
-#endif
+C_END
 #endif

@@ -7,11 +7,10 @@
 #include <stdint.h>
 
 #include "base/array.h"
+#include "base/base.h"
 #include "machine/vec_ops.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+C_BEGIN
 
 struct amg_csr;
 struct device;
@@ -64,7 +63,5 @@ struct amg_ops {
 /* real: T_F32 or T_F64 */
 const struct amg_ops *amg_ops_of(const struct device *d, enum type real);
 
-#ifdef __cplusplus
-}
-#endif
+C_END
 #endif

@@ -7,10 +7,9 @@
 #include <stdint.h>
 
 #include "base/array.h"
+#include "base/base.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+C_BEGIN
 
 struct device;
 
@@ -142,7 +141,5 @@ struct amg_setup_ops {
 /* real: T_F32 or T_F64. NULL: the host makes the levels for this device. */
 const struct amg_setup_ops *amg_setup_ops_of(const struct device *d, enum type real);
 
-#ifdef __cplusplus
-}
-#endif
+C_END
 #endif

@@ -6,11 +6,10 @@
 #include <stdint.h>
 
 #include "base/array.h"
+#include "base/base.h"
 #include "matrix/reference.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+C_BEGIN
 
 struct ceilings;
 struct csr;
@@ -128,7 +127,5 @@ bool bench_times(const struct timed *t, int *reps, struct watch *w, double *medi
 /* Minimum traffic of k in bytes: the arrays (minus the padding, if k skips it), x once, y once (twice if beta != 0). */
 int64_t kernel_bytes(const struct kernel *k, const struct stored *S, double beta);
 
-#ifdef __cplusplus
-}
-#endif
+C_END
 #endif

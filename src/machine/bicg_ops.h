@@ -5,10 +5,9 @@
 #include <stdint.h>
 
 #include "base/array.h"
+#include "base/base.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+C_BEGIN
 
 struct device;
 
@@ -41,7 +40,5 @@ const struct bicg_ops *bicg_ops_of(const struct device *d, enum type type);
 /* The same operations with sums that the host adds (see vec_ops.h). */
 const struct bicg_ops *bicg_ops_host_sums(const struct device *d, enum type type);
 
-#ifdef __cplusplus
-}
-#endif
+C_END
 #endif

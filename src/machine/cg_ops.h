@@ -5,10 +5,9 @@
 #include <stdint.h>
 
 #include "base/array.h"
+#include "base/base.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+C_BEGIN
 
 struct device;
 
@@ -33,7 +32,5 @@ const struct cg_ops *cg_ops_of(const struct device *d, enum type real);
 /* The same operations with sums that the host adds (see vec_ops.h). */
 const struct cg_ops *cg_ops_host_sums(const struct device *d, enum type real);
 
-#ifdef __cplusplus
-}
-#endif
+C_END
 #endif

@@ -7,10 +7,9 @@
 #include <stdint.h>
 
 #include "base/array.h"
+#include "base/base.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+C_BEGIN
 
 struct csr;
 struct device;
@@ -64,7 +63,5 @@ const struct cluster_ops *cluster_ops_of(const struct device *d);
 bool cluster_plan_make(struct device *d, const struct csr *A, enum type real, int vectors, int64_t more,
                        struct cluster_plan *out, struct err *e);
 
-#ifdef __cplusplus
-}
-#endif
+C_END
 #endif

@@ -5,9 +5,9 @@
 
 #include <stdbool.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+#include "base/base.h"
+
+C_BEGIN
 
 /* The classes of machine instructions, in the order of the columns of compiled.def. */
 enum instruction_class {
@@ -57,7 +57,5 @@ int compiled_instructions(const struct compiled *c); /* of all classes */
 const char *compiled_by(void);
 const char *compiled_for(void);
 
-#ifdef __cplusplus
-}
-#endif
+C_END
 #endif

@@ -6,9 +6,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+#include "base/base.h"
+
+C_BEGIN
 
 struct device;
 struct err;
@@ -169,7 +169,5 @@ double copied_gbs(const struct copied *c);
 /* For tests: register a device under its name (dev_fake.c). */
 bool device_register(struct device *d);
 
-#ifdef __cplusplus
-}
-#endif
+C_END
 #endif

@@ -5,12 +5,11 @@
 #include <stdint.h>
 
 #include "base/array.h"
+#include "base/base.h"
 
 #include <stdbool.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+C_BEGIN
 
 struct device;
 
@@ -59,7 +58,5 @@ const struct gmres_ops *gmres_ops_of(const struct device *d, enum type type);
 /* The same operations with sums that the host adds (see vec_ops.h); `dots` needs m * SUM_BLOCKS doubles of d->sums. */
 const struct gmres_ops *gmres_ops_host_sums(const struct device *d, enum type real);
 
-#ifdef __cplusplus
-}
-#endif
+C_END
 #endif

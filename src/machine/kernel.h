@@ -4,13 +4,12 @@
 #define KERNEL_H
 
 #include "base/array.h"
+#include "base/base.h"
 
 #include <stdbool.h>
 #include <stdint.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+C_BEGIN
 
 struct csr;
 struct device;
@@ -125,7 +124,5 @@ bool kernel_launch(const struct kernel *k, const struct launch *L, struct err *e
    yet. */
 double kernel_prepared_us(const struct kernel *k, const struct mat *M);
 
-#ifdef __cplusplus
-}
-#endif
+C_END
 #endif

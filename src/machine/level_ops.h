@@ -7,12 +7,11 @@
 #include <stdint.h>
 
 #include "base/array.h"
+#include "base/base.h"
 
 struct device;
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+C_BEGIN
 
 /* A level is narrow if it exceeds neither LEVEL_NARROW nor LEVEL_STEPS. */
 enum {
@@ -99,7 +98,5 @@ const struct sweep_ops *sweep_ops_of(const struct device *d, enum type real);
 const struct sweep_ops *sweep_ops_host_sums(const struct device *d, enum type real); /* see vec_ops.h */
 const struct pre_ops *pre_ops_of(const struct device *d, enum type real);
 
-#ifdef __cplusplus
-}
-#endif
+C_END
 #endif

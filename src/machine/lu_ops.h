@@ -7,14 +7,13 @@
 #include <stdint.h>
 
 #include "base/array.h"
+#include "base/base.h"
 
 struct device;
 struct err;
 struct watch;
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+C_BEGIN
 
 enum { LU_WIDEST = 128 };    /* maximum number of columns whose swaps one launch applies */
 enum { LU_OUTERMOST = 256 }; /* maximum number of columns of an outer panel */
@@ -95,7 +94,5 @@ struct lu_hook {
 };
 extern struct lu_hook lu_hook;
 
-#ifdef __cplusplus
-}
-#endif
+C_END
 #endif

@@ -5,12 +5,11 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/base.h"
 #include "device.h"
 #include "formats/stored.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+C_BEGIN
 
 struct err;
 struct kernel;
@@ -49,7 +48,5 @@ void scratch_free(struct mat *M);
    counters that blocks share may then have any value. */
 void scratch_drop(const struct mat *M, const struct kernel *k);
 
-#ifdef __cplusplus
-}
-#endif
+C_END
 #endif

@@ -8,11 +8,10 @@
 #include <stdint.h>
 
 #include "base/array.h"
+#include "base/base.h"
 #include "device.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+C_BEGIN
 
 struct err;
 struct kernel;
@@ -103,7 +102,5 @@ struct timeline {
 /* M must be on a device with members. Fails with E_USAGE otherwise. */
 bool timeline_of(const struct mat *M, const struct kernel *k, struct timeline *out, struct watch *w, struct err *e);
 
-#ifdef __cplusplus
-}
-#endif
+C_END
 #endif

@@ -6,6 +6,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/base.h"
 #include "base/role.h"
 #include "matrix/gathers.h"
 
@@ -14,9 +15,7 @@ struct mat;
 struct stored;
 struct watch;
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+C_BEGIN
 
 enum {
     LANES = 32, /* lanes per warp */
@@ -274,7 +273,5 @@ const char *kernel_source(int i, const char **file);
    line without the line end. */
 const char *kernel_source_line(const char *file, int n, int *length);
 
-#ifdef __cplusplus
-}
-#endif
+C_END
 #endif

@@ -6,10 +6,9 @@
 #include <stdint.h>
 
 #include "base/array.h"
+#include "base/base.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+C_BEGIN
 
 struct device;
 
@@ -39,7 +38,5 @@ const struct minres_ops *minres_ops_of(const struct device *d, enum type real);
 /* The same operations with sums that the host adds (see vec_ops.h). */
 const struct minres_ops *minres_ops_host_sums(const struct device *d, enum type real);
 
-#ifdef __cplusplus
-}
-#endif
+C_END
 #endif

@@ -8,11 +8,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/base.h"
 #include "formats/stored.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+C_BEGIN
 
 struct device;
 struct mat;
@@ -126,7 +125,5 @@ void *packing_state(struct packing *p, size_t bytes, void (*release)(void *state
 /* Allocate the work buffers for n pairs and their sorted copies. */
 bool packing_pairs(struct packing *p, int64_t n, struct err *e);
 
-#ifdef __cplusplus
-}
-#endif
+C_END
 #endif

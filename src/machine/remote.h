@@ -7,6 +7,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/base.h"
+
 struct counts;
 struct csr;
 struct emu_finding;
@@ -21,9 +23,7 @@ struct watch;
 struct watched;
 struct workload;
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+C_BEGIN
 
 /* The time of a kernel's launches on a GPU. */
 struct remote_times {
@@ -69,7 +69,5 @@ void emu_last_finding(struct emu_finding *out);
 /* Whether later launches look for races within blocks (emu.h). */
 void emu_look_for_races(bool on);
 
-#ifdef __cplusplus
-}
-#endif
+C_END
 #endif

@@ -7,9 +7,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+#include "base/base.h"
+
+C_BEGIN
 
 struct err;
 
@@ -30,7 +30,5 @@ void shared_places_take(struct shared_places *out);
 /* Make these the accesses of the last traced warp, which ran in another process. Takes p->of over. */
 void shared_places_give(struct shared_places *p);
 
-#ifdef __cplusplus
-}
-#endif
+C_END
 #endif

@@ -7,11 +7,10 @@
 #include <stdint.h>
 
 #include "base/array.h"
+#include "base/base.h"
 #include "matrix/reference.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+C_BEGIN
 
 struct csr;
 struct device;
@@ -72,7 +71,5 @@ bool spmm_measure(const struct spmm_kernel *k, const struct csr *A, const struct
 /* The random value of X in this row and vector, as spmm_measure rounds it to the type `real`. */
 double spmm_x(int64_t row, int vector, enum type real);
 
-#ifdef __cplusplus
-}
-#endif
+C_END
 #endif

@@ -5,9 +5,9 @@
 
 #include <stdint.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+#include "base/base.h"
+
+C_BEGIN
 
 enum { SUM_BLOCKS = 512, SUM_THREADS_MIN = 128, SUM_THREADS_MAX = 512 };
 
@@ -23,7 +23,5 @@ struct sum_tree {
    and the figure's other numbers are not in the text]. */
 struct sum_tree sum_tree_of(int64_t n);
 
-#ifdef __cplusplus
-}
-#endif
+C_END
 #endif

@@ -8,6 +8,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/base.h"
 #include "base/registry.h"
 #include "matrix/csr.h"
 
@@ -18,9 +19,7 @@ struct watch;
 #include <math.h>
 #include <string.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+C_BEGIN
 
 /* How the value at (p, q) of the result is computed from a_pq and a_qp. A missing entry is ignored; it does not count
    as 0. */
@@ -254,7 +253,5 @@ SYM_BOTH void sym_hash(int64_t i, int64_t j, double v, uint64_t *pattern, uint64
     *values += sym_mix(here ^ bits) - sym_mix(there ^ bits);
 }
 
-#ifdef __cplusplus
-}
-#endif
+C_END
 #endif

@@ -7,9 +7,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+#include "base/base.h"
+
+C_BEGIN
 
 struct device;
 struct err;
@@ -45,7 +45,5 @@ extern const struct tools host_tools;                 /* tools_host.c: for emu *
 /* The number of bits that can hold any of 0 .. n-1; at least 1. */
 int bits_of(int64_t n);
 
-#ifdef __cplusplus
-}
-#endif
+C_END
 #endif

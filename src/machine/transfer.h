@@ -8,13 +8,12 @@
 #include <stdint.h>
 
 #include "base/array.h"
+#include "base/base.h"
 
 struct device;
 struct err;
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+C_BEGIN
 
 enum { STREAMS_MAX = 32, PIECES_MAX = 1024 };
 
@@ -91,7 +90,5 @@ struct transfer {
    is compared with the reference. Fails with E_NUMERIC if there is a difference. */
 bool transfer_measure(const struct transfer_plan *p, struct transfer *out, struct err *e);
 
-#ifdef __cplusplus
-}
-#endif
+C_END
 #endif

@@ -6,11 +6,10 @@
 #include <stdint.h>
 
 #include "base/array.h"
+#include "base/base.h"
 #include "sum_tree.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+C_BEGIN
 
 struct device;
 
@@ -140,7 +139,5 @@ const struct vec_ops *vec_ops_of(const struct device *d, enum type real);
    waits for the device. The caller holds at least VEC_SUMS doubles of d->sums (device_sums_take). */
 const struct vec_ops *vec_ops_host_sums(const struct device *d, enum type real);
 
-#ifdef __cplusplus
-}
-#endif
+C_END
 #endif

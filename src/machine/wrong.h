@@ -5,11 +5,11 @@
 
 #include <stdbool.h>
 
+#include "base/base.h"
+
 struct err;
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+C_BEGIN
 
 struct wrong_rule {
     const char *name;          /* "barrier" */
@@ -37,7 +37,5 @@ bool wrong_run(const struct wrong_rule *rule, bool wrong, bool *result, struct e
 /* The first and last line of a kernel in k_wrong.cu. Returns false if that file has no kernel of that name. */
 bool wrong_lines(const char *kernel, int *first, int *last);
 
-#ifdef __cplusplus
-}
-#endif
+C_END
 #endif

@@ -7,9 +7,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+#include "base/base.h"
+
+C_BEGIN
 
 struct err;
 struct row_source;
@@ -154,7 +154,5 @@ int64_t first_not_finite(int64_t n, const double *x);
    to the command to VERB it anyway". */
 bool csr_finite(const struct csr *A, const char *verb, struct err *e);
 
-#ifdef __cplusplus
-}
-#endif
+C_END
 #endif

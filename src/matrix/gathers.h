@@ -5,9 +5,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+#include "base/base.h"
+
+C_BEGIN
 
 struct csr;
 struct err;
@@ -23,7 +23,5 @@ bool csr_gathers(const struct csr *A, int values, int64_t *out, struct err *e);
 /* The same for runs of `entries` consecutive entries in place of groups of rows. */
 bool csr_gathers_in_runs(const struct csr *A, int values, int64_t entries, int64_t *out, struct err *e);
 
-#ifdef __cplusplus
-}
-#endif
+C_END
 #endif

@@ -4,9 +4,9 @@
 
 #include <stdint.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+#include "base/base.h"
+
+C_BEGIN
 
 uint64_t random_next(uint64_t *state);
 uint64_t random_skip(uint64_t state, int64_t n); /* the state after n numbers */
@@ -14,7 +14,5 @@ double random_unit(uint64_t *state);             /* a random number in [-1, 1), 
 /* n such numbers; fewer if Ctrl-C stops this loop and all further loops (base/loop.h) */
 void random_fill(double *x, int64_t n, uint64_t seed);
 
-#ifdef __cplusplus
-}
-#endif
+C_END
 #endif

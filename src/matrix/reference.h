@@ -5,12 +5,11 @@
 #include <stdint.h>
 
 #include "base/array.h"
+#include "base/base.h"
 
 #include <stdbool.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+C_BEGIN
 
 struct csr;
 struct err;
@@ -41,7 +40,5 @@ struct verdict verdict_of(int64_t n, const double *y, const double *ref, const d
 bool verdict_reads_y(const struct verdict *v, double beta, const double *y, const double *ref);
 extern const char *const reads_y_text;
 
-#ifdef __cplusplus
-}
-#endif
+C_END
 #endif

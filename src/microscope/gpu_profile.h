@@ -5,14 +5,13 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "base/base.h"
 #include "base/registry.h"
 #include "machine/device.h"
 
 struct err;
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+C_BEGIN
 
 struct machine {
     char name[64];
@@ -44,7 +43,5 @@ void profile_list(give_fn *give, void *user);
 /* Write the profile of a measured machine to a new file; `force` replaces a file that exists. */
 bool profile_save(const char *path, const struct machine *g, bool force, struct err *e);
 
-#ifdef __cplusplus
-}
-#endif
+C_END
 #endif

@@ -5,14 +5,13 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/base.h"
 #include "gpu_profile.h"
 #include "machine/microscope.h"
 
 struct csr;
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+C_BEGIN
 
 enum { LINE = 128 }; /* bytes of a line of L1 and L2 */
 
@@ -172,7 +171,5 @@ struct prediction model_predict(const struct workload *w, const struct machine *
    what was hidden behind the cause, or what hid it, in nearly full; see model.c. */
 double model_without(const struct workload *w, const struct workload *without, const struct machine *g);
 
-#ifdef __cplusplus
-}
-#endif
+C_END
 #endif

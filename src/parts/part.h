@@ -5,11 +5,10 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/base.h"
 #include "matrix/csr.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+C_BEGIN
 
 struct err;
 struct partition;
@@ -54,7 +53,5 @@ static inline int64_t part_sends(const struct part *part)
     return part->to.n ? part->to.first[part->to.n] : 0;
 }
 
-#ifdef __cplusplus
-}
-#endif
+C_END
 #endif

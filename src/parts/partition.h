@@ -5,9 +5,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+#include "base/base.h"
+
+C_BEGIN
 
 struct csr;
 struct err;
@@ -87,7 +87,5 @@ int partition_col_owner(const struct partition *P, int64_t col);
 /* The part that owns the item of x at a position. */
 int partition_owner_at(const struct partition *P, int64_t col_position);
 
-#ifdef __cplusplus
-}
-#endif
+C_END
 #endif

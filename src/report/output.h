@@ -11,9 +11,7 @@
 
 struct err;
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+C_BEGIN
 
 enum out_mode { OUT_TEXT, OUT_JSON, OUT_CSV };
 struct out;
@@ -110,7 +108,5 @@ void out_progress(
 void out_progress_by(struct out *o, void (*show)(const char *text), void (*clear)(void));
 void out_progress_clear(struct out *o); /* must be called before any direct write to out_file */
 
-#ifdef __cplusplus
-}
-#endif
+C_END
 #endif

@@ -8,14 +8,13 @@
 #include <stdint.h>
 
 #include "base/array.h"
+#include "base/base.h"
 #include "machine/level_ops.h"
 
 struct device;
 struct err;
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+C_BEGIN
 
 /* The rows 0 .. n-1 sorted by level; the arrays are owned. */
 struct order {
@@ -69,7 +68,5 @@ struct level_schedule *level_schedule_make(struct device *d, enum type real, con
 /* For tests: set the maximum number of rows of a narrow level, 0 .. LEVEL_NARROW; -1: the default. */
 void level_schedule_hook(int rows);
 
-#ifdef __cplusplus
-}
-#endif
+C_END
 #endif

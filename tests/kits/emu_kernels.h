@@ -4,9 +4,9 @@
 
 #include <stdint.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+#include "base/base.h"
+
+C_BEGIN
 
 /* Run the kernel called `name` on 256 ints; emu_sync then reports its findings. */
 void emu_test_run(const char *name, int *y);
@@ -21,7 +21,5 @@ int emu_test_line(const char *text);
    the names `xs` and `ys` for x and y, and the name `x` for another vector. */
 extern const struct kernel emu_test_nested, emu_test_outside, emu_test_renamed;
 
-#ifdef __cplusplus
-}
-#endif
+C_END
 #endif
