@@ -28,7 +28,6 @@ struct probe {
 static bool read_far(void *ctx, struct err *e)
 {
     const struct probe *p = ctx;
-    (void)e;
     p->ops->read(p->dev, p->n, 1, p->x, p->lanes, p->sums);
     return true;
 }
@@ -36,7 +35,6 @@ static bool read_far(void *ctx, struct err *e)
 static bool copy_far(void *ctx, struct err *e)
 {
     const struct probe *p = ctx;
-    (void)e;
     p->ops->copy(p->dev, p->copied, p->x, p->y);
     return true;
 }
@@ -44,7 +42,6 @@ static bool copy_far(void *ctx, struct err *e)
 static bool read_near(void *ctx, struct err *e)
 {
     const struct probe *p = ctx;
-    (void)e;
     p->ops->read(p->dev, p->small, p->passes, p->x, p->lanes, p->sums);
     return true;
 }
@@ -52,7 +49,6 @@ static bool read_near(void *ctx, struct err *e)
 static bool gather_far(void *ctx, struct err *e)
 {
     const struct probe *p = ctx;
-    (void)e;
     p->ops->gather(p->dev, p->n, p->n / 4, p->x, p->lanes, p->sums);
     return true;
 }
@@ -60,7 +56,6 @@ static bool gather_far(void *ctx, struct err *e)
 static bool gather_near(void *ctx, struct err *e)
 {
     const struct probe *p = ctx;
-    (void)e;
     p->ops->gather(p->dev, p->small, p->n / 4, p->x, p->lanes, p->sums);
     return true;
 }
@@ -68,7 +63,6 @@ static bool gather_near(void *ctx, struct err *e)
 static bool read_again(void *ctx, struct err *e)
 {
     const struct probe *p = ctx;
-    (void)e;
     p->ops->reread(p->dev, IN_L1, REREADS, p->x, p->lanes, p->sums, p->amount);
     return true;
 }
@@ -76,7 +70,6 @@ static bool read_again(void *ctx, struct err *e)
 static bool compute_fp64(void *ctx, struct err *e)
 {
     const struct probe *p = ctx;
-    (void)e;
     p->ops->multiply_add(p->dev, false, p->lanes, p->sums, p->amount);
     return true;
 }
@@ -84,7 +77,6 @@ static bool compute_fp64(void *ctx, struct err *e)
 static bool compute_fp32(void *ctx, struct err *e)
 {
     const struct probe *p = ctx;
-    (void)e;
     p->ops->multiply_add(p->dev, true, p->lanes, p->sums, p->amount);
     return true;
 }
@@ -92,7 +84,6 @@ static bool compute_fp32(void *ctx, struct err *e)
 static bool launch_nothing(void *ctx, struct err *e)
 {
     const struct probe *p = ctx;
-    (void)e;
     p->ops->empty(p->dev);
     return true;
 }

@@ -12,40 +12,34 @@
 
 static void *host_alloc(struct device *d, int64_t bytes, const char *what, struct err *e)
 {
-    (void)d;
     return mem_new(bytes, 1, what, e);
 }
 
 static void host_free(struct device *d, void *p)
 {
-    (void)d;
     mem_free(p);
 }
 
 static bool host_put(struct device *d, void *to, const void *from, int64_t bytes, struct err *e)
 {
-    (void)d;
     return loop_copy(to, from, bytes, "copying", e);
 }
 
 /* Ctrl-C does not cancel this copy, so that a result is not lost. */
 static bool host_get(struct device *d, void *to, const void *from, int64_t bytes, struct err *e)
 {
-    (void)d, (void)e;
     memcpy(to, from, (size_t)bytes);
     return true;
 }
 
 static bool host_sync(struct device *d, struct err *e)
 {
-    (void)d, (void)e;
     return true;
 }
 
 static bool host_time(struct device *d, bool (*go)(void *ctx, struct err *e), void *ctx, int reps, double *us,
                       struct err *e)
 {
-    (void)d;
     /* Release the screen lock before the timing starts: a launch that released the lock itself might have to wait to
        get the lock back. */
     bool ok = true, gave = screen_lock_give();
@@ -65,7 +59,6 @@ static int64_t memory_in_all(void)
 
 static bool host_memory(struct device *d, int64_t *free_bytes, int64_t *total, struct err *e)
 {
-    (void)d, (void)e;
     *free_bytes = mem_available();
     *total = memory_in_all();
     return true;
@@ -73,21 +66,16 @@ static bool host_memory(struct device *d, int64_t *free_bytes, int64_t *total, s
 
 static bool host_reset(struct device *d, struct err *e)
 {
-    (void)e;
     d->lost = false;
     return true;
 }
 
 static void *host_share(struct device *d, int64_t bytes, const char *what, void **on_device, struct err *e)
 {
-    (void)d;
     return *on_device = mem_zero(bytes, 1, what, e);
 }
 
-static void host_close(struct device *d)
-{
-    (void)d;
-}
+static void host_close(struct device *d) {}
 
 const struct device_ops host_ops = {
     .alloc = host_alloc,
@@ -127,20 +115,17 @@ bool host_likely(void)
 
 int host_count(struct err *e)
 {
-    (void)e;
     return 1;
 }
 
 bool host_start(struct device *d, struct err *e)
 {
-    (void)d, (void)e;
     return true;
 }
 
 static bool make(struct device *d, int n, struct err *e)
 {
     char model[80], memory[32];
-    (void)n, (void)e;
     d->ops = &host_ops;
     d->units = omp_get_max_threads();
     processor(model, sizeof model);
@@ -175,7 +160,6 @@ static int64_t level3(void)
 
 static int64_t cache(const struct device *d)
 {
-    (void)d;
     int64_t found = level3();
     long l3 = sysconf(_SC_LEVEL3_CACHE_SIZE), l2 = sysconf(_SC_LEVEL2_CACHE_SIZE);
     return found ? found : l3 > 0 ? l3 : l2 > 0 ? l2 : 1 << 20;

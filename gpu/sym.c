@@ -23,6 +23,5 @@ const struct sym_peer_ops *sym_peer_of(const struct device *d)
 #ifdef HAVE_CUDA
     if (d->kind == DEV_CUDA) return &cuda_sym_peer;
 #endif
-    (void)d;
     return NULL;
 }

@@ -12,6 +12,5 @@ const struct transfer_ops *transfer_ops_of(const struct device *d)
 #ifdef HAVE_CUDA
     if (d->kind == DEV_CUDA) return &cuda_transfer;
 #endif
-    (void)d;
     return NULL;
 }

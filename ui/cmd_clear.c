@@ -11,7 +11,6 @@
    The explorer draws the whole screen itself. */
 static bool run_clear(struct session *s, const struct args *a, struct err *e)
 {
-    (void)a, (void)e;
     if (s->interactive && out_mode(s->out) == OUT_TEXT && !(s->front && s->front->covered))
         fputs("\033[H\033[2J", out_file(s->out));
     return true;

@@ -24,14 +24,12 @@
 
 static bool dump_text(const struct canvas *c, const struct args *a, FILE *f, struct err *e)
 {
-    (void)a, (void)e;
     canvas_print(c, f, COLOURS_NONE);
     return true;
 }
 
 static bool dump_ansi(const struct canvas *c, const struct args *a, FILE *f, struct err *e)
 {
-    (void)a, (void)e;
     canvas_print_ansi(c, f, c->colours);
     return true;
 }
@@ -39,7 +37,6 @@ static bool dump_ansi(const struct canvas *c, const struct args *a, FILE *f, str
 static bool dump_svg(const struct canvas *c, const struct args *a, FILE *f, struct err *e)
 {
     struct svg g;
-    (void)e;
     svg_begin(&g, f, c->w, c->h, arg_flag(a, "light"), "a screen of warpspy");
     paint_canvas(&g.p, c, arg_flag(a, "light"));
     svg_end(&g);

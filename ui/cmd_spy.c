@@ -81,7 +81,6 @@ static bool say_lines(struct out *o, const struct cells *c, struct err *e)
 /* In CSV, print one line per cell that contains a nonzero. */
 static bool say_cells(struct out *o, const struct cells *c, struct err *e)
 {
-    (void)e;
     for (int i = 0; i < c->h * c->w; i++) {
         int y = i / c->w, x = i % c->w;
         if (!c->n[i]) continue;

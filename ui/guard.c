@@ -72,7 +72,6 @@ static void *start_guardian(void *unused)
 {
     char *const argv[] = {"warpspy-guard",     "-c",     (char *)script, "warpspy-guard",
                           (char *)start.reset, known[0], start.raw,      NULL};
-    (void)unused;
     spawn(start.from, argv);
     close(start.from);
     return NULL;

@@ -87,7 +87,6 @@ static bool reserve(size_t n)
 
 static ssize_t take(void *user, const char *bytes, size_t n)
 {
-    (void)user;
     bool pages = !paged.session->lines.from && strcmp(option_value(paged.session, OPTION_PAGER), "off") != 0;
     if (now_us() - paged.written_us > HOLD_US || paged.n > HOLD_MAX) paged_release();
     paged.written_us = now_us();

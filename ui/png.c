@@ -149,7 +149,6 @@ static void png_line(struct painter *p, uint32_t rgb, double width, int n, const
 static void png_text(struct painter *p, int x, int y, uint32_t rgb, bool bold, const char *text, int cells)
 {
     void *cr = ((struct png *)p)->context;
-    (void)cells;
     cairo.select_font_face(cr, "monospace", CAIRO_NORMAL, bold ? CAIRO_BOLD : CAIRO_NORMAL);
     colour(cr, rgb);
     for (size_t n = strlen(text), at = 0; at < n;) {

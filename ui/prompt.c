@@ -147,7 +147,6 @@ static void give(void *user, const char *word)
 static char *next_word(const char *text, int state)
 {
     static struct completions words;
-    (void)text;
     if (!state) {
         while (words.next < words.n) mem_free(words.word[words.next++]);
         mem_free(words.word);
@@ -159,8 +158,6 @@ static char *next_word(const char *text, int state)
 
 static char **matches(const char *text, int start, int end)
 {
-    (void)start;
-    (void)end;
     rl_attempted_completion_over = 1;
     char **found = rl_completion_matches(text, next_word);
     /* After the name of a directory, completion continues with the files of the directory. */
@@ -208,14 +205,12 @@ static void skip_to(int first, int last)
 
 static int skip_attributes(int count, int key)
 {
-    (void)count, (void)key;
     skip_to(0x40, 0x7e);
     return 0;
 }
 
 static int skip_string(int count, int key)
 {
-    (void)count, (void)key;
     skip_to('\\', '\\');
     return 0;
 }
@@ -333,10 +328,7 @@ static struct {
 
 static void draw_nothing(void) {}
 
-static void prepare_nothing(int meta)
-{
-    (void)meta;
-}
+static void prepare_nothing(int meta) {}
 
 static int bytes_wait(void)
 {
@@ -346,7 +338,6 @@ static int bytes_wait(void)
 /* In the middle of a key sequence, wait for the rest of the sequence. */
 static int next_byte(FILE *f)
 {
-    (void)f;
     if (inner.next < inner.bytes) return safe_in_search(inner.byte[inner.next++]);
     if (!term_is_open()) return EOF;
     for (;;) {
@@ -364,7 +355,6 @@ static void forget_words(void)
 /* match[0] is the common prefix of all matches. */
 static void keep_words(char **match, int n, int longest)
 {
-    (void)longest;
     forget_words();
     for (int i = 1; i <= n && inner.words < PROMPT_WORDS_MAX; i++)
         if ((inner.word[inner.words] = mem_str(match[i], NULL))) inner.words++;
@@ -640,7 +630,6 @@ char *prompt_line(struct session *s)
 
 static char **no_matches(const char *text, int start, int end)
 {
-    (void)text, (void)start, (void)end;
     rl_attempted_completion_over = 1;
     return NULL;
 }

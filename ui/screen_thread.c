@@ -119,7 +119,6 @@ static void wait_for_input(enum beside what, bool more)
 
 static void *run_screen(void *unused)
 {
-    (void)unused;
     for (bool more = false;;) {
         wait_for_input((enum beside)atomic_load(&beside.serves), more);
         more = false;

@@ -80,7 +80,6 @@ static void show_typing(bool on)
 static void on_stop(int sig)
 {
     int keep = errno;
-    (void)sig;
     give_back();
     raise(SIGSTOP);
     continued = 0;

@@ -363,7 +363,6 @@ static struct shared *kept(struct gpu *g, int64_t bytes)
 static void *gpu_share(struct device *d, int64_t bytes, const char *what, void **on_device, struct err *e)
 {
     struct shared own = {}, *s = kept(gpu_of(d), bytes);
-    (void)what;
     if (!s) s = &own;
     if (!ready(d, e) || !(s->host ? gpu_sync(d, e) : new_shared(d, bytes, s, e))) return NULL;
     s->used = true;

@@ -7,7 +7,6 @@
 static bool gemm(struct device *d, enum type real, struct lu_at A, int64_t j, int w, int64_t below, int64_t from,
                  int64_t to)
 {
-    (void)d, (void)real, (void)A, (void)j, (void)w, (void)below, (void)from, (void)to;
     return false;
 }
 
@@ -18,27 +17,21 @@ static const char *version(void)
 
 static bool work(struct device *d, enum type real, int64_t n, int64_t *bytes, struct err *e)
 {
-    (void)d, (void)real, (void)n, (void)bytes;
     return fail(e, E_UNSUPPORTED, "this build has no CUDA, so cuSOLVER is missing; use the method lu");
 }
 
 static bool factor(struct device *d, enum type real, struct lu_at A, void *space, struct err *e)
 {
-    (void)d, (void)real, (void)A, (void)space;
     return fail(e, E_UNSUPPORTED, "this build has no CUDA, so cuSOLVER is missing; use the method lu");
 }
 
 static bool side_stream(struct device *d, struct device *side, struct err *e)
 {
-    (void)e;
     *side = *d;
     return true;
 }
 
-static void after(struct device *waits, struct device *on)
-{
-    (void)waits, (void)on;
-}
+static void after(struct device *waits, struct device *on) {}
 
 const struct lu_vendor lu_vendor_cuda = {
     .gemm = gemm,

@@ -9,7 +9,6 @@
 
 static bool sync_emu(struct device *d, struct err *e)
 {
-    (void)d;
     return emu_sync(e);
 }
 
@@ -22,7 +21,6 @@ static bool time_emu(struct device *d, bool (*go)(void *ctx, struct err *e), voi
 
 static void close_emu(struct device *d)
 {
-    (void)d;
     emu_vectors_free();
     emu_close();
 }
@@ -30,7 +28,6 @@ static void close_emu(struct device *d)
 static bool make(struct device *d, int n, struct err *e)
 {
     static struct device_ops ops;
-    (void)n, (void)e;
     ops = host_ops;
     ops.sync = sync_emu;
     ops.time = time_emu;

@@ -56,7 +56,6 @@ void switch_stack(context *from, context *to)
 
 void note_launch_stack(context *c)
 {
-    (void)c;
 #ifdef __SANITIZE_ADDRESS__
     pthread_attr_t attr;
     void *bottom;

@@ -63,7 +63,6 @@ static void probe_request(void *user, const struct scope *s, int64_t block, int 
     struct probe *p = user;
     const struct access_site *site = &s->site[r->site];
     int stored = site->kind == ACCESS_LOAD ? s->array[site->array].stored : -1;
-    (void)warp, (void)facts;
     if (stored < 0) return;
     struct starts *t = starts_of(p, s->nlaunches - 1, stored);
     for (uint32_t left = t ? r->mask : 0; left; left &= left - 1) {

@@ -113,7 +113,6 @@ static bool visit_timed(struct work *w, struct product_of *p, enum split_phase f
                         struct timeline *out, struct err *e)
 {
     struct device *d = w->m->member[k];
-    (void)out;
     bool first = f == 0 && stage == 0, last = stage == stages_of(f) - 1;
     if (first && d->ops->mark && !d->ops->mark(d, 0, e)) return false;
     if (first) w->queued_at[k] = now_us();

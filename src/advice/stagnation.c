@@ -171,7 +171,6 @@ static bool find_accuracy(struct inquiry *q, const char *cause, struct err *e)
 {
     const struct solve *v = q->v;
     double truth = v->result.residual_true;
-    (void)e;
     if (!(truth > 10 * v->residual) || isinf(truth)) return true; /* inf: x or A x has left the range of fp64 */
     struct evidence *x = add(q, cause, truth / v->residual);
     if (!x) return true;
@@ -195,7 +194,6 @@ static bool find_slowness(struct inquiry *q, const char *cause, struct err *e)
 {
     const struct solve *v = q->v;
     struct forecast f = solve_expected(v);
-    (void)e;
     if (v->reason == BROKE_DOWN || v->iterations == v->base) return true;
     struct evidence *x = add(q, cause, f.rate);
     if (!x) return true;
@@ -218,7 +216,6 @@ static bool find_slowness(struct inquiry *q, const char *cause, struct err *e)
 static bool find_restarts(struct inquiry *q, const char *cause, struct err *e)
 {
     const struct solve *v = q->v;
-    (void)e;
     if (!v->solver->restarts || v->set.m >= v->n || v->iterations <= v->set.m) return true;
     struct evidence *x = add(q, cause, (double)v->set.m);
     if (!x) return true;
@@ -236,7 +233,6 @@ static bool find_restarts(struct inquiry *q, const char *cause, struct err *e)
 static bool find_symmetry(struct inquiry *q, const char *cause, struct err *e)
 {
     const struct card *c = &q->card;
-    (void)e;
     if (!q->v->solver->symmetric || fact_symmetric(c->facts) != FACT_NO || !c->facts->has_skew) return true;
     struct evidence *x = add(q, cause, c->facts->skew);
     if (!x) return true;
@@ -250,7 +246,6 @@ static bool find_indefinite(struct inquiry *q, const char *cause, struct err *e)
 {
     const struct card *c = &q->card;
     const struct card_row *r = card_row(c, "definite");
-    (void)e;
     if (fact_symmetric(c->facts) != FACT_YES || c->facts->definite != DEFINITE_NOT) return true;
     struct evidence *x = add(q, cause, NAN);
     if (!x) return true;
@@ -266,7 +261,6 @@ static bool find_indefinite(struct inquiry *q, const char *cause, struct err *e)
 /* Singular, but not indefinite. */
 static bool find_semidefinite(struct inquiry *q, const char *cause, struct err *e)
 {
-    (void)e;
     struct evidence *x = is_semidefinite(q->m->facts.definite) ? add(q, cause, NAN) : NULL;
     if (!x) return true;
     bool proved = q->card.facts->definite == DEFINITE_SEMI;
@@ -284,7 +278,6 @@ static bool find_semidefinite(struct inquiry *q, const char *cause, struct err *
 static bool find_scaling(struct inquiry *q, const char *cause, struct err *e)
 {
     double ratio = q->card.facts->row_ratio;
-    (void)e;
     if (!(ratio > 1e3)) return true;
     struct evidence *x = add(q, cause, ratio);
     if (!x) return true;
@@ -354,7 +347,6 @@ static bool find_empty(struct inquiry *q, const char *cause, struct err *e)
 static bool find_rank(struct inquiry *q, const char *cause, struct err *e)
 {
     const struct card *c = &q->card;
-    (void)e;
     if (!c->has_dm || c->dm.rank >= q->A->rows) return true;
     struct evidence *x = add(q, cause, (double)c->dm.rank);
     q->out->singular = true;

@@ -237,7 +237,6 @@ static bool bench_one(struct session *s, const struct spmv_request *w, const str
 static bool tick(struct watch *w, const char *what, int64_t done, int64_t total)
 {
     struct results *r = w->user;
-    (void)what, (void)done, (void)total;
     return !r->above.tick || r->above.tick(&r->above, "kernels", r->done, r->nentrants);
 }
 

@@ -51,7 +51,6 @@ static void out_device(void *user, const char *name)
 static bool run_devices(struct session *s, const struct args *a, struct err *e)
 {
     struct err why = {0};
-    (void)a, (void)e;
     kind_list(kind_find("DEVICE", strlen("DEVICE")), s, NULL, out_device, s);
     if (!device_count(DEV_CUDA) && !device_open("cuda:0", &why)) out_text(s->out, "no GPU: %s", why.text);
     return true;

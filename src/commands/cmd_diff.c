@@ -129,7 +129,6 @@ static void fill(void *to, const struct pair *t, int64_t row, int col, int64_t a
 {
     struct filling *f = to;
     struct value x = value_at(t->A, a), y = value_at(t->B, b);
-    (void)row;
     if (a >= 0 && b >= 0 && equal(x, y)) return;
     f->to->col[f->n] = col;
     f->to->val[f->n] = (double)gap(x.re, y.re);

@@ -65,7 +65,6 @@ static void out_listed(struct session *s, const struct matrix *m)
 
 static bool run_list(struct session *s, const struct args *a, struct err *e)
 {
-    (void)a, (void)e;
     if (!s->matrices) out_text(s->out, "no matrix is loaded; use `load FILE` or `gen poisson2d 100`");
     for (const struct matrix *m = s->matrices; m; m = m->next) out_listed(s, m);
     return true;

@@ -214,7 +214,6 @@ static void out_solver(struct out *o, const struct race *r, const struct racer *
 
 static void out_kernel(struct out *o, const struct race *r, const struct racer *x)
 {
-    (void)r;
     double rate = x->us > 0 ? (double)x->nmarks / x->us : NAN;
     out_int(o, "products", "products", x->nmarks);
     out_num(o, "best_us", "best us", x->best_us, "%.2f");

@@ -61,7 +61,6 @@ static bool run_replay(struct session *s, const struct args *a, struct err *e)
 
 static bool run_version(struct session *s, const struct args *a, struct err *e)
 {
-    (void)a, (void)e;
 #ifdef HAVE_CUDA
     bool cuda = true;
 #else
@@ -75,7 +74,6 @@ static bool run_version(struct session *s, const struct args *a, struct err *e)
 
 static bool run_quit(struct session *s, const struct args *a, struct err *e)
 {
-    (void)a, (void)e;
     s->quit = true;
     return true;
 }

@@ -966,7 +966,6 @@ static bool run_step(struct session *s, const struct args *a, struct err *e)
 
 static bool run_continue(struct session *s, const struct args *a, struct err *e)
 {
-    (void)a;
     if (race_waits(s)) return race_continue(s, e);
     struct solve *v = solve_waiting(s, e);
     if (!v) return false;
@@ -977,7 +976,6 @@ static bool run_continue(struct session *s, const struct args *a, struct err *e)
 
 static bool run_stop(struct session *s, const struct args *a, struct err *e)
 {
-    (void)a;
     if (race_waits(s)) return race_stop(s, e);
     return solve_waiting(s, e) && solve_finish(s, e);
 }
@@ -1017,7 +1015,6 @@ static void out_rank_methods(struct out *o, const char *title, const char *kind,
 
 static bool run_solvers(struct session *s, const struct args *a, struct err *e)
 {
-    (void)a, (void)e;
     out_kind(s->out, "Solvers");
     for (int i = 0; solvers[i]; i++)
         out_method(s->out, "solver", solvers[i]->name, solvers[i]->about, solvers[i]->needs, solvers[i]->source);

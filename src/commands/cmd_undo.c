@@ -45,7 +45,6 @@ static void bring_back(struct session *s, struct change *c)
 static bool run_undo(struct session *s, const struct args *a, struct err *e)
 {
     struct change c;
-    (void)a;
     if (!undo_take(s, &c, e)) return false;
     const struct matrix *before = s->current;
     out_text(s->out, "undone: %s", c.command);

@@ -35,25 +35,21 @@ static double value_of(const struct sym_steps *t, enum sym_array a, int64_t i)
 
 static double flag_of(const struct sym_steps *t, enum sym_array a, int64_t i)
 {
-    (void)a;
     return (double)(1 - t->first[i]);
 }
 
 static double ptr_of(const struct sym_steps *t, enum sym_array a, int64_t i)
 {
-    (void)a;
     return t->result.rowptr[i];
 }
 
 static double col_of(const struct sym_steps *t, enum sym_array a, int64_t i)
 {
-    (void)a;
     return t->result.col[i];
 }
 
 static double val_of(const struct sym_steps *t, enum sym_array a, int64_t i)
 {
-    (void)a;
     return t->result.val[i];
 }
 

@@ -224,7 +224,6 @@ static bool recognises(const char *begin, int64_t n)
 static bool save(const char *path, bool force, const struct csr *A, const struct sides *sides,
                  const struct load_info *info, const char *comment, struct watch *w, struct err *e)
 {
-    (void)comment;
     return npz_save(path, force, A, sides, load_info_is_pattern(info) && values_are_ones(A), w, e);
 }
 

@@ -376,7 +376,6 @@ static bool save(const char *path, bool force, const struct csr *A, const struct
         struct wsb head;
         char bytes[HEAD];
     } page = {.bytes = {0}};
-    (void)comment;
     fill_head(&page.head, A, t, info);
     if (!hash_arrays(&l, w, &page.head.arrays, e)) return false;
     page.head.head = hash_of(&page.head, offsetof(struct wsb, head));

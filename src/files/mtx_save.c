@@ -141,7 +141,6 @@ static void put_value(struct piece *p, double v)
 static int write_pattern_banner(FILE *f, const struct csr *A)
 {
     MM_typecode code = {'M', 'C', 'P', 'G'}; /* matrix, coordinate, pattern, general */
-    (void)A;
     return mm_write_banner(f, code);
 }
 

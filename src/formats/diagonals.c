@@ -202,7 +202,6 @@ bool visit_blocks(const struct csr *A, const struct blocks *all,
 
 static void count_one(void *to, const struct csr *A, struct block *B)
 {
-    (void)A;
     int *dnum = to;
     dnum[B->at + 1] = (int)B->n;
 }

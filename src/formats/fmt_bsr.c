@@ -71,7 +71,6 @@ static struct place where(const struct stored *S, int k, int64_t i)
 static void suit(const struct csr *A, enum type real, int multiprocessors, int64_t *param)
 {
     int64_t least = INT64_MAX, blocks;
-    (void)multiprocessors;
     for (int b = SUIT_MIN; b <= SUIT_MAX && count_blocks(A, b, &blocks, NULL); b++) {
         int64_t bytes = blocks * (b * b * (int64_t)type_size(type_of_stored(real)) + (int64_t)sizeof(int));
         if (bytes < least) least = bytes, param[0] = b;

@@ -7,7 +7,6 @@
 
 static bool plan(const struct csr *A, struct stored *S, struct err *e)
 {
-    (void)e;
     plan_array(S, "row", ROLE_ROWS, T_I32, A->nnz);
     plan_array(S, "col", ROLE_COLUMNS, T_I32, A->nnz);
     plan_array(S, "val", ROLE_VALUES, S->real, A->nnz);
@@ -16,7 +15,6 @@ static bool plan(const struct csr *A, struct stored *S, struct err *e)
 
 static bool pack(const struct csr *A, struct stored *S, struct err *e)
 {
-    (void)e;
     int *row = S->a[COO_ROW].data;
     struct loop l = loop_of("packing rows", A->rows);
 #pragma omp parallel for schedule(dynamic, LOOP_SHARES) if (A->nnz > THREADS_FROM)
@@ -30,7 +28,6 @@ static bool pack(const struct csr *A, struct stored *S, struct err *e)
 
 static struct place where(const struct stored *S, int k, int64_t i)
 {
-    (void)k;
     const int *row = S->a[COO_ROW].data, *col = S->a[COO_COL].data;
     return (struct place){SLOT_ENTRY, row[i], col[i]};
 }

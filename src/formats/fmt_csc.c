@@ -7,7 +7,6 @@
 
 static bool plan(const struct csr *A, struct stored *S, struct err *e)
 {
-    (void)e;
     plan_array(S, "ptr", ROLE_POINTERS, T_I32, A->cols + 1);
     plan_array(S, "row", ROLE_ROWS, T_I32, A->nnz);
     plan_array(S, "val", ROLE_VALUES, S->real, A->nnz);

@@ -6,7 +6,6 @@
 
 static bool plan(const struct csr *A, struct stored *S, struct err *e)
 {
-    (void)e;
     plan_array(S, "ptr", ROLE_POINTERS, T_I32, A->rows + 1);
     plan_array(S, "col", ROLE_COLUMNS, T_I32, A->nnz);
     plan_array(S, "val", ROLE_VALUES, S->real, A->nnz);
@@ -15,7 +14,6 @@ static bool plan(const struct csr *A, struct stored *S, struct err *e)
 
 static bool pack(const struct csr *A, struct stored *S, struct err *e)
 {
-    (void)e;
     put_ints(&S->a[CSR_PTR], A->rowptr);
     put_ints(&S->a[CSR_COL], A->col);
     put_values(&S->a[CSR_VAL], A);

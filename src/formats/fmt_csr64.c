@@ -9,7 +9,6 @@
 
 static bool plan(const struct csr *A, struct stored *S, struct err *e)
 {
-    (void)e;
     plan_array(S, "ptr", ROLE_POINTERS, T_I64, A->rows + 1);
     plan_array(S, "col", ROLE_COLUMNS, T_I32, A->nnz);
     plan_array(S, "val", ROLE_VALUES, S->real, A->nnz);
@@ -35,7 +34,6 @@ static void put_starts(struct array *a, const struct csr *A)
 
 static bool pack(const struct csr *A, struct stored *S, struct err *e)
 {
-    (void)e;
     if (!S->a[CSR64_PTR].lent) put_starts(&S->a[CSR64_PTR], A);
     if (!S->a[CSR64_COL].lent) put_ints(&S->a[CSR64_COL], A->col);
     if (!S->a[CSR64_VAL].lent) put_values(&S->a[CSR64_VAL], A);

@@ -7,14 +7,12 @@
 
 static bool plan(const struct csr *A, struct stored *S, struct err *e)
 {
-    (void)e;
     plan_array(S, "val", ROLE_VALUES, S->real, A->rows * A->cols);
     return true;
 }
 
 static bool pack(const struct csr *A, struct stored *S, struct err *e)
 {
-    (void)e;
     struct loop l = loop_of("packing entries", A->nnz);
 #pragma omp parallel for schedule(dynamic, LOOP_SHARES) if (A->nnz > THREADS_FROM)
     for (int64_t from = 0; from < A->rows; from += LOOP_EVERY)

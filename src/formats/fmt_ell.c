@@ -50,14 +50,12 @@ static bool plan(const struct csr *A, struct stored *S, struct err *e)
 
 static bool pack(const struct csr *A, struct stored *S, struct err *e)
 {
-    (void)e;
     ell_put(A, S->param[0], &S->a[ELL_COL], &S->a[ELL_VAL]);
     return true;
 }
 
 static struct place where(const struct stored *S, int k, int64_t i)
 {
-    (void)k;
     return ell_where(S, &S->a[ELL_COL], i);
 }
 

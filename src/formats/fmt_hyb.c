@@ -63,7 +63,6 @@ static void put_overflow(const struct csr *A, struct stored *S)
 
 static bool pack(const struct csr *A, struct stored *S, struct err *e)
 {
-    (void)e;
     ell_put(A, S->param[0], &S->a[HYB_ELL_COL], &S->a[HYB_ELL_VAL]);
     put_overflow(A, S);
     return true;

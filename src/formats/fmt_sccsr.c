@@ -198,7 +198,6 @@ static struct place where(const struct stored *S, int k, int64_t i)
 
 static void suit(const struct csr *A, enum type real, int multiprocessors, int64_t *param)
 {
-    (void)A, (void)real;
     param[0] = (int64_t)multiprocessors * NW_MULTIPROCESSOR;
 }
 

@@ -193,7 +193,6 @@ static bool each_run(struct stored *S, int *next, void (*put)(struct stored *, i
 
 static void count_run(struct stored *S, int *next, int64_t g, uint32_t mask, int64_t p)
 {
-    (void)next, (void)mask, (void)p;
     ((int *)S->a[STRIPS_GROUP].data)[g + 1]++;
 }
 

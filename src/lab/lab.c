@@ -111,7 +111,6 @@ static bool split_path(struct lab_kernel *l, const char *path, char *folder, siz
 
 static bool missing(const struct launch *L, struct err *e)
 {
-    (void)L;
     return fail(e, E_INTERNAL, "a user's kernel was launched in the session");
 }
 

@@ -103,7 +103,6 @@ static bool check_array(const struct source *s, const struct function *f, const 
                         const struct array *a, const char *file, struct err *e)
 {
     bool real = a->type == T_F64;
-    (void)f;
     if (real ? is_real(p->type)
              : !strcmp(p->type, element_of(a->type)) || (a->type == T_I32 && !strcmp(p->type, "unsigned")))
         return true;

@@ -355,7 +355,6 @@ static bool entry_is_simple(const struct cut *x, const struct chunk *entry)
 {
     static const char *const more[] = {"fits",  "scratch",   "prepare",       "release", "together", "shares",
                                        "reads", "host_part", "skips_padding", "param",   "sums_f32", "sums_f64"};
-    (void)x;
     for (int i = 0; i < COUNT(more); i++)
         if (mentions(entry->code, entry->code_end, more[i])) return false;
     return true;

@@ -62,7 +62,6 @@ void lab_guard_end(void)
 static int find_code(struct dl_phdr_info *info, size_t size, void *user)
 {
     uintptr_t inside = (uintptr_t)user;
-    (void)size;
     for (int k = 0; k < info->dlpi_phnum; k++) {
         const ElfW(Phdr) *p = &info->dlpi_phdr[k];
         uintptr_t from = info->dlpi_addr + p->p_vaddr;

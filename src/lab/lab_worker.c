@@ -47,7 +47,6 @@ static bool send_progress(struct watch *w, const char *what, int64_t done, int64
 {
     static double last;
     struct reply_progress p = {.done = done, .total = total};
-    (void)w;
     if (now_us() - last < PROGRESS_US) return true;
     last = now_us();
     snprintf(p.what, sizeof p.what, "%s", what);

@@ -41,25 +41,21 @@
 
 static const char *value_any(const struct session *s, const char *text)
 {
-    (void)s;
     return *text ? text : NULL;
 }
 
 static const char *value_integer(const struct session *s, const char *text)
 {
-    (void)s;
     return is_integer(text, NULL) ? text : NULL;
 }
 
 static const char *value_interval(const struct session *s, const char *text)
 {
-    (void)s;
     return is_interval(text) ? text : NULL;
 }
 
 static const char *value_real(const struct session *s, const char *text)
 {
-    (void)s;
     return is_real(text, NULL) ? text : NULL;
 }
 
@@ -67,7 +63,6 @@ static const char *value_real(const struct session *s, const char *text)
 static const char *value_name(const struct session *s, const char *text)
 {
     char safe[sizeof((struct matrix *)0)->name * 4];
-    (void)s;
     size_t n = strlen(text);
     bool ok = n && n < sizeof((struct matrix *)0)->name && name_is_plain(text) &&
               !strcmp(print_safe(text, n, n, safe, sizeof safe), text) && !name_refuses(text);
@@ -83,20 +78,17 @@ static const char *value_matrix(const struct session *s, const char *text)
 
 static void list_matrices(const struct session *s, const struct args *a, give_fn *give, void *user)
 {
-    (void)a;
     for (const struct matrix *m = s->matrices; m; m = m->next) give(user, m->name);
 }
 
 static const char *value_link(const struct session *s, const char *text)
 {
-    (void)s;
     const struct link *l = link_find(text);
     return l ? l->name : strcmp(text, link_measured) ? NULL : link_measured;
 }
 
 static void list_links(const struct session *s, const struct args *a, give_fn *give, void *user)
 {
-    (void)s, (void)a;
     registry_list(&link_registry, give, user);
     give(user, link_measured);
 }
@@ -105,7 +97,6 @@ static void list_links(const struct session *s, const struct args *a, give_fn *g
 static void list_conditions(const struct session *s, const struct args *a, give_fn *give, void *user)
 {
     static const char *const first[] = {"rows", "entries"};
-    (void)s;
     if (a && arg(a, "condition")) {
         registry_list(&row_measure_registry, give, user);
         give(user, "and");
@@ -131,7 +122,6 @@ static bool kernel_suits(const struct kernel *k, const struct args *a)
 
 static void list_kernels(const struct session *s, const struct args *a, give_fn *give, void *user)
 {
-    (void)s;
     for (int i = 0; kernels[i]; i++)
         if (kernel_suits(kernels[i], a)) give(user, kernels[i]->name);
 }
@@ -144,7 +134,6 @@ static bool is_emulated(const struct kernel *k)
 
 static void list_gpu_kernels(const struct session *s, const struct args *a, give_fn *give, void *user)
 {
-    (void)s, (void)a;
     for (int i = 0; kernels[i]; i++)
         if (is_emulated(kernels[i])) give(user, kernels[i]->name);
 }
@@ -161,13 +150,11 @@ static const char *value_traced(const struct session *s, const char *text)
 {
     const struct named *k = registry_find(&kernel_registry, text);
     const struct lu_method *lu = lu_find(text);
-    (void)s;
     return k ? k->name : lu && lu->step ? lu->name : NULL;
 }
 
 static void list_modeled_kernels(const struct session *s, const struct args *a, give_fn *give, void *user)
 {
-    (void)s, (void)a;
     for (int i = 0; kernels[i]; i++)
         if (is_emulated(kernels[i]) && !kernels[i]->host_part) give(user, kernels[i]->name);
 }
@@ -175,7 +162,6 @@ static void list_modeled_kernels(const struct session *s, const struct args *a, 
 /* If a format and a kernel have the same name, the name means the format, so offer the name only once. */
 static void list_choices(const struct session *s, const struct args *a, give_fn *give, void *user)
 {
-    (void)s;
     registry_list(&format_registry, give, user);
     for (int i = 0; kernels[i]; i++)
         if (kernel_suits(kernels[i], a) && !format_find(kernels[i]->name)) give(user, kernels[i]->name);
@@ -184,7 +170,6 @@ static void list_choices(const struct session *s, const struct args *a, give_fn 
 static const char *value_choice(const struct session *s, const char *text)
 {
     const struct format *f = format_find(text);
-    (void)s;
     return f ? f->name : kernel_find(text) ? text : NULL;
 }
 
@@ -226,13 +211,11 @@ static void list_devices(const struct session *s, const struct args *a, give_fn 
 static const char *value_device(const struct session *s, const char *text)
 {
     const struct named *sort = registry_find(&device_sort_registry, text);
-    (void)s;
     return sort ? sort->name : device_is_name(text) ? text : NULL;
 }
 
 static void list_preconds(const struct session *s, const struct args *a, give_fn *give, void *user)
 {
-    (void)s, (void)a;
     registry_list(&precond_registry, give, user);
     give(user, precond_none);
 }
@@ -240,7 +223,6 @@ static void list_preconds(const struct session *s, const struct args *a, give_fn
 static const char *value_precond(const struct session *s, const char *text)
 {
     const struct precond *found;
-    (void)s;
     return !precond_typed(text, &found) ? NULL : found ? found->name : precond_none;
 }
 
@@ -263,7 +245,6 @@ static const char *value_solve_precond(const struct session *s, const char *text
 
 static void list_directs(const struct session *s, const struct args *a, give_fn *give, void *user)
 {
-    (void)s, (void)a;
     registry_list(&direct_registry, give, user);
     registry_list(&rank_direct_registry, give, user);
 }
@@ -271,7 +252,6 @@ static void list_directs(const struct session *s, const struct args *a, give_fn 
 static const char *value_direct(const struct session *s, const char *text)
 {
     const struct named *found = registry_find(&direct_registry, text);
-    (void)s;
     if (!found) found = registry_find(&rank_direct_registry, text);
     return found ? found->name : NULL;
 }
@@ -280,7 +260,6 @@ static const char natural[] = "natural"; /* the order of the rows in the matrix 
 
 static void list_orders(const struct session *s, const struct args *a, give_fn *give, void *user)
 {
-    (void)s, (void)a;
     give(user, natural);
     registry_list(&ordering_registry, give, user);
 }
@@ -288,7 +267,6 @@ static void list_orders(const struct session *s, const struct args *a, give_fn *
 static const char *value_order(const struct session *s, const char *text)
 {
     const struct named *o = registry_find(&ordering_registry, text);
-    (void)s;
     return o ? o->name : !strcmp(text, natural) ? natural : NULL;
 }
 
@@ -296,14 +274,12 @@ static const char *value_order(const struct session *s, const char *text)
 static const char *value_solver(const struct session *s, const char *text)
 {
     const struct named *solver = registry_find(&solver_registry, text);
-    (void)s;
     if (!solver) solver = registry_find(&direct_word_registry, text);
     return solver ? solver->name : NULL;
 }
 
 static void list_solvers(const struct session *s, const struct args *a, give_fn *give, void *user)
 {
-    (void)s, (void)a;
     registry_list(&solver_registry, give, user);
     registry_list(&direct_word_registry, give, user);
 }
@@ -319,7 +295,6 @@ static void list_racers(const struct session *s, const struct args *a, give_fn *
 static const char *value_racer(const struct session *s, const char *text)
 {
     const struct solver *solver = solver_find(text);
-    (void)s;
     return solver ? solver->name : kernel_find(text) || is_real(text, NULL) ? text : NULL;
 }
 
@@ -327,7 +302,6 @@ static void list_methods(const struct session *s, const struct args *a, give_fn 
 {
     const char *on = a ? arg(a, "on") : NULL;
     const struct device *d = on ? device_open(on, NULL) : NULL;
-    (void)s;
     for (int i = 0; lu_methods[i]; i++)
         if (!d || lu_runs_on(lu_methods[i], d)) give(user, lu_methods[i]->name);
 }
@@ -341,13 +315,11 @@ static void list_values(const struct session *s, const struct args *a, give_fn *
 
 static void list_lessons(const struct session *s, const struct args *a, give_fn *give, void *user)
 {
-    (void)s, (void)a;
     library_list(LIBRARY_LESSONS, give, user);
 }
 
 static void list_puzzles(const struct session *s, const struct args *a, give_fn *give, void *user)
 {
-    (void)s, (void)a;
     library_list(LIBRARY_PUZZLES, give, user);
 }
 
@@ -358,7 +330,6 @@ static const struct registry *views_of(const struct session *s)
 
 static void list_views(const struct session *s, const struct args *a, give_fn *give, void *user)
 {
-    (void)a;
     if (views_of(s)) registry_list(views_of(s), give, user);
 }
 
@@ -391,19 +362,16 @@ static const char *value_views(const struct session *s, const char *text)
 
 static void list_right_sides(const struct session *s, const struct args *a, give_fn *give, void *user)
 {
-    (void)s, (void)a;
     right_sides_list(give, user);
 }
 
 static void list_starts(const struct session *s, const struct args *a, give_fn *give, void *user)
 {
-    (void)s, (void)a;
     start_vectors_list(give, user);
 }
 
 static void list_guesses(const struct session *s, const struct args *a, give_fn *give, void *user)
 {
-    (void)s, (void)a;
     guesses_list(give, user);
 }
 
@@ -433,7 +401,6 @@ static const struct named *topic_find(const struct session *s, const char *name,
 
 static void list_topics(const struct session *s, const struct args *a, give_fn *give, void *user)
 {
-    (void)a;
     for (int i = 0; i < COUNT(topics); i++) {
         const struct registry *r = topics[i] ? topics[i] : views_of(s);
         const struct named *entry;
@@ -467,7 +434,6 @@ static void list_topics_and_words(const struct session *s, const struct args *a,
 static void list_parts(const struct session *s, const struct args *a, give_fn *give, void *user)
 {
     const struct command *c = a && arg(a, "topic") ? command_find(arg(a, "topic")) : NULL;
-    (void)s;
     if (!c) return;
     option_words_list(c, give, user);
     give(user, "keys");
@@ -514,7 +480,6 @@ const struct param *params_of(const struct args *a)
 
 static void list_params(const struct session *s, const struct args *a, give_fn *give, void *user)
 {
-    (void)s;
     for (const struct param *p = params_of(a); p && p->name; p++) give(user, p->name);
 }
 

@@ -98,7 +98,6 @@ static void expected(const struct match *m, visit_fn *visit, void *user)
 
 static void count_word(void *user, const char *word)
 {
-    (void)word;
     ++*(int *)user;
 }
 

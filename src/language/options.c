@@ -51,7 +51,6 @@ static bool use_device(struct session *s, const char *value, struct err *e)
 
 static bool use_precision(struct session *s, const char *value, struct err *e)
 {
-    (void)e;
     s->single = !strcmp(value, "f32");
     return true;
 }
@@ -102,14 +101,12 @@ static bool use_pager(struct session *s, const char *value, struct err *e)
 
 static bool use_page_locked(struct session *s, const char *value, struct err *e)
 {
-    (void)s, (void)e;
     transfer_page_locked(!strcmp(value, "on"));
     return true;
 }
 
 static bool use_exchange(struct session *s, const char *value, struct err *e)
 {
-    (void)s, (void)e;
     for (int x = 0; x < TRANSPORTS; x++)
         if (!strcmp(value, transport_name(x))) transport_choose(x);
     return true;
@@ -117,7 +114,6 @@ static bool use_exchange(struct session *s, const char *value, struct err *e)
 
 static bool use_parts(struct session *s, const char *value, struct err *e)
 {
-    (void)s, (void)e;
     split_by(value);
     return true;
 }
@@ -135,14 +131,12 @@ static bool check_launcher(const char *value)
 
 static bool restyle(struct session *s, const char *value, struct err *e)
 {
-    (void)value, (void)e;
     if (s->front && s->front->restyle) s->front->restyle(s);
     return true;
 }
 
 static void list_gpus(const struct session *s, const struct args *a, give_fn *give, void *user)
 {
-    (void)s, (void)a;
     give(user, "auto");
     profile_list(give, user);
 }

@@ -208,7 +208,6 @@ static void end_line(struct lesson *L)
 /* Append the words of text to the line, and begin a new line when it is full. */
 static bool prose(struct lesson *L, char *text, struct err *e)
 {
-    (void)e;
     for (char *word = strtok(text, " \t\r"); word; word = strtok(NULL, " \t\r")) {
         if (*L->line && text_width(L->line) + 1 + text_width(word) > L->width) end_line(L);
         size_t n = strlen(L->line);
@@ -219,7 +218,6 @@ static bool prose(struct lesson *L, char *text, struct err *e)
 
 static bool as_it_stands(struct lesson *L, char *text, struct err *e)
 {
-    (void)e;
     out_text(L->session->out, "%s", text);
     return true;
 }
@@ -228,14 +226,12 @@ static bool as_it_stands(struct lesson *L, char *text, struct err *e)
 
 static bool comment(struct lesson *L, char *text, struct err *e)
 {
-    (void)L, (void)text, (void)e;
     return true;
 }
 
 static bool title(struct lesson *L, char *text, struct err *e)
 {
     char rule[WIDTH_MAX + 1];
-    (void)e;
     text += 1 + strspn(text + 1, " ");
     int n = text_width(text) < WIDTH_MAX ? text_width(text) : WIDTH_MAX;
     memset(rule, '=', (size_t)n);

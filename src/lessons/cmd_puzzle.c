@@ -79,7 +79,6 @@ static bool list_one(void *user, const struct puzzle *p, struct err *e)
     struct out *o = l->g->session->out;
     const struct puzzle_progress *mine = progress_of(&l->g->progress, p);
     char done[80];
-    (void)e;
     if (!mine) mine = &l->g->none;
     l->n++;
     l->solved += mine->solved;
@@ -357,7 +356,6 @@ struct after {
 static bool find_next(void *user, const struct puzzle *p, struct err *e)
 {
     struct after *a = user;
-    (void)e;
     const struct puzzle_progress *mine = progress_of(&a->g->progress, p);
     if (a->passed && !*a->next && mine && !mine->solved) snprintf(a->next, sizeof a->next, "%s", p->name);
     a->passed |= !strcmp(p->name, a->name);

@@ -182,7 +182,6 @@ bool paper_thread(struct session *s, struct matrix *m, struct device *d, enum ty
 {
     struct solve_options o = {.real = real, .force = true};
     int threads = omp_get_max_threads();
-    (void)d;
     if (!read_solver(of, &o, e) || !(o.dev = device_open("cpu", e))) return false;
     o.kernel = kernel_find("csr-serial");
     o.sums_host = o.form_matrix = false;
@@ -248,7 +247,6 @@ bool paper_packing(struct session *s, struct matrix *m, struct device *d, enum t
     const struct kernel *k = kernel_find(of);
     double us[TIMES];
     int n = 0;
-    (void)s, (void)d;
     do {
         struct stored S = {0};
         double start = now_us();
@@ -282,7 +280,6 @@ bool paper_symmetrizing(struct session *s, struct matrix *m, struct device *d, e
     struct sym *v;
     double us[TIMES];
     int n = reps == 1 ? 1 : TIMES;
-    (void)real;
     if (!o.method) return fail(e, E_INPUT, "`%s` is not a method of symmetrization", of);
     if (d->kind == DEV_EMU) o.dev = device_open("cpu", e);
     if (!o.dev || !sym_begin(&v, &m->csr, &o, e)) return false;

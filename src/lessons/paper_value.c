@@ -517,13 +517,11 @@ static void mean_of(struct paper_value *mean, const struct paper_value *v, int n
 
 static void highest_of(struct paper_value *most, const struct paper_value *v, int n)
 {
-    (void)n;
     if (v->value > most->value) *most = *v;
 }
 
 static void lowest_of(struct paper_value *least, const struct paper_value *v, int n)
 {
-    (void)n;
     if (v->value < least->value) *least = *v;
 }
 

@@ -61,7 +61,6 @@ static const char *after_word(const char *line)
 static bool take_comment(struct reading *r, const char *line, struct err *e)
 {
     char *end;
-    (void)e;
     if (*r->p->about) return true;
     line += strspn(line, "% ");
     long place = isdigit((unsigned char)*line) ? strtol(line, &end, 10) : 0;
@@ -72,7 +71,6 @@ static bool take_comment(struct reading *r, const char *line, struct err *e)
 
 static bool take_title(struct reading *r, const char *line, struct err *e)
 {
-    (void)e;
     if (!*r->p->title) snprintf(r->p->title, sizeof r->p->title, "%s", line + strspn(line, "# "));
     return true;
 }
@@ -286,7 +284,6 @@ struct sought {
 static bool compare_word(void *user, const struct puzzle *p, struct err *e)
 {
     struct sought *k = user;
-    (void)e;
     bool exact = k->place && p->place == k->place;
     bool begins = !k->place && !strncmp(p->name, k->word, strlen(k->word));
     if (k->exact || (!exact && !begins)) return true;

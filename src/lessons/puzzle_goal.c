@@ -43,7 +43,6 @@ static bool is_atomic(enum access_kind k)
 static double get_atomic_lanes(const struct lab_report *r, const struct counts *c)
 {
     int64_t n = 0;
-    (void)r;
     for (int i = 0; i < c->scope.nsites; i++)
         if (is_atomic(c->scope.site[i].kind)) n += c->by_site[i].lanes;
     return (double)n;

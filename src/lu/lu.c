@@ -289,7 +289,6 @@ static bool substitute(void *ctx, struct err *e)
 {
     struct substitution *s = ctx;
     struct lu *v = s->v;
-    (void)e;
     v->ops->solve(v->dev, (struct lu_at){v->A, v->n, v->piv, v->info}, s->b, s->room);
     return true;
 }

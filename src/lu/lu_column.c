@@ -55,7 +55,6 @@ static bool prepare(const struct watched *of, struct err *e)
 static bool queue(const struct watched *of, struct err *e)
 {
     const struct lu_column *c = of->user;
-    (void)e;
     c->v->method->step(c->v, c->k);
     return true;
 }

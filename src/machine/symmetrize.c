@@ -103,7 +103,6 @@ static bool put_matrix(struct sym *v, struct err *e)
 static bool run_fingerprint(void *ctx, struct err *e)
 {
     struct sym *v = ctx;
-    (void)e;
     v->ops->cut(v, false);
     v->ops->fingerprint(v);
     return true;

@@ -71,7 +71,6 @@ static bool sort(struct device *d, const struct pairs *p, int from, int bits, in
                  struct err *e)
 {
     struct radix r = {.n = p->n, .threads = threads_for(p->n)};
-    (void)d, (void)temp, (void)temp_bytes;
     r.count = mem_new((int64_t)r.threads * RADIX, sizeof *r.count, "digit counts", e);
     if (!r.count) return false;
     for (int shift = from; shift < bits; shift += RADIX_BITS, *k = !*k)
@@ -84,7 +83,6 @@ static bool exclusive_scan(struct device *d, int64_t *at, int64_t n, void *temp,
 {
     uint64_t sum = 0; /* after a cancelled launch the counts are arbitrary, and the sum may wrap around */
     struct loop l = loop_of("prefix sums", n);
-    (void)d, (void)temp, (void)temp_bytes;
     for (int64_t i = 0; i < n && loop_goes(&l, i); i++) {
         int64_t count = i < n - 1 ? at[i] : 0; /* at[n - 1] is not a count (see tools.h) */
         at[i] = (int64_t)sum;
@@ -95,7 +93,6 @@ static bool exclusive_scan(struct device *d, int64_t *at, int64_t n, void *temp,
 
 static int64_t no_bytes(struct device *d, int64_t sorted, int64_t added, struct err *e)
 {
-    (void)d, (void)sorted, (void)added, (void)e;
     return 0;
 }
 

@@ -43,14 +43,12 @@ static struct row_source *laplace(const struct generator *g, int64_t nx, int64_t
 static struct row_source *rows_poisson2d(const int64_t *p, uint64_t seed, struct err *e)
 {
     const struct generator *g = &generator_poisson2d;
-    (void)seed;
     return gen_params(g, p, e) ? laplace(g, p[0], p[1] ? p[1] : p[0], 1, e) : NULL;
 }
 
 static struct row_source *rows_poisson3d(const int64_t *p, uint64_t seed, struct err *e)
 {
     const struct generator *g = &generator_poisson3d;
-    (void)seed;
     return gen_params(g, p, e) ? laplace(g, p[0], p[1] ? p[1] : p[0], p[2] ? p[2] : p[0], e) : NULL;
 }
 

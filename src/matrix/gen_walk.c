@@ -44,7 +44,6 @@ static bool make_walk(const int64_t *p, uint64_t seed, struct watch *w, struct c
 {
     struct spot at = {.m = p[0], .line = 1, .width = p[0], .point = 1};
     int64_t m = p[0], k = 0;
-    (void)seed;
     if (!gen_params(&generator_walk, p, e)) return false;
     int64_t n = m * (m + 1) / 2;
     if (!csr_limits(n, n, count_entries(m), e) || !csr_new(out, n, n, count_entries(m), false, e)) return false;

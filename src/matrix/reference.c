@@ -205,7 +205,6 @@ void reference_spmv(const struct csr *A, double alpha, const double *x, double b
 static bool product_of_slice(void *user, const struct csr *slice, int64_t first, struct err *e)
 {
     const struct reference *q = user;
-    (void)e;
     reference_spmv(slice, q->alpha, q->x, q->beta, q->y + first, q->real, q->bound ? q->bound + first : NULL);
     return true;
 }

@@ -128,7 +128,6 @@ static void no_padding(const struct sums *s, struct workload *w)
 /* Limit the time of each block to the mean of its launch. */
 static void no_long_block(const struct sums *s, struct workload *w)
 {
-    (void)s;
     for (int l = 0; l < w->n; l++)
         for (int q = 0; q < WAITS; q++) {
             double mean = w->launch[l].blocks ? w->launch[l].wait[q] / (double)w->launch[l].blocks : 0;

@@ -245,7 +245,6 @@ static int is_profile(const struct dirent *d)
 
 static void note_any(void *user, const char *name)
 {
-    (void)name;
     *(bool *)user = true;
 }
 

@@ -83,7 +83,6 @@ static bool scan_rows(void *user, const struct csr *slice, int64_t first, struct
     struct scan *q = user;
     int64_t inside = 0, rows = 0;
     struct loop l = loop_of("", slice->rows);
-    (void)first;
 #pragma omp parallel for schedule(static) reduction(+ : inside, rows) if (slice->nnz > THREADS_FROM)
     for (int64_t from = 0; from < slice->rows; from += LOOP_EVERY)
         for (int64_t i = from, end = loop_share(&l, from, slice->rows); i < end; i++) {

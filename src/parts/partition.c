@@ -97,7 +97,6 @@ int64_t partition_needs(const struct way *way, const struct csr *A, int parts)
 
 static bool divide_rows(struct partition *P, const struct csr *A, int *owner, struct watch *w, struct err *e)
 {
-    (void)A, (void)owner, (void)w;
     equal_shares(P->first, P->rows, P->parts);
     return loop_unbroken("partition", e);
 }
@@ -165,7 +164,6 @@ static int64_t equal_target(void *user, int p)
 static bool divide_nnz(struct partition *P, const struct csr *A, int *owner, struct watch *w, struct err *e)
 {
     struct equal q = {A->nnz, P->parts};
-    (void)owner, (void)w;
     if (!A->nnz) return divide_rows(P, A, owner, w, e);
     divide_at(P, A, entries_only, equal_target, &q);
     return loop_unbroken("partition", e);
@@ -182,7 +180,6 @@ const struct way way_nnz = {
 static bool divide_bytes(struct partition *P, const struct csr *A, int *owner, struct watch *w, struct err *e)
 {
     struct equal q = {weight_before(A, A->rows, bytes_moved), P->parts};
-    (void)owner, (void)w;
     divide_at(P, A, bytes_moved, equal_target, &q);
     return loop_unbroken("partition", e);
 }

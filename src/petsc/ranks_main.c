@@ -32,7 +32,6 @@ static void remove_files(void)
 /* The launcher has ended, or ends the ranks. */
 static void terminate(int n)
 {
-    (void)n;
     remove_files();
     _exit(1);
 }
@@ -45,7 +44,6 @@ static char error_text[800];
 static PetscErrorCode keep_error(MPI_Comm comm, int line, const char *function, const char *file, PetscErrorCode n,
                                  PetscErrorType type, const char *text, void *user)
 {
-    (void)comm, (void)line, (void)file, (void)user;
     if (type == PETSC_ERROR_INITIAL) snprintf(error_text, sizeof error_text, "%s: %s", function, text ? text : "");
     return n;
 }

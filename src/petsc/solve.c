@@ -49,7 +49,6 @@ static void answer_batch(struct solving *v)
 static PetscErrorCode monitor(KSP ksp, PetscInt it, PetscReal norm, void *user)
 {
     struct solving *v = user;
-    (void)ksp;
     if (v->w->rank) return 0;
     double now = seconds();
     bool follows = it == v->batch_from + v->nbatch;

@@ -87,7 +87,6 @@ static struct mark mark_of(const struct stat *st)
 
 static void note_file(void *user, const struct stat *st)
 {
-    (void)user;
     wrote[nwrote++ % COUNT(wrote)] = mark_of(st);
 }
 

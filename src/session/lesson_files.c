@@ -92,7 +92,6 @@ struct names {
 static void give_name(void *user, const char *name, const char *path)
 {
     const struct names *to = user;
-    (void)path;
     to->give(to->user, name);
 }
 

@@ -37,13 +37,11 @@ static bool fill(int64_t n, int64_t parts, double value, double *x, struct err *
 
 static bool make_zero(const struct csr *A, uint64_t seed, double *x, struct err *e)
 {
-    (void)seed;
     return fill(A->rows, parts_of(A), 0, x, e);
 }
 
 static bool make_ones(const struct csr *A, uint64_t seed, double *x, struct err *e)
 {
-    (void)seed;
     return fill(A->rows, parts_of(A), 1, x, e);
 }
 
@@ -57,7 +55,6 @@ static bool make_random(const struct csr *A, uint64_t seed, double *x, struct er
 
 static bool make_aones(const struct csr *A, uint64_t seed, double *b, struct err *e)
 {
-    (void)seed;
     double *ones = mem_new(parts_of(A) * A->cols, sizeof *ones, "a vector of ones", e);
     if (!ones) return false;
     bool ok = fill(A->cols, parts_of(A), 1, ones, e) && reference_product(A, 1, ones, 0, b, T_F64, NULL, e);
@@ -91,7 +88,6 @@ static bool make_varied(const struct csr *A, double *x, struct err *e)
 
 static bool make_avaried(const struct csr *A, uint64_t seed, double *b, struct err *e)
 {
-    (void)seed;
     double *x = mem_new(parts_of(A) * A->cols, sizeof *x, "a varied vector", e);
     if (!x) return false;
     bool ok = make_varied(A, x, e) && reference_product(A, 1, x, 0, b, T_F64, NULL, e);
@@ -124,7 +120,6 @@ static bool add_shares(void *user, const struct csr *A, int64_t first, struct er
     struct share *s = user;
     int64_t parts = parts_of(A);
     struct loop l = loop_of("the row sums", A->nnz);
-    (void)first;
     for (int64_t i = 0; i < A->rows && loop_runs(&l); i++) {
         double re = 0, im = 0, size = 0;
         for (int64_t k = csr_start(A, i); k < csr_start(A, i + 1) && loop_goes(&l, k); k++) {

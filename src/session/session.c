@@ -38,7 +38,6 @@ static volatile sig_atomic_t interrupted;
 
 static void on_interrupt(int signal_number)
 {
-    (void)signal_number;
     interrupted = 1;
 }
 

@@ -175,7 +175,6 @@ static bool make(struct solve *v, struct err *e)
 
 static bool apply(struct solve *v, const void *r, void *z, struct err *e)
 {
-    (void)e;
     int size = (int)v->pre.note[NOTE_BLOCK];
     pre_ops_of(v->dev, solve_type(v))
         ->blocks(v->dev, v->matrix.csr->rows, size, v->scalars, v->pre.part[INVERSE], r, z);

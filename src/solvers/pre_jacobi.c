@@ -45,7 +45,6 @@ static bool make(struct solve *v, struct err *e)
 
 static bool apply(struct solve *v, const void *r, void *z, struct err *e)
 {
-    (void)e;
     v->ops.vec->mul(v->dev, v->n, v->scalars, v->pre.part[DINV], r, z);
     return true;
 }

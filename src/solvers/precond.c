@@ -132,7 +132,6 @@ static bool visit_diagonal(void *user, const struct csr *A, int64_t first, struc
 {
     wanted_entry *const *wanted = user;
     struct loop l = loop_of("the diagonal", A->rows);
-    (void)e;
     for (int64_t i = 0; i < A->rows && loop_goes(&l, i); i++) {
         int64_t k = csr_find(A, i, first + i);
         if (k < 0 || !(*wanted)(A, k)) return false;

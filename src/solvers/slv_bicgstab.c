@@ -87,7 +87,6 @@ void bicg_explain(const struct solve *v, char *out, size_t size)
 
 static double bytes(const struct csr *A, size_t real, int64_t m)
 {
-    (void)m;
     return 2 * csr_bytes(A, real) + 19.0 * (double)real * (double)A->rows;
 }
 

@@ -173,7 +173,6 @@ static void explain(const struct solve *v, char *out, size_t size)
 
 static double bytes(const struct csr *A, size_t real, int64_t m)
 {
-    (void)m;
     return csr_bytes(A, real) + 9.0 * (double)real * (double)A->rows;
 }
 

@@ -87,7 +87,6 @@ static bool step(struct solve *v, struct err *e)
 /* A, b and x are read once for the sweep and once for the residual; x is written once. */
 static double bytes(const struct csr *A, size_t real, int64_t m)
 {
-    (void)m;
     return 2 * csr_bytes(A, real) + 5.0 * (double)real * (double)A->rows;
 }
 

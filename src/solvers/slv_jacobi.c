@@ -185,7 +185,6 @@ static bool steps(struct solve *v, int64_t n, struct err *e)
 
 static bool finish(struct solve *v, struct err *e)
 {
-    (void)e;
     if ((v->iterations - v->base) % 2 == 0) return true;
     void *x = v->vec[JACOBI_X2];
     v->vec[JACOBI_X2] = v->vec[VEC_X];
@@ -195,7 +194,6 @@ static bool finish(struct solve *v, struct err *e)
 
 static double bytes(const struct csr *A, size_t real, int64_t m)
 {
-    (void)m;
     return csr_bytes(A, real) + 3.0 * (double)real * (double)A->rows;
 }
 

@@ -131,7 +131,6 @@ static void explain(const struct solve *v, char *out, size_t size)
    the sum of that pass, it is updated by a pass of its own, which reads u again. */
 static double bytes(const struct csr *A, size_t real, int64_t m)
 {
-    (void)m;
     return csr_bytes(A, real) + 12.0 * (double)real * (double)A->rows;
 }
 

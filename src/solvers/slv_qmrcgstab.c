@@ -50,7 +50,6 @@ static bool step(struct solve *v, struct err *e)
    so the minimum is 25. */
 static double bytes(const struct csr *A, size_t real, int64_t m)
 {
-    (void)m;
     return 2 * csr_bytes(A, real) + 25.0 * (double)real * (double)A->rows;
 }
 

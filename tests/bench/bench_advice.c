@@ -157,7 +157,6 @@ static double chosen_at; /* trial_clock_us when the trials of `solve` were over 
 static struct device *clock_of;
 static void note_choice(struct solver_advice *a)
 {
-    (void)a;
     chosen_at = trial_clock_us(clock_of);
 }
 

@@ -679,7 +679,6 @@ struct inner_product {
 static bool launch_dot(void *ctx, struct err *e)
 {
     struct inner_product *q = ctx;
-    (void)e;
     vec_ops_of(q->d, T_F64)->dot(q->d, q->n, q->s, q->x, q->x, S_RR);
     return true;
 }

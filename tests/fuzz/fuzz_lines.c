@@ -45,7 +45,6 @@ static bool told; /* print each line before it runs */
 
 static void on_tick(int sig)
 {
-    (void)sig;
     if (++now->ticks > TICKS_MAX) abort();
     raise(SIGINT);
 }

@@ -92,7 +92,6 @@ static void the_first_and_the_library_are_measured(void **state)
 {
     static const char *const matrices[] = {"gen poisson2d 100", "gen circuit 20000 2", "gen fem 30",
                                            "gen random 3000 9"};
-    (void)state;
     if (!device_count(DEV_CUDA)) {
         print_message("skip: there is no GPU\n");
         return;

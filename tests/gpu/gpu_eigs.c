@@ -11,7 +11,6 @@
 
 static void known_spectra(void **state)
 {
-    (void)state;
     check_eigs("cuda:0");
 }
 

@@ -24,7 +24,6 @@ enum { SHAPE_SLOTS = 5000000, FILE_SLOTS = 50000000, FILE_NNZ = 100000000, EMU_S
 
 static void test_about(void **state)
 {
-    (void)state;
     struct device *d = open_or_fail("cuda:0");
     struct err e = {0};
     int64_t left, total;
@@ -37,57 +36,48 @@ static void test_about(void **state)
 
 static void test_shapes(void **state)
 {
-    (void)state;
     check_shapes(open_or_fail("cuda:0"), SHAPE_SLOTS);
 }
 
 static void test_agreement(void **state)
 {
-    (void)state;
     check_exact(open_or_fail("cuda:0"), SHAPE_SLOTS);
     check_exact(open_or_fail("emu"), EMU_SLOTS);
 }
 
 static void test_narrow(void **state)
 {
-    (void)state;
     check_narrow(open_or_fail("cuda:0"), SHAPE_SLOTS);
 }
 
 static void test_deterministic(void **state)
 {
-    (void)state;
     check_deterministic(open_or_fail("cuda:0"), SHAPE_SLOTS, NULL);
 }
 
 static void test_repeats(void **state)
 {
     enum { LAUNCHES = 100 };
-    (void)state;
     check_repeats(open_or_fail("cuda:0"), LAUNCHES);
 }
 
 static void test_spmm(void **state)
 {
-    (void)state;
     check_spmm(open_or_fail("cuda:0"), EMU_SLOTS, NULL);
 }
 
 static void test_uneven(void **state)
 {
-    (void)state;
     check_uneven(open_or_fail("cuda:0"));
 }
 
 static void test_files(void **state)
 {
-    (void)state;
     check_files(open_or_fail("cuda:0"), FILE_NNZ, FILE_SLOTS);
 }
 
 static void test_times(void **state)
 {
-    (void)state;
     struct device *d = open_or_fail("cuda:0");
     struct err e = {0};
     struct csr A;
@@ -110,7 +100,6 @@ static void test_times(void **state)
 
 static void test_no_room(void **state)
 {
-    (void)state;
     struct device *d = open_or_fail("cuda:0");
     struct err e = {0};
     assert_null(d->ops->alloc(d, INT64_C(1) << 50, "a vector of the test", &e));
@@ -124,7 +113,6 @@ static void test_no_room(void **state)
    reports that the driver refuses the reset; the host continues in either case. */
 static void test_loss(void **state)
 {
-    (void)state;
     struct device *d = open_or_fail("cuda:0");
     struct err e = {0};
     void *nowhere = (void *)(uintptr_t)256;

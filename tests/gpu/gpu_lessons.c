@@ -66,7 +66,6 @@ static void the_lessons_run(void **state)
 {
     glob_t found;
     int rows = 0;
-    (void)state;
     assert_int_equal(glob("samples/lessons/*.txt", 0, NULL, &found), 0);
     for (size_t i = 0; i < found.gl_pathc; i++) {
         char line[300];
@@ -100,7 +99,6 @@ static void each_kernel_answers_for_itself(void **state)
 {
     static char text[32768];
     struct talk t;
-    (void)state;
     size_t n = (size_t)snprintf(text, sizeof text, "> gen poisson2d 40 as P\n| matrix | of | what | p |\n");
     for (int i = 0; kernels[i]; i++)
         n += (size_t)snprintf(text + n, sizeof text - n, "| P | %s | us f32 | - |\n", kernels[i]->name);
@@ -118,7 +116,6 @@ static void remarks_name_the_devices_of_the_rows(void **state)
                                "Without the host:\n\n| matrix | of | what | p |\n| P | jacobi | iteration us | - |\n"
                                "| P | sym | symmetrize ms | - |\n";
     struct talk t;
-    (void)state;
     open_here(&t, OUT_TEXT);
     run_text(&t, text, 3);
     const char *second = strstr(t.out, "Without the host");
@@ -131,7 +128,6 @@ static void remarks_name_the_devices_of_the_rows(void **state)
 
 static int end(void **state)
 {
-    (void)state;
     devices_close();
     return 0;
 }
@@ -155,7 +151,6 @@ static double spread_of(const struct talk *t, int nth)
 static void a_total_claims_no_spread_of_a_single_time(void **state)
 {
     struct talk t;
-    (void)state;
     open_here(&t, OUT_JSON);
     run_text(&t,
              "> gen poisson2d 300 as P\n| matrix | of | what | p |\n| P | csr-merge | total us | - |\n"

@@ -38,39 +38,33 @@ static void complex_sizes(const char *name, enum type real)
 
 static void test_sizes(void **state)
 {
-    (void)state;
     both(small_sizes);
     both(complex_sizes);
 }
 
 static void test_exact(void **state)
 {
-    (void)state;
     both(lu_check_exact);
 }
 
 static void test_singular(void **state)
 {
-    (void)state;
     both(lu_check_singular);
 }
 
 static void test_growth(void **state)
 {
-    (void)state;
     both(lu_check_growth);
 }
 
 static void test_solutions(void **state)
 {
-    (void)state;
     both(lu_check_solutions);
 }
 
 /* Narrow panels, few threads and look-ahead, as on the emulator. */
 static void test_levels(void **state)
 {
-    (void)state;
     static const struct lu_hook hooks[] = {
         {8, 32, 0, 1, 0},    {16, 32, 60, 1, 0}, {4, 64, 20, -1, 0},         {64, 32, 0, 1, 0},
         {128, 32, 0, -1, 0}, {2, 0, 1, 1, 0},    {16, 32, 0, 1, 4},          {64, 64, 0, 1, 2},
@@ -90,7 +84,6 @@ static void test_levels(void **state)
 /* Every width of a tile or panel that a method of ours accepts. */
 static void test_widths(void **state)
 {
-    (void)state;
     struct err e = {0};
     struct csr A;
     struct device *d = device_open(device, &e);
@@ -112,7 +105,6 @@ static void test_widths(void **state)
    each run gives the same bits although the panel runs concurrently with the update. */
 static void test_large(void **state)
 {
-    (void)state;
     static const int64_t sizes[] = {1025, 1500, 2050, 4100};
     for (int i = 0; i < COUNT(sizes); i++)
         for (int r = 0; r < COUNT(reals); r++) {
@@ -142,7 +134,6 @@ static void test_large(void **state)
    pivots in fp64. */
 static void test_peer(void **state)
 {
-    (void)state;
     struct err e = {0};
     struct csr A;
     struct device *d = device_open(device, &e);
@@ -163,7 +154,6 @@ static void test_peer(void **state)
 /* The emulator runs the same source: the pivots are equal, and the elements agree to rounding. */
 static void test_emulator(void **state)
 {
-    (void)state;
     struct err e = {0};
     struct csr A;
     lu_random(&A, 150, 4);

@@ -31,14 +31,12 @@ static void check(const char *device)
 
 static void test_one_gpu_twice(void **state)
 {
-    (void)state;
     check("cuda:0+0");
     check("cuda:0+0+0");
 }
 
 static void test_two_gpus(void **state)
 {
-    (void)state;
     if (device_count(DEV_CUDA) < 2) {
         print_message("this machine has one GPU: cuda:0+1 is not tested\n");
         skip();
@@ -50,7 +48,6 @@ static void test_two_gpus(void **state)
 static void test_nccl(void **state)
 {
     struct err e = {0};
-    (void)state;
     if (device_count(DEV_CUDA) < 2 || !multi_nccl_found(&e)) {
         print_message("NCCL is not tested: %s\n", e.code ? e.text : "this machine has one GPU");
         skip();
@@ -63,7 +60,6 @@ static void test_nccl(void **state)
 
 static void test_cpu_and_gpu(void **state)
 {
-    (void)state;
     assert_true(check_multi_formats("cpu+cuda:0", T_F64, SLOTS) > 100);
     check_multi_solves("cpu+cuda:0", "cuda:0");
 }
@@ -91,7 +87,6 @@ static void check_graph(struct session *s, const char *solver)
 
 static void test_graphs(void **state)
 {
-    (void)state;
     static const char *const solver[] = {"cg", "gmres", "bicgstab", "jacobi"};
     struct session s;
     FILE *nowhere = fopen("/dev/null", "w");
@@ -105,7 +100,6 @@ static void test_graphs(void **state)
 /* The phases of a timeline do not overlap on a member. */
 static void test_timeline(void **state)
 {
-    (void)state;
     struct session s;
     FILE *nowhere = fopen("/dev/null", "w");
     assert_true(nowhere && session_new(&s, nowhere, nowhere, OUT_TEXT, NULL));
@@ -139,14 +133,12 @@ static void check_link(const char *name, bool one_gpu)
 
 static void test_links(void **state)
 {
-    (void)state;
     check_link("cuda:0+0", true);
     if (device_count(DEV_CUDA) > 1) check_link("cuda:0+1", false);
 }
 
 static int close_all(void **state)
 {
-    (void)state;
     devices_close();
     return 0;
 }

@@ -9,14 +9,12 @@ static const char device[] = "cuda:0";
 
 static void test_small(void **state)
 {
-    (void)state;
     pack_check_shapes(device);
     pack_check_tiles(device);
 }
 
 static void test_refused(void **state)
 {
-    (void)state;
     pack_check_refused(device);
 }
 
@@ -31,7 +29,6 @@ static void large(const char *generator, int64_t a, int64_t b, int64_t c)
 
 static void test_large(void **state)
 {
-    (void)state;
     large("poisson2d", 500, 401, 0);
     large("poisson3d", 40, 41, 42);
     large("rmat", 16, 16, 0);
@@ -43,7 +40,6 @@ static void test_large(void **state)
 static void test_command(void **state)
 {
     struct talk t;
-    (void)state;
     talk_open(&t, OUT_TEXT);
     if (!talk_line(&t, "gen poisson2d 700 as A; convert ell on cuda:0; spmv using sell on cuda:0"))
         fail_msg("%s", t.err);

@@ -7,14 +7,12 @@ static const char device[] = "cuda:0";
 
 static void test_applied(void **state)
 {
-    (void)state;
     check_preconds_applied(device, T_F64);
     check_preconds_applied(device, T_F32);
 }
 
 static void test_launches(void **state)
 {
-    (void)state;
     check_preconds_launches(device, T_F64);
     check_preconds_launches(device, T_F32);
     check_preconds_long_runs(device);
@@ -23,34 +21,29 @@ static void test_launches(void **state)
 
 static void test_triangles(void **state)
 {
-    (void)state;
     check_preconds_triangles(device, T_F64);
     check_preconds_triangles(device, T_F32);
 }
 
 static void test_large(void **state)
 {
-    (void)state;
     check_preconds_large(device);
 }
 
 static void test_diagonal(void **state)
 {
-    (void)state;
     check_preconds_diagonal(device, T_F64);
     check_preconds_diagonal(device, T_F32);
 }
 
 static void test_gain(void **state)
 {
-    (void)state;
     check_preconds_gain(device);
 }
 
 /* Levels with rows of all lengths that the kernels take. */
 static void test_amg_levels(void **state)
 {
-    (void)state;
     static const struct problem some[] = {{.generator = "poisson2d", .p = {90, 80}},
                                           {.generator = "poisson3d", .p = {40, 40, 40}},
                                           {.generator = "fem", .p = {40, 30}}};
@@ -64,7 +57,6 @@ static void test_amg_levels(void **state)
    apart, so that its columns do not fit in 16 bits. */
 static void test_amg_solves(void **state)
 {
-    (void)state;
     static const struct problem some[] = {{.generator = "poisson2d", .p = {90, 80}},
                                           {.generator = "poisson3d", .p = {40, 40, 40}},
                                           {.generator = "fem", .p = {40, 30}},

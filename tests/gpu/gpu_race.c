@@ -19,7 +19,6 @@ static void open_on_gpu(struct talk *t)
 static void turns_do_not_overlap(void **state)
 {
     struct talk t;
-    (void)state;
     open_on_gpu(&t);
     assert_true(talk_line(&t, "solve cg maxit 10")); /* warm-up */
     double start = now_us(), sum = 0;
@@ -39,7 +38,6 @@ static void turns_do_not_overlap(void **state)
 static void a_race_solves_as_solve_does(void **state)
 {
     struct talk t;
-    (void)state;
     open_on_gpu(&t);
     assert_true(talk_line(&t, "race gmres 20 cg bicgstab f32"));
     int64_t raced = t.s.race->racer[0].v->iterations;
@@ -53,7 +51,6 @@ static void a_race_solves_as_solve_does(void **state)
 static void kernels_are_timed_as_in_bench(void **state)
 {
     struct talk t;
-    (void)state;
     open_on_gpu(&t);
     assert_true(talk_line(&t, "race csr-vector csr-cusp ell csr-merge"));
     for (int i = 0; i < 4; i++) {

@@ -7,7 +7,6 @@ static const char device[] = "cuda:0";
 
 static void test_vectors(void **state)
 {
-    (void)state;
     check_vectors(device, T_F64);
     check_vectors(device, T_F32);
     check_cg_sums(device, T_F64);
@@ -16,63 +15,54 @@ static void test_vectors(void **state)
 
 static void test_complex(void **state)
 {
-    (void)state;
     check_complex("cuda:0");
     check_complex_files("cuda:0");
 }
 
 static void test_known_ends(void **state)
 {
-    (void)state;
     check_known_ends(device, T_F64);
     check_known_ends(device, T_F32);
 }
 
 static void test_frozen(void **state)
 {
-    (void)state;
     check_frozen(device, T_F64);
     check_frozen(device, T_F32);
 }
 
 static void test_formats(void **state)
 {
-    (void)state;
     check_formats(device, T_F64);
     check_formats(device, T_F32);
 }
 
 static void test_kernels(void **state)
 {
-    (void)state;
     check_kernels(device, T_F64);
     check_kernels(device, T_F32);
 }
 
 static void test_forms(void **state)
 {
-    (void)state;
     check_forms(device, T_F64);
     check_forms(device, T_F32);
 }
 
 static void test_clusters(void **state)
 {
-    (void)state;
     check_clusters(device, T_F64);
     check_clusters(device, T_F32);
 }
 
 static void test_host_sums(void **state)
 {
-    (void)state;
     check_host_sums(device, T_F64);
     check_host_sums(device, T_F32);
 }
 
 static void test_agreement(void **state)
 {
-    (void)state;
     check_agreement("cpu", device, T_F64);
     check_agreement("cpu", device, T_F32);
     check_agreement("emu", device, T_F64);

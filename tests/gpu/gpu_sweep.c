@@ -38,7 +38,6 @@ static void check_sweeps(struct bed *bed, const char *solver, enum type real)
 
 static void test_sweeps(void **state)
 {
-    (void)state;
     static const struct problem problems[] = {{.generator = "poisson2d", .p = {301, 300}},
                                               {.generator = "poisson3d", .p = {31, 30, 29}},
                                               {.generator = "band", .p = {3000, 14, 100}},

@@ -7,7 +7,6 @@ static const char device[] = "cuda:0";
 
 static void test_small(void **state)
 {
-    (void)state;
     sym_check_shapes(device);
     sym_check_tiles(device);
     sym_check_values(device);
@@ -24,7 +23,6 @@ static void large(const char *generator, int64_t a, int64_t b)
 
 static void test_large(void **state)
 {
-    (void)state;
     large("poisson2d", 500, 400);
     large("poisson3d", 40, 40);
     large("rmat", 16, 16);
@@ -38,7 +36,6 @@ static void test_again(void **state)
     struct csr A = sym_made("rmat", 14, 12), want = sym_reference(&A, SYM_SUM), S;
     struct sym_options o = {.dev = device_open(device, NULL), .mode = SYM_SUM};
     struct sym *v;
-    (void)state;
     assert_true(sym_begin(&v, &A, &o, NULL));
     for (int i = 0; i < 20; i++) assert_true(sym_run(v, NULL));
     assert_true(sym_get(v, &S, NULL));
@@ -52,7 +49,6 @@ static void test_again(void **state)
 static void test_command(void **state)
 {
     struct talk t;
-    (void)state;
     talk_open(&t, OUT_TEXT);
     if (!talk_line(&t, "gen rmat 12 as A; symmetrize A on cuda:0; transpose A on cuda:0")) fail_msg("%s", t.err);
     assert_non_null(strstr(t.out, "fingerprint"));

@@ -35,7 +35,6 @@ static void measured(const char *generator, int64_t a, int64_t b, int pieces, in
 
 static void pieces_arrive_right(void **state)
 {
-    (void)state;
     for (int real = T_F32; real <= T_F64; real++) {
         measured("band", 80000, 8, 16, 4, (enum type)real);
         measured("random", 5000, 6, 1, 1, (enum type)real);
@@ -53,7 +52,6 @@ static void arrays_arrive_right(void **state)
     struct device *d = device_open("cuda:0", &e);
     char *from = malloc(MAX), *back = malloc(MAX);
     void *there = d ? d->ops->alloc(d, MAX, "an array", &e) : NULL;
-    (void)state;
     assert_true(from && back && there);
     for (int64_t i = 0; i < MAX; i++) from[i] = (char)(i * 2654435761U >> 24);
     for (int locked = 0; locked < 2; locked++)
@@ -80,7 +78,6 @@ static void arrays_arrive_right(void **state)
 static void commands_report_copies(void **state)
 {
     struct talk t;
-    (void)state;
     talk_open(&t, OUT_TEXT);
     talk_says(&t, "gen band 300000 8", "band");
     for (int locked = 0; locked < 2; locked++) {
@@ -94,7 +91,6 @@ static void commands_report_copies(void **state)
 static void the_command_reports_it(void **state)
 {
     struct talk t;
-    (void)state;
     talk_open(&t, OUT_TEXT);
     if (!talk_line(&t, "transfer 16 on cuda:0 products 3")) fail_msg("%s", t.err);
     assert_non_null(strstr(t.out, "overlapped"));
@@ -110,7 +106,6 @@ static void shared_memory_is_zero(void **state)
     struct device *d = device_open("cuda:0", &e);
     char *block[BLOCKS];
     void *there;
-    (void)state;
     assert_non_null(d);
     for (int run = 0; run < 3; run++) {
         for (int i = 0; i < BLOCKS; i++) {

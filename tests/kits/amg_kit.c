@@ -121,7 +121,6 @@ void check_amg_iterations(const struct problem *p, const char *solver, const cha
 
 int amg_of_few_rows(void **state)
 {
-    (void)state;
     amg_hook(8);
     return 0;
 }

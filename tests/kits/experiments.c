@@ -361,7 +361,6 @@ static bool recut(const struct trial *with, int64_t rows, void (*set)(const stru
 static bool level_windows(const struct trial *with, const struct machine *g, struct trial *without, struct err *e)
 {
     int64_t window = with->kernel->format == &format_sell ? with->S.param[1] : with->A.rows;
-    (void)g;
     if (padding(with) == 0) return fail(e, E_UNSUPPORTED, "the kernel reads no padding");
     return recut(with, 0, level, window > 0 ? window : with->A.rows, without, e);
 }
@@ -370,21 +369,18 @@ static bool level_windows(const struct trial *with, const struct machine *g, str
    rows, in order. The kernel loads the same entries in as many rows. */
 static bool shorten_rows(const struct trial *with, const struct machine *g, struct trial *without, struct err *e)
 {
-    (void)g;
     return recut(with, 0, shorten, 4 * with->A.nnz / with->A.rows + 16, without, e);
 }
 
 /* imbalance: the same entries in as many rows, of equal length. */
 static bool level_rows(const struct trial *with, const struct machine *g, struct trial *without, struct err *e)
 {
-    (void)g;
     return recut(with, 0, level, by_columns(with) ? with->A.cols : with->A.rows, without, e);
 }
 
 /* idle lanes, one row per lane: the same entries in rows whose length is the same within each warp. */
 static bool level_warps(const struct trial *with, const struct machine *g, struct trial *without, struct err *e)
 {
-    (void)g;
     return recut(with, 0, level, LANES, without, e);
 }
 
@@ -400,7 +396,6 @@ static bool fill_lanes(const struct trial *with, const struct machine *g, struct
     struct tally v = loads_of(with->k, ROLE_VALUES);
     double length = (double)with->A.nnz / (double)with->A.rows * (double)(LANES * v.requests) / (double)v.lanes;
     int64_t rows = (int64_t)fmax(1, (double)with->A.nnz / round(length));
-    (void)g;
     if (by_columns(with)) return fail(e, E_UNSUPPORTED, "the number of columns is that of the elements of x");
     return recut(with, rows, level_all, rows, without, e);
 }
@@ -419,7 +414,6 @@ static bool twin(const struct trial *with, const char *const (*pairs)[2], struct
 static bool side_by_side_padded(const struct trial *with, const struct machine *g, struct trial *without, struct err *e)
 {
     static const char *const pairs[][2] = {{"csr-scalar", "ell-padded"}, {NULL, NULL}};
-    (void)g;
     return twin(with, pairs, without, e);
 }
 
@@ -427,7 +421,6 @@ static bool side_by_side_padded(const struct trial *with, const struct machine *
 static bool side_by_side(const struct trial *with, const struct machine *g, struct trial *without, struct err *e)
 {
     static const char *const pairs[][2] = {{"csr-scalar", "ell"}, {NULL, NULL}};
-    (void)g;
     return twin(with, pairs, without, e);
 }
 
@@ -447,7 +440,6 @@ static bool columns_from(const struct trial *with, double step, struct trial *wi
    are in a row or in neighbouring rows. */
 static bool columns_in_order(const struct trial *with, const struct machine *g, struct trial *without, struct err *e)
 {
-    (void)g;
     return columns_from(with, 1, without, e);
 }
 
@@ -455,7 +447,6 @@ static bool columns_in_order(const struct trial *with, const struct machine *g, 
 static bool columns_in_proportion(const struct trial *with, const struct machine *g, struct trial *without,
                                   struct err *e)
 {
-    (void)g;
     return columns_from(with, (double)with->A.cols / (double)with->A.rows, without, e);
 }
 
@@ -482,7 +473,6 @@ static bool atomics_apart(const struct trial *with, const struct machine *g, str
         const char *kernel;
         void (*edit)(struct stored *S);
     } edits[] = {{"coo-atomic", rows_by_entry}, {"csc-atomic", rows_by_column}, {"csc-vector", rows_by_entry}};
-    (void)g;
     for (int i = 0; i < COUNT(edits); i++)
         if (!strcmp(edits[i].kernel, with->kernel->name)) without->edit = edits[i].edit;
     return without->edit ||
@@ -494,7 +484,6 @@ static bool fixed_rows(const struct trial *with, const struct machine *g, struct
 {
     static const char *const pairs[][2] = {
         {"csr-light-vector", "csr-cusp"}, {"csr-light-warp", "csr-cusp"}, {NULL, NULL}};
-    (void)g;
     return twin(with, pairs, without, e);
 }
 
@@ -502,14 +491,12 @@ static bool fixed_rows(const struct trial *with, const struct machine *g, struct
 static bool padded_banks(const struct trial *with, const struct machine *g, struct trial *without, struct err *e)
 {
     static const char *const pairs[][2] = {{"csr-stream", "csr-stream-padded"}, {NULL, NULL}};
-    (void)g;
     return twin(with, pairs, without, e);
 }
 
 /* launches: the same kernel on a matrix of one row, on which there is nothing else to do. */
 static bool nothing_to_do(const struct trial *with, const struct machine *g, struct trial *without, struct err *e)
 {
-    (void)with, (void)g;
     if (!csr_new(&without->A, 1, 1, 1, false, e)) return false;
     without->A.rowptr[0] = without->A.col[0] = 0;
     without->A.rowptr[1] = 1;
@@ -526,7 +513,6 @@ bool trial_of_launches(const struct trial *t, struct trial *out, struct err *e)
 /* bytes: the same kernel with values of 2 bytes instead of 8; x, y and the sums stay in fp64. */
 static bool narrow_values(const struct trial *with, const struct machine *g, struct trial *without, struct err *e)
 {
-    (void)g;
     without->real = T_BF16_F64;
     return kernel_takes(with->kernel, T_BF16_F64, NULL) ||
            fail(e, E_UNSUPPORTED, "%s takes no values of 2 bytes", with->kernel->name);

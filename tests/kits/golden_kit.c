@@ -148,7 +148,6 @@ static char state_folder[] = "/tmp/warpspy-golden-XXXXXX";
 
 int golden_begin(void **state)
 {
-    (void)state;
     setenv("INPUTRC", "/dev/null", 1);
     card_limit_us = 0; /* screens must not depend on the speed of the machine */
     return mkdtemp(state_folder) ? setenv("XDG_STATE_HOME", state_folder, 1) : -1;
@@ -157,7 +156,6 @@ int golden_begin(void **state)
 int golden_end(void **state)
 {
     static const char *const made[] = {"/warpspy/history", "/warpspy", ""};
-    (void)state;
     for (int i = 0; i < COUNT(made); i++) {
         char path[80];
         snprintf(path, sizeof path, "%s%s", state_folder, made[i]);

@@ -676,7 +676,6 @@ struct device *open_or_fail(const char *name)
 
 int close_devices(void **state)
 {
-    (void)state;
     devices_close();
     return 0;
 }

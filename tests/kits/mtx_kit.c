@@ -67,7 +67,6 @@ void scratch_remove(void)
 
 int tidy(void **state)
 {
-    (void)state;
     scratch_remove();
     return 0;
 }

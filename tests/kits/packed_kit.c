@@ -43,7 +43,6 @@ static struct csr band(int64_t cols, double (*value)(int64_t i, int64_t j), doub
 
 static double one_value(int64_t i, int64_t j)
 {
-    (void)i, (void)j;
     return -2.5;
 }
 
@@ -130,7 +129,6 @@ static void check_devices(const char *name, const struct csr *A)
 
 static void test_values(void **state)
 {
-    (void)state;
     for (int k = 0; k < COUNT(kinds); k++) {
         struct csr A = band(ROWS, kinds[k].value, kinds[k].imag);
         for (int real = T_F32; real <= T_F64; real++) {
@@ -149,7 +147,6 @@ static void test_values(void **state)
 /* Exactly 256 values have codes, 257 have not. */
 static void test_number_of_values(void **state)
 {
-    (void)state;
     for (int n = 256; n <= 257; n++) {
         struct csr A = band(ROWS, few_values, NULL);
         for (int64_t k = 0; k < A.nnz; k++) A.val[k] = (double)(k % n);
@@ -164,7 +161,6 @@ static void test_number_of_values(void **state)
 /* Padding reads neither x nor a value, so an infinite value of the dictionary does not turn a row into NaN. */
 static void test_padding(void **state)
 {
-    (void)state;
     struct csr A = band(ROWS, not_finite, NULL);
     double y[ROWS];
     struct err e = {0};
@@ -191,7 +187,6 @@ static void stretch(struct csr *A, int64_t row, int col)
 /* With 32 rows per slice, rows 32 .. 63 are slice 1, whose first column is 30. */
 static void test_wide(void **state)
 {
-    (void)state;
     const int64_t param[PARAMS_MAX] = {32, 1};
     const struct {
         int col;
@@ -214,7 +209,6 @@ static void test_wide(void **state)
 /* Rows of equal length are not sorted; every tenth row is long, so sorting saves padding. */
 static void test_sigma(void **state)
 {
-    (void)state;
     struct csr A = band(ROWS, many_values, NULL), B;
     struct stored S = pack(&A, NULL, T_F64);
     assert_int_equal(S.param[1], 1);
@@ -237,7 +231,6 @@ static void test_sigma(void **state)
 
 static void test_refused(void **state)
 {
-    (void)state;
     struct csr A = band(ROWS, one_value, NULL);
     struct plan p;
     struct err e = {0};

@@ -20,7 +20,6 @@ static bool passes(const char *what, struct err *e)
 
 static void *pin(struct device *d, int64_t bytes, struct err *e)
 {
-    (void)d;
     void *p = passes("pin", e) ? mem_new(bytes, 1, "page-locked memory", e) : NULL;
     transfer_kit.pins += p != NULL;
     return p;
@@ -28,7 +27,6 @@ static void *pin(struct device *d, int64_t bytes, struct err *e)
 
 static void unpin(struct device *d, void *p)
 {
-    (void)d;
     transfer_kit.pins--;
     mem_free(p);
 }
@@ -36,19 +34,16 @@ static void unpin(struct device *d, void *p)
 /* A stream is a pointer to its count of copies. */
 static void *stream(struct device *d, struct err *e)
 {
-    (void)d;
     return passes("stream", e) ? &transfer_kit.used[transfer_kit.streams++] : NULL;
 }
 
 static void close_stream(struct device *d, void *s)
 {
-    (void)d, (void)s;
     transfer_kit.streams--;
 }
 
 static bool copy(struct device *d, void *s, void *to, const void *from, int64_t bytes, bool back, struct err *e)
 {
-    (void)d, (void)back;
     if (!passes("copy", e)) return false;
     memcpy(to, from, (size_t)bytes);
     if (transfer_kit.corrupt_in && !--transfer_kit.corrupt_in) ((char *)to)[bytes / 2] ^= 1;
@@ -60,7 +55,6 @@ static bool copy(struct device *d, void *s, void *to, const void *from, int64_t 
 
 static bool wait(struct device *d, void *s, struct err *e)
 {
-    (void)d, (void)s;
     transfer_kit.waits++;
     return passes("wait", e);
 }

@@ -62,13 +62,11 @@ static char folder[] = "/tmp/warpspy-absent-XXXXXX";
 
 static int in_a_folder(void **state)
 {
-    (void)state;
     return mkdtemp(folder) ? chdir(folder) : -1;
 }
 
 static int without_it(void **state)
 {
-    (void)state;
     unlink("a.json");
     return rmdir(folder);
 }

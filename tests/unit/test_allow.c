@@ -179,7 +179,6 @@ TEST(what_the_user_types_is_run)
 
 static int in_a_folder(void **state)
 {
-    (void)state;
     return mkdtemp(folder) ? 0 : -1;
 }
 
@@ -187,7 +186,6 @@ static int without_it(void **state)
 {
     static const char *const files[] = {"script.ws",  "inner.ws", "outer.ws", "lesson.txt",
                                         "answer.txt", "sly.ws",   "sly.txt"};
-    (void)state;
     for (int i = 0; i < COUNT(files); i++) unlink(path_of(files[i]));
     return rmdir(folder);
 }

@@ -324,7 +324,6 @@ TEST(test_trial)
 static bool few_ticks(struct watch *w, const char *of, int64_t done, int64_t total)
 {
     int *left = w->user;
-    (void)of, (void)done, (void)total;
     return (*left)-- > 0;
 }
 
@@ -481,7 +480,6 @@ TEST(test_refusals)
 static bool counts_down(struct watch *w, const char *what, int64_t done, int64_t total)
 {
     int *left = w->user;
-    (void)what, (void)done, (void)total;
     return (*left)-- > 0;
 }
 
@@ -526,7 +524,6 @@ TEST(test_failing_allocations)
 
 static int few_rows(void **state)
 {
-    (void)state;
     amg_hook(FEW_ROWS);
     return 0;
 }

@@ -21,13 +21,11 @@ static struct fake fake;
 
 static int fresh(void **state)
 {
-    (void)state;
     return !fake_open(&fake, "fake", "cpu", BUDGET, NULL);
 }
 
 static int close_devices(void **state)
 {
-    (void)state;
     devices_close();
     return fake.nblocks;
 }
@@ -36,7 +34,6 @@ static int close_devices(void **state)
 
 static bool nothing(void *ctx, struct err *e)
 {
-    (void)ctx, (void)e;
     return true;
 }
 

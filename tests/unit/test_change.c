@@ -683,7 +683,6 @@ TEST(test_true_residuals_belong_to_their_iterations)
 
 static void count_words(void *user, const char *word)
 {
-    (void)word;
     ++*(int *)user;
 }
 

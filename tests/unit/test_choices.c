@@ -66,7 +66,6 @@ static bool state_time(struct session *s, const struct spmv_request *w, const st
                        struct err *e)
 {
     int call = scene.calls++;
-    (void)s, (void)w;
     scene.called[call] = k;
     if (call == scene.stopped_call) return (fail)(e, scene.stop_code, "stopped, as the test requested");
     if (call == scene.refused_call) return (fail)(e, E_MEMORY, "%s: too large, as the test requested", k->name);

@@ -41,7 +41,6 @@ static void idle(void *p)
 static bool count_waits(struct watch *w, const char *what, int64_t done, int64_t total)
 {
     struct job *j = w->user;
-    (void)what, (void)done, (void)total;
     atomic_fetch_add(&j->waits, 1);
     return true;
 }

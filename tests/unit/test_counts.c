@@ -162,7 +162,6 @@ static void add_sectors(void *user, const struct scope *s, int64_t block, int wa
                         const struct request_facts *f)
 {
     struct by_block *b = user;
-    (void)warp;
     if (!accesses_global(s->site[r->site].kind)) return;
     if (!b->n || b->block[b->n - 1] != block) {
         assert_true(b->n < COUNT(b->block));
@@ -172,10 +171,7 @@ static void add_sectors(void *user, const struct scope *s, int64_t block, int wa
     b->sectors[b->n - 1] += f->nsectors;
 }
 
-static void end_block(void *user, const struct scope *s, int launch, int64_t block)
-{
-    (void)user, (void)s, (void)launch, (void)block;
-}
+static void end_block(void *user, const struct scope *s, int launch, int64_t block) {}
 
 /* All blocks have as many entries, so that the choice by entries is a random one, whose error the formula tells. The
    program finds the variance from the differences of neighbours instead: with 100 blocks, within a few tenths. */

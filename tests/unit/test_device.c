@@ -31,7 +31,6 @@ static int fresh(void **state)
 
 static int close_devices(void **state)
 {
-    (void)state;
     devices_close();
     return fake.nblocks;
 }
@@ -254,7 +253,6 @@ TEST_WITH(test_bytes, "cpu")
 
 static bool stop(struct watch *w, const char *what, int64_t done, int64_t total)
 {
-    (void)what, (void)done, (void)total;
     return ++*(int *)w->user < 3;
 }
 

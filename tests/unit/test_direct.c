@@ -741,7 +741,6 @@ struct stopper {
 
 static bool stop_at(struct watch *w, const char *what, int64_t done, int64_t total)
 {
-    (void)done, (void)total;
     return strcmp(what, ((struct stopper *)w)->at) != 0;
 }
 

@@ -784,7 +784,6 @@ TEST(every_failing_allocation_is_reported)
 
 static bool stop_at(struct watch *w, const char *what, int64_t done, int64_t total)
 {
-    (void)what;
     assert_true(done <= total || total == 0);
     return --*(int *)w->user > 0;
 }
@@ -820,7 +819,6 @@ TEST(every_load_and_save_can_be_cancelled)
 
 static bool shrink(struct watch *w, const char *what, int64_t done, int64_t total)
 {
-    (void)what, (void)total;
     if (done > 0) assert_int_equal(truncate(w->user, 4096 + 100), 0); /* the reader has already checked the size */
     return true;
 }

@@ -63,7 +63,6 @@ struct whole {
 static bool same_rows(void *user, const struct csr *slice, int64_t first, struct err *e)
 {
     struct whole *w = user;
-    (void)e;
     assert_int_equal(first, w->rows);
     for (int64_t i = 0; i < slice->rows; i++) {
         int64_t at = csr_start(w->A, first + i), n = csr_row_length(slice, i);
@@ -373,14 +372,12 @@ TEST(member_is_lost)
 
 static int all_small(void **state)
 {
-    (void)state;
     csr_set_most_small(0); /* if a test failed */
     return 0;
 }
 
 static int open_fake(void **state)
 {
-    (void)state;
     static char folder[] = "/tmp/test_in_parts_XXXXXX";
     if (!mkdtemp(folder) || chdir(folder)) return -1;
     return fake_open(&fake, "broken", "emu", 1 << 24, NULL) ? 0 : -1;
@@ -388,7 +385,6 @@ static int open_fake(void **state)
 
 static int close_all(void **state)
 {
-    (void)state;
     devices_close();
     return 0;
 }

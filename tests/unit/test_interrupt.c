@@ -114,7 +114,6 @@ TEST(ctrl_c_ends_every_command)
 
 static int go_home(void **state)
 {
-    (void)state;
     if (!find_warpspy(program) || !realpath("samples", samples)) return -1;
     return !mkdtemp(home) || chdir(home);
 }
@@ -122,7 +121,6 @@ static int go_home(void **state)
 static int clean_up(void **state)
 {
     char clean[100];
-    (void)state;
     snprintf(clean, sizeof clean, "rm -r %s", home);
     return system(clean);
 }

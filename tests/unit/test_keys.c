@@ -346,14 +346,12 @@ TEST(a_seed_reproduces_its_run)
 
 static int begin(void **state)
 {
-    (void)state;
     random_keys_begin();
     return 0;
 }
 
 static int end(void **state)
 {
-    (void)state;
     random_keys_end();
     return 0;
 }

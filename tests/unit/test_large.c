@@ -338,7 +338,6 @@ static bool make_large(const void *user, struct err *e)
     struct csr A;
     struct stored S;
     int64_t p[PARAMS_MAX] = {6, 0};
-    (void)user;
     if (!generator_poisson2d.make(p, 1, NULL, &A, e)) return false;
     bool ok = format_pack(&A, format_native(&A), NULL, T_F32, false, &S, e);
     if (ok) stored_free(&S);
@@ -356,7 +355,6 @@ TEST(failing_allocations)
 static int own_folder(void **state)
 {
     static char folder[] = "/tmp/large-XXXXXX";
-    (void)state;
     return !mkdtemp(folder) || chdir(folder);
 }
 

@@ -201,7 +201,6 @@ TEST(text_says_what_it_leaves_out)
 
 static double third(void *user, int64_t i)
 {
-    (void)user;
     static const double value[] = {1.0 / 3, -0.0, NAN, 5, -7, 1e15, 1e300, INFINITY};
     return value[i % COUNT(value)];
 }
@@ -242,7 +241,6 @@ TEST(a_stream_is_a_list)
 
 static bool stop(struct watch *w, const char *what, int64_t done, int64_t total)
 {
-    (void)w, (void)what, (void)total;
     return done < 5000;
 }
 

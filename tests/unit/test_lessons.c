@@ -854,7 +854,6 @@ static char prompts[1024];
 
 static char *type_next(struct session *s, const char *prompt)
 {
-    (void)s;
     strncat(prompts, prompt, sizeof prompts - strlen(prompts) - 1);
     return *typed ? mem_str(*typed++, NULL) : NULL;
 }
@@ -1475,14 +1474,12 @@ TEST(segments_depend_on_the_gpu)
 
 static int in_a_folder(void **state)
 {
-    (void)state;
     return mkdtemp(folder) && !setenv("XDG_STATE_HOME", folder, 1) ? 0 : -1;
 }
 
 static int without_it(void **state)
 {
     char line[128];
-    (void)state;
     snprintf(line, sizeof line, "rm -rf %s", folder);
     assert_int_equal(system(line), 0);
     devices_close();

@@ -675,7 +675,6 @@ TEST(test_command_steps)
 static int64_t ticks_left;
 static bool stops(struct watch *w, const char *what, int64_t done, int64_t total)
 {
-    (void)w, (void)what;
     assert_true(done >= 0 && (total == 0 || done <= total));
     return --ticks_left > 0;
 }

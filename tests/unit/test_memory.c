@@ -257,14 +257,12 @@ static char folder[] = "/tmp/warpspy-memory-XXXXXX";
 
 static int in_a_folder(void **state)
 {
-    (void)state;
     return mkdtemp(folder) ? chdir(folder) : -1;
 }
 
 static int without_it(void **state)
 {
     char command[80];
-    (void)state;
     snprintf(command, sizeof command, "rm -rf %s", folder);
     return system(command);
 }

@@ -218,7 +218,6 @@ static void look(void *user, const struct scope *sc, int64_t block, int warp, co
 {
     struct coverage *v = user;
     const struct access_site *p = &sc->site[r->site];
-    (void)block, (void)warp;
     v->requests++;
     v->bad += f->lanes != __builtin_popcount(r->mask) || f->lanes == 0;
     if (p->array < 0) return;
@@ -319,7 +318,6 @@ TEST(test_all_kernels)
 
 static void check_threads(const struct subject *s, const struct kernel *k, const char *name)
 {
-    (void)name;
     omp_set_num_threads(1);
     count_or_fail(k, &s->M, 0, NULL, &counted);
     omp_set_num_threads(4);
@@ -593,7 +591,6 @@ struct cg_step {
 static bool queue_cg_step(const struct watched *of, struct err *e)
 {
     const struct cg_step *c = of->user;
-    (void)e;
     cg_ops_of(of->dev, T_F64)->step(of->dev, c->n, c->s, c->v[0], NULL, c->v[1], c->v[2], c->v[3]);
     return true;
 }
@@ -738,7 +735,6 @@ TEST(test_roles)
 
 static bool stop_at_third(struct watch *w, const char *what, int64_t done, int64_t total)
 {
-    (void)what, (void)done, (void)total;
     return ++*(int *)w->user < 3;
 }
 
@@ -764,7 +760,6 @@ TEST(test_cancelled)
 
 static bool note_progress(struct watch *w, const char *what, int64_t done, int64_t total)
 {
-    (void)what;
     *(bool *)w->user |= done > 0 && done < total;
     return true;
 }
@@ -889,7 +884,6 @@ TEST(test_command_without_memory)
 
 static int open_emu(void **state)
 {
-    (void)state;
     emu = open_or_fail("emu");
     return 0;
 }

@@ -23,14 +23,12 @@ static struct talk t;
 
 static int open_talk(void **state)
 {
-    (void)state;
     talk_open(&t, OUT_TEXT);
     return 0;
 }
 
 static int close_talk(void **state)
 {
-    (void)state;
     talk_close(&t);
     devices_close();
     return 0;
@@ -812,9 +810,6 @@ TEST(test_refused)
 static bool stop(struct watch *w, const char *what, int64_t done, int64_t total)
 {
     int *left = w->user;
-    (void)what;
-    (void)done;
-    (void)total;
     return --*left > 0;
 }
 

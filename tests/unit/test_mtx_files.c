@@ -309,7 +309,6 @@ static const char *write_bomb(const char *head, char fill, const char *tail)
 
 static bool stop_at_any(struct watch *w, const char *what, int64_t done, int64_t total)
 {
-    (void)what, (void)done, (void)total;
     return --*(int *)w->user > 0;
 }
 
@@ -448,7 +447,6 @@ TEST(a_hostile_name_is_escaped)
 
 static bool stop_at(struct watch *w, const char *what, int64_t done, int64_t total)
 {
-    (void)what;
     assert_true(done <= total);
     return --*(int *)w->user > 0;
 }
@@ -627,7 +625,6 @@ struct shrinking {
 static bool shrink(struct watch *w, const char *what, int64_t done, int64_t total)
 {
     struct shrinking *s = w->user;
-    (void)what, (void)done, (void)total;
     if (--s->calls == 0) assert_int_equal(truncate(s->path, s->to), 0);
     return true;
 }

@@ -368,7 +368,6 @@ TEST(test_failing_solve)
 
 static bool no_access(struct device *d, struct device *other)
 {
-    (void)d, (void)other;
     return false;
 }
 
@@ -446,13 +445,11 @@ TEST(test_failing_nccl)
 
 static int open_fake(void **state)
 {
-    (void)state;
     return fake_open(&fake, "broken", "emu", BUDGET, NULL) ? 0 : -1;
 }
 
 static int close_all(void **state)
 {
-    (void)state;
     devices_close();
     return 0;
 }

@@ -254,7 +254,6 @@ TEST(names_may_be_as_long_as_the_system_allows)
 
 static void ignored(int sig)
 {
-    (void)sig;
     _exit(3);
 }
 

@@ -15,7 +15,6 @@ static char folder[64], file[128];
 
 static int make_home(void **state)
 {
-    (void)state;
     strcpy(folder, "/tmp/warpspy-test-XXXXXX");
     if (!mkdtemp(folder)) return -1;
     snprintf(file, sizeof file, "%s/warpspy/config", folder);
@@ -25,7 +24,6 @@ static int make_home(void **state)
 static int remove_home(void **state)
 {
     char path[128];
-    (void)state;
     snprintf(path, sizeof path, "%s/warpspy", folder);
     chmod(path, 0700);
     unlink(file);

@@ -722,7 +722,6 @@ struct time_limit {
 
 static bool stop_after_20_ms(struct watch *w, const char *what, int64_t done, int64_t total)
 {
-    (void)what, (void)done, (void)total;
     struct time_limit *t = w->user;
     return now_us() - t->begin < 20000;
 }
@@ -838,7 +837,6 @@ TEST(test_allocations)
 
 static bool stop_after(struct watch *w, const char *what, int64_t done, int64_t total)
 {
-    (void)what, (void)done, (void)total;
     return --*(int *)w->user > 0;
 }
 

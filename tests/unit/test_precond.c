@@ -486,7 +486,6 @@ TEST(test_threads)
 
 static bool never(struct watch *w, const char *what, int64_t done, int64_t total)
 {
-    (void)w, (void)done, (void)total;
     return strcmp(what, "ilu0") != 0 && strcmp(what, "ic0") != 0;
 }
 
@@ -508,7 +507,6 @@ TEST(test_cancelled)
 static bool shows_memory(struct watch *w, const char *what, int64_t done, int64_t total)
 {
     struct session *s = w->user;
-    (void)what, (void)done, (void)total;
     if (s->solve && s->solve->pre.method) assert_true(solve_memory(s->solve) > 0);
     return true;
 }

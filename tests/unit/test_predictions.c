@@ -24,14 +24,12 @@ static struct talk t;
 
 static int open_talk(void **state)
 {
-    (void)state;
     talk_open(&t, OUT_TEXT);
     return 0;
 }
 
 static int close_talk(void **state)
 {
-    (void)state;
     talk_close(&t);
     return 0;
 }

@@ -325,7 +325,6 @@ TEST(column_allocations_fail)
 
 static bool stop(struct watch *w, const char *what, int64_t done, int64_t total)
 {
-    (void)w, (void)what, (void)done, (void)total;
     return false;
 }
 

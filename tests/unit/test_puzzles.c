@@ -23,7 +23,6 @@ static char folder[] = "/tmp/warpspy-test-XXXXXX", answers[PATH_MAX];
 static int prepare(void **state)
 {
     char program[PATH_MAX];
-    (void)state;
     if (!find_warpspy(program) || !mkdtemp(folder) || !realpath("tests/files/puzzles", answers)) return -1;
     lab_set_program(program);
     setenv("XDG_STATE_HOME", folder, 1);
@@ -33,7 +32,6 @@ static int prepare(void **state)
 static int clean(void **state)
 {
     char command[100];
-    (void)state;
     lab_close();
     devices_close();
     snprintf(command, sizeof command, "rm -rf %s", folder);
@@ -115,7 +113,6 @@ static void wait_for_one(struct running *r)
 static bool begin_puzzle(void *user, const struct puzzle *p, struct err *e)
 {
     struct running *r = user;
-    (void)e;
     if (r->n == r->most) wait_for_one(r);
     pid_t child = fork();
     assert_true(child >= 0);

@@ -270,7 +270,6 @@ static int ticks_left;
 
 static bool tick(struct watch *w, const char *what, int64_t done, int64_t total)
 {
-    (void)w, (void)done, (void)total;
     ticks_left -= !strncmp(what, "race", 4);
     return ticks_left >= 0;
 }
@@ -384,13 +383,11 @@ TEST(every_allocation_may_fail)
 
 static int setup(void **state)
 {
-    (void)state;
     return fake_open(&fake, "fake", "emu", 1 << 26, NULL) ? 0 : -1;
 }
 
 static int teardown(void **state)
 {
-    (void)state;
     devices_close();
     return 0;
 }

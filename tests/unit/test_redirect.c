@@ -298,14 +298,12 @@ TEST(scripts_need_permission_for_the_shell)
 
 static int in_a_folder(void **state)
 {
-    (void)state;
     return mkdtemp(folder) ? 0 : -1;
 }
 
 static int without_it(void **state)
 {
     char command[80];
-    (void)state;
     snprintf(command, sizeof command, "rm -r %s", folder);
     return system(command);
 }

@@ -373,7 +373,6 @@ TEST(test_allocations)
 
 static bool stop_after(struct watch *w, const char *what, int64_t done, int64_t total)
 {
-    (void)what, (void)done, (void)total;
     return --*(int *)w->user > 0;
 }
 
@@ -398,15 +397,11 @@ TEST(test_cancelled)
     csr_free(&A);
 }
 
-static void ours(int signal)
-{
-    (void)signal;
-}
+static void ours(int signal) {}
 
 static bool still_ours(struct watch *w, const char *what, int64_t done, int64_t total)
 {
     struct sigaction now;
-    (void)what, (void)done, (void)total;
     assert_int_equal(sigaction(SIGTERM, NULL, &now), 0);
     *(bool *)w->user &= now.sa_handler == ours;
     return true;

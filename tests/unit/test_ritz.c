@@ -367,7 +367,6 @@ enum { TOY_R = VEC_OWN, TOY_Q };
 
 static bool toy_residual(struct solve *v, struct err *e)
 {
-    (void)e;
     v->ops.vec->dot(v->dev, v->n, v->scalars, v->vec[TOY_R], v->vec[TOY_R], S_RR);
     v->ops.vec->record(v->dev, v->scalars);
     return true;
@@ -393,7 +392,6 @@ static bool toy_step(struct solve *v, struct err *e)
 
 static double toy_bytes(const struct csr *A, size_t real, int64_t m)
 {
-    (void)m;
     return csr_bytes(A, real);
 }
 

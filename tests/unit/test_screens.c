@@ -324,7 +324,6 @@ static void screen(void **arg)
 
 static void the_palettes(void **arg)
 {
-    (void)arg;
     static const struct {
         const char *name;
         enum colours colours;

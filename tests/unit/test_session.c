@@ -217,7 +217,6 @@ static bool fake_copy(struct device *d, void *to, const void *from, int64_t byte
 
 static bool fake_memory(struct device *d, int64_t *free_bytes, int64_t *total, struct err *e)
 {
-    (void)e;
     struct fake *f = d->impl;
     *total = f->room;
     *free_bytes = f->held ? 0 : f->room;
@@ -232,14 +231,10 @@ static bool fake_reset(struct device *d, struct err *e)
 
 static bool fake_sync(struct device *d, struct err *e)
 {
-    (void)d, (void)e;
     return true;
 }
 
-static void fake_close(struct device *d)
-{
-    (void)d;
-}
+static void fake_close(struct device *d) {}
 
 static const struct device_ops fake_ops = {.alloc = fake_alloc,
                                            .free = fake_free,
@@ -255,7 +250,6 @@ static struct fake fakes[6];
 
 static int register_fakes(void **state)
 {
-    (void)state;
     omp_set_num_threads(1); /* because thousands of tiny SpMVs follow */
     for (int i = 0; i < COUNT(fakes); i++) {
         struct fake *f = &fakes[i];
@@ -590,7 +584,6 @@ struct few {
 static bool some_kernels(struct watch *w, const char *what, int64_t done, int64_t total)
 {
     struct few *f = w->user;
-    (void)done, (void)total;
     if (!registry_find(&kernel_registry, what) || !strcmp(f->last, what)) return f->left >= 0;
     snprintf(f->last, sizeof f->last, "%s", what);
     return --f->left >= 0;

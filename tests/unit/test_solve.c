@@ -535,7 +535,6 @@ TEST(test_commands)
 
 static bool always_idle(struct device *d)
 {
-    (void)d;
     return true;
 }
 
@@ -731,7 +730,6 @@ TEST(test_times_agree)
 static bool twice(struct watch *w, const char *what, int64_t done, int64_t total)
 {
     int *left = w->user;
-    (void)done, (void)total;
     *left -= !strcmp(what, "jacobi");
     return *left >= 0;
 }

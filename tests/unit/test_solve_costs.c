@@ -201,7 +201,6 @@ static int looks;
 
 static enum turn look(struct session *s, const char *name)
 {
-    (void)s;
     if (strcmp(name, "race")) return TURN_ON; /* only the screen of the race is left */
     return looks-- > 0 ? TURN_ON : TURN_LEAVE;
 }

@@ -304,7 +304,6 @@ struct busy_machine {
 static bool tick_busy(struct watch *w, const char *what, int64_t done_of, int64_t total)
 {
     struct busy_machine *m = w->user;
-    (void)what, (void)done_of, (void)total;
     if (m->worked_us > 0) usleep((useconds_t)(m->others * (worked_us() - m->worked_us)));
     m->worked_us = worked_us();
     return true;
@@ -355,7 +354,6 @@ static int ticks_left;
 
 static bool tick(struct watch *w, const char *what, int64_t done_of, int64_t total)
 {
-    (void)w, (void)what, (void)done_of, (void)total;
     return ticks_left-- > 0;
 }
 

@@ -37,7 +37,6 @@ static void check_cover(const struct split *t)
 
 static int set_up(void **state)
 {
-    (void)state;
     a = view_find("spy"), b = view_find("rows"), c = view_find("layout"), d = view_find("trace");
     return !(a && b && c && d);
 }

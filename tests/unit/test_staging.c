@@ -29,7 +29,6 @@ static int nqueues, pinned, copies, fail_pin, fail_copy;
 
 static void *pin(struct device *on, int64_t bytes, struct err *e)
 {
-    (void)on;
     if (fail_pin && !--fail_pin) return (fail)(e, E_MEMORY, "no page-locked memory"), NULL;
     pinned++;
     return mem_new(bytes, 1, "a buffer", e);
@@ -37,21 +36,18 @@ static void *pin(struct device *on, int64_t bytes, struct err *e)
 
 static void unpin(struct device *on, void *p)
 {
-    (void)on;
     pinned--;
     mem_free(p);
 }
 
 static void *stream(struct device *on, struct err *e)
 {
-    (void)on, (void)e;
     assert_in_range(nqueues, 0, STAGING_BUFFERS - 1);
     return &queue[nqueues++];
 }
 
 static void close_stream(struct device *on, void *s)
 {
-    (void)on;
     assert_int_equal(((struct queue *)s)->n, 0);
     nqueues--;
 }
@@ -59,7 +55,6 @@ static void close_stream(struct device *on, void *s)
 static bool copy(struct device *on, void *s, void *to, const void *from, int64_t bytes, bool is_back, struct err *e)
 {
     struct queue *q = s;
-    (void)on, (void)is_back;
     copies++;
     if (fail_copy && !--fail_copy) return (fail)(e, E_DEVICE, "the copy fails");
     assert_in_range(q->n, 0, QUEUE - 1);
@@ -72,7 +67,6 @@ static bool copy(struct device *on, void *s, void *to, const void *from, int64_t
 static bool wait(struct device *on, void *s, struct err *e)
 {
     struct queue *q = s;
-    (void)on, (void)e;
     for (int i = 0; q && i < q->n; i++) memcpy(q->copy[i].to, q->copy[i].from, (size_t)q->copy[i].bytes);
     if (q) q->n = 0;
     return true;
@@ -82,7 +76,6 @@ static const struct transfer_ops deferred = {pin, unpin, stream, close_stream, c
 
 static int set_up(void **state)
 {
-    (void)state;
     host = mem_new(MAX + 1, 1, "the original", NULL);
     there = mem_new(MAX + 1, 1, "the device", NULL);
     back = mem_new(MAX + 1, 1, "the copy", NULL);
@@ -92,7 +85,6 @@ static int set_up(void **state)
 
 static int tear_down(void **state)
 {
-    (void)state;
     mem_free(host);
     mem_free(there);
     mem_free(back);
@@ -181,7 +173,6 @@ TEST(test_failing_copies)
 
 static bool no(struct watch *w, const char *what, int64_t done, int64_t total)
 {
-    (void)w, (void)what, (void)total;
     return done < 2 * STAGING_CHUNK;
 }
 

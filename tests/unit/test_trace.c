@@ -356,7 +356,6 @@ static void check_sums(const struct tracing *v)
 static void ignore(void *user, const struct scope *s, int64_t block, int warp, const struct request *r,
                    const struct request_facts *f)
 {
-    (void)user, (void)s, (void)block, (void)warp, (void)r, (void)f;
 }
 
 /* The totals of all sites: requests and bytes of global memory, everything else of all accesses. */

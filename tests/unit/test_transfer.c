@@ -165,7 +165,6 @@ TEST(every_call_may_fail)
 
 static bool cancel(struct watch *w, const char *what, int64_t done, int64_t total)
 {
-    (void)w, (void)done, (void)total;
     return strncmp(what, transfer_ways[WAY_EXECUTION].name, strlen(transfer_ways[WAY_EXECUTION].name)) != 0;
 }
 
@@ -227,7 +226,6 @@ TEST(mistakes_are_named)
 
 static int teardown(void **state)
 {
-    (void)state;
     devices_close();
     return 0;
 }

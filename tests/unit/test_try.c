@@ -33,7 +33,6 @@ static char files[PATH_MAX]; /* tests/files/try */
 static int find_program(void **state)
 {
     char program[PATH_MAX];
-    (void)state;
     if (!find_warpspy(program)) return -1;
     lab_set_program(program);
     if (!realpath("tests/files/try", files)) return -1;
@@ -807,7 +806,6 @@ TEST(exported_kernels_are_the_built_in_ones)
 
 static int close_lab(void **state)
 {
-    (void)state;
     lab_close();
     devices_close();
     return 0;

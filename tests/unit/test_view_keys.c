@@ -30,7 +30,6 @@ static int read_table(void **state)
 {
     char line[400], local[TEXT];
     FILE *f = fopen("ui/views/README.md", "r");
-    (void)state;
     while (f && fgets(line, sizeof line, f)) {
         const char *p = line + 2;
         if (strncmp(line, "| ", 2) || !strncmp(line, "| key", 5)) continue;

@@ -345,7 +345,6 @@ TEST(a_refused_line_leaves_nothing)
 
 static int in_a_folder(void **state)
 {
-    (void)state;
     const char *path = scratch_path("work");
     return !getcwd(before, sizeof before) || mkdir(path, 0777) || chdir(path) || !getcwd(work, sizeof work);
 }

@@ -125,7 +125,6 @@ static const char *nothing(const struct session *s)
 /* One row per measurement. */
 static bool numbers(struct session *s, const struct view_state *st, int w, int h, struct err *e)
 {
-    (void)st, (void)w, (void)h, (void)e;
     for (int i = 0; i < s->nruns; i++) {
         out_row(s->out);
         out_run(s->out, s->runs_of, &s->runs[i], RUN_ROW);

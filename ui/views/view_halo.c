@@ -228,7 +228,6 @@ static bool click(struct session *s, struct view_state *st, int x, int y)
 static bool numbers(struct session *s, const struct view_state *st, int w, int h, struct err *e)
 {
     const struct parting *p = parting_of(s);
-    (void)st, (void)w, (void)h, (void)e;
     for (int to = 0; to < p->x.parts; to++)
         for (int64_t k = p->x.first[to]; k < p->x.first[to + 1]; k++) {
             out_row(s->out);

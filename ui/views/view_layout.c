@@ -244,7 +244,6 @@ static bool key(struct session *s, struct view_state *st, int k)
 /* The key that changes the format also stores the matrix in that format. */
 static bool changes(const struct session *s, int k)
 {
-    (void)s;
     return k == 'f';
 }
 
@@ -263,7 +262,6 @@ static bool at(struct session *s, const struct view_state *st, int64_t *row, int
 static bool numbers(struct session *s, const struct view_state *st, int w, int h, struct err *e)
 {
     const struct layout_state *own = st ? st->own : NULL;
-    (void)w, (void)h;
     const char *word[] = {own && own->format ? own->format->name : format_native(&s->current->csr)->name, "of",
                           s->current->name};
     return run_command(s, &command_layout, COUNT(word), word, e);

@@ -224,7 +224,6 @@ static void draw(struct canvas *c, struct session *s, struct view_state *st)
 /* Start again if the current matrix has changed. */
 static bool prepare(struct session *s, struct view_state *st, struct err *e)
 {
-    (void)st;
     if (!s->current || (s->lu && s->lu->of == &s->current->csr)) return true;
     struct err why = {0};
     if (lu_steps_begin(s, s->current, false, &why) || why.code != E_MEMORY)
@@ -234,21 +233,18 @@ static bool prepare(struct session *s, struct view_state *st, struct err *e)
 
 static bool prepares_soon(struct session *s, const struct view_state *st)
 {
-    (void)st;
     return !s->current || (s->lu && s->lu->of == &s->current->csr);
 }
 
 /* All keys step through the factorisation. */
 static bool changes(const struct session *s, int k)
 {
-    (void)k;
     return s->lu;
 }
 
 static bool key(struct session *s, struct view_state *st, int k)
 {
     struct lu_steps *v = s->lu;
-    (void)st;
     if (!v) return false;
     if (k == 's' || k == UI_RIGHT || k == UI_DOWN) lu_steps_to(v, v->k + 1);
     if (k == 'b' || k == UI_LEFT || k == UI_UP) lu_steps_to(v, v->k - 1);
@@ -263,7 +259,6 @@ static bool key(struct session *s, struct view_state *st, int k)
 static bool numbers(struct session *s, const struct view_state *st, int w, int h, struct err *e)
 {
     const struct lu_steps *v = s->lu;
-    (void)st, (void)w, (void)h;
     if (!v)
         return fail(e, E_USAGE,
                     "nothing has been factored yet; the view lu accepts real square matrices of up to 512 rows");

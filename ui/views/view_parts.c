@@ -176,7 +176,6 @@ static bool key(struct session *s, struct view_state *st, int k)
 static bool click(struct session *s, struct view_state *st, int x, int y)
 {
     const struct parting *p = parting_of(s);
-    (void)x;
     if (!p || y < TOP || st->scroll + y - TOP >= p->x.parts) return false;
     st->item = st->scroll + y - TOP;
     return true;
@@ -195,7 +194,6 @@ static bool at(struct session *s, const struct view_state *st, int64_t *row, int
 static bool go(struct session *s, struct view_state *st, int64_t row, int64_t col)
 {
     const struct parting *p = parting_of(s);
-    (void)col;
     if (!p || row >= p->P.rows) return false;
     st->item = partition_owner(&p->P, row);
     return true;
@@ -205,7 +203,6 @@ static bool go(struct session *s, struct view_state *st, int64_t row, int64_t co
 static bool numbers(struct session *s, const struct view_state *st, int w, int h, struct err *e)
 {
     const struct parting *p = parting_of(s);
-    (void)st, (void)w, (void)h, (void)e;
     for (int k = 0; k < p->x.parts; k++) {
         const struct part_counts *t = &p->x.part[k];
         out_row(s->out);

@@ -326,7 +326,6 @@ static void draw(struct canvas *c, struct session *s, struct view_state *st)
 static bool key(struct session *s, struct view_state *st, int k)
 {
     struct race_state *own = st->own;
-    (void)s;
     if (k == 't') own->by_iteration = !own->by_iteration;
     return true;
 }
@@ -358,7 +357,6 @@ static const char *nothing(const struct session *s)
 
 static bool numbers(struct session *s, const struct view_state *st, int w, int h, struct err *e)
 {
-    (void)st, (void)w, (void)h;
     if (s->race->paused) return fail(e, E_USAGE, "the race is paused; use `continue` or `stop` first");
     out_race(s->out, s->race);
     return true;

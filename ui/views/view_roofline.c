@@ -196,7 +196,6 @@ static const char *nothing(const struct session *s)
 
 static bool numbers(struct session *s, const struct view_state *st, int w, int h, struct err *e)
 {
-    (void)st, (void)w, (void)h, (void)e;
     out_roofline(s, s->roofline);
     return true;
 }

@@ -28,7 +28,6 @@ static bool prepare(struct session *s, struct view_state *st, struct err *e)
 
 static bool prepares_soon(struct session *s, const struct view_state *st)
 {
-    (void)st;
     return s->current->csr.rows <= SOON_ROWS;
 }
 
@@ -159,7 +158,6 @@ static bool go(struct session *s, struct view_state *st, int64_t row, int64_t co
 {
     struct rows_state *rows = st->own;
     struct histogram g;
-    (void)s, (void)col;
     if (row >= st->rows || !rows->lengths.n) return false;
     st->row = row;
     rows_bins(st, &g);
@@ -172,7 +170,6 @@ static bool go(struct session *s, struct view_state *st, int64_t row, int64_t co
 
 static bool at(struct session *s, const struct view_state *st, int64_t *row, int64_t *col)
 {
-    (void)s;
     *row = st->row;
     *col = -1;
     return st->row < st->rows;
@@ -230,7 +227,6 @@ static bool key(struct session *s, struct view_state *st, int k)
 
 static bool numbers(struct session *s, const struct view_state *st, int w, int h, struct err *e)
 {
-    (void)st, (void)w, (void)h;
     return run_command(s, &command_rows, 1, (const char *const[]){s->current->name}, e);
 }
 

@@ -147,7 +147,6 @@ static const char *nothing(const struct session *s)
 static bool numbers(struct session *s, const struct view_state *st, int w, int h, struct err *e)
 {
     const struct solve *v = s->solve;
-    (void)st, (void)w, (void)h, (void)e;
     for (int64_t i = 0; i <= v->iterations; i++) {
         out_row(s->out);
         out_str(s->out, "matrix", NULL, v->matrix.name);

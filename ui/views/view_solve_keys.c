@@ -60,7 +60,6 @@ static bool ask_precond(struct view_state *st)
 /* The other keys only ask questions. */
 bool solve_view_changes(const struct session *s, int k)
 {
-    (void)s;
     return k == UI_ENTER || k == 'x' || (k > 0 && k < 0x7f && strchr(" GsnbB", k));
 }
 

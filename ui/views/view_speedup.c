@@ -258,7 +258,6 @@ static bool numbers(struct session *s, const struct view_state *st, int w, int h
 {
     const struct scaling *g = scaling_of(s);
     struct out *o = s->out;
-    (void)st, (void)w, (void)h, (void)e;
     for (int i = 0; i < g->n; i++) {
         const struct scaling_point *p = &g->point[i];
         out_row(o);

@@ -139,7 +139,6 @@ static void centre(int64_t *from, int64_t *to, int64_t at, int64_t all)
 
 static bool go(struct session *s, struct view_state *st, int64_t row, int64_t col)
 {
-    (void)s;
     st->row = row;
     if (col >= 0) st->col = col;
     centre(&st->win.row0, &st->win.row1, st->row, st->rows);
@@ -149,7 +148,6 @@ static bool go(struct session *s, struct view_state *st, int64_t row, int64_t co
 
 static bool at(struct session *s, const struct view_state *st, int64_t *row, int64_t *col)
 {
-    (void)s;
     *row = st->row;
     *col = st->col;
     return st->row < st->rows && st->col < st->cols;
@@ -194,7 +192,6 @@ static bool click(struct session *s, struct view_state *st, int x, int y)
 static bool numbers(struct session *s, const struct view_state *st, int w, int h, struct err *e)
 {
     char width[16], height[16];
-    (void)st;
     snprintf(width, sizeof width, "%d", w);
     snprintf(height, sizeof height, "%d", h);
     const char *word[] = {s->current->name, "width", width, "height", height};

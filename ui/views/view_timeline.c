@@ -158,7 +158,6 @@ static const char *nothing(const struct session *s)
 
 static bool numbers(struct session *s, const struct view_state *st, int w, int h, struct err *e)
 {
-    (void)st, (void)w, (void)h, (void)e;
     out_timeline_rows(s->out, s->timeline);
     return true;
 }

@@ -158,7 +158,6 @@ static bool prepare(struct session *s, struct view_state *st, struct err *e)
 
 static bool prepares_soon(struct session *s, const struct view_state *st)
 {
-    (void)st;
     return s->trace || !s->current;
 }
 
@@ -181,7 +180,6 @@ static bool click(struct session *s, struct view_state *st, int x, int y)
 static bool at(struct session *s, const struct view_state *st, int64_t *row, int64_t *col)
 {
     const struct tracing *v = s->trace;
-    (void)st;
     if (!v || v->matrix != s->current || !v->t.nsteps || !v->kernel) return false;
     struct lane_at l = tracing_lane(v, v->at, v->lane);
     *row = l.row;
@@ -196,7 +194,6 @@ static const char *nothing(const struct session *s)
 
 static bool numbers(struct session *s, const struct view_state *st, int w, int h, struct err *e)
 {
-    (void)st, (void)w, (void)h;
     if (!s->trace) return fail(e, E_USAGE, "%s", nothing_text);
     out_trace(s->out, s->trace);
     return true;
