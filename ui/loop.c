@@ -1,6 +1,7 @@
 /* The main loop: the prompt, full-screen views, and a solve while it runs. */
 #include "base/err.h"
 #include "base/mem.h"
+#include "base/screen_lock.h"
 #include "base/watch.h"
 #include "cast.h"
 #include "draw.h"
@@ -273,6 +274,7 @@ bool ui_attach(struct session *s, struct err *e)
 {
     struct screen *sc = mem_zero(1, sizeof *sc, "the screen", e);
     if (!sc) return false;
+    screen_lock_take(); /* commands run without the lock */
     s->front = &sc->front;
     for (int i = 0; views[i]; i++)
         if (!view_state_new(&sc->state[i], views[i], e)) return ui_detach(s), false;
@@ -307,6 +309,7 @@ void ui_detach(struct session *s)
     explorer_free(&sc->explorer);
     mem_free(sc);
     s->front = NULL;
+    screen_lock_give();
 }
 
 /* If no matrix is loaded, print how to begin. */

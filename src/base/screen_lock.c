@@ -1,5 +1,5 @@
-/* The lock between the worker thread and the screen: a mutex that is handed over in the order of arrival. With a plain
-   mutex, the worker thread could take the lock back before the screen's thread wakes up. */
+/* The lock between the thread that runs commands and the screen: a mutex that is handed over in the order of arrival.
+   With a plain mutex, one thread could take the lock again and again before the other one wakes up. */
 #include "screen_lock.h"
 
 #include <pthread.h>
@@ -15,33 +15,55 @@ static struct {
     atomic_bool started;
 } lock = {.mutex = PTHREAD_MUTEX_INITIALIZER, .turn = PTHREAD_COND_INITIALIZER};
 
-static _Thread_local bool holds;
+/* `holds`: this thread has the lock. `ticket`: it has the ticket that is served; without other threads, it needs none.
+ */
+static _Thread_local struct {
+    bool holds, ticket;
+} own;
+
+/* In a process that was forked, there is no other thread; the lock may have been held by one. */
+static void forget(void)
+{
+    atomic_store(&lock.started, false);
+    own.ticket = false;
+}
 
 void screen_lock_start(void)
 {
-    if (atomic_exchange(&lock.started, true)) return;
-    lock.next = 1;
-    holds = true;
+    if (atomic_load(&lock.started)) return;
+    lock.serving = 0;
+    lock.next = own.holds;
+    own.ticket = own.holds;
+    pthread_atfork(NULL, NULL, forget);
+    atomic_store(&lock.started, true);
 }
 
-bool screen_lock_take(void)
+static void wait_for_turn(void)
 {
-    if (holds || !atomic_load_explicit(&lock.started, memory_order_relaxed)) return false;
     atomic_fetch_add(&lock.waiting, 1);
     pthread_mutex_lock(&lock.mutex);
     uint64_t mine = lock.next++;
     while (lock.serving != mine) pthread_cond_wait(&lock.turn, &lock.mutex);
     pthread_mutex_unlock(&lock.mutex);
     atomic_fetch_sub(&lock.waiting, 1);
-    return holds = true;
+}
+
+bool screen_lock_take(void)
+{
+    if (own.holds) return false;
+    own.ticket = atomic_load_explicit(&lock.started, memory_order_relaxed);
+    if (own.ticket) wait_for_turn();
+    return own.holds = true;
 }
 
 bool screen_lock_give(void)
 {
-    if (!holds) return false;
+    if (!own.holds) return false;
+    own.holds = false;
+    if (!own.ticket) return true;
+    own.ticket = false;
     pthread_mutex_lock(&lock.mutex);
     lock.serving++;
-    holds = false;
     pthread_cond_broadcast(&lock.turn);
     pthread_mutex_unlock(&lock.mutex);
     return true;
@@ -52,11 +74,16 @@ void screen_lock_back(bool gave)
     if (gave) screen_lock_take();
 }
 
+void screen_edit_end(const bool *screen_edit)
+{
+    if (*screen_edit) screen_lock_give();
+}
+
 /* The caller takes a new ticket, so a thread that already waits is served first. A thread that is counted in `waiting`
    but has no ticket yet may miss this turn; it gets the next turn. */
 void screen_lock_offer(void)
 {
-    if (!holds || !atomic_load_explicit(&lock.waiting, memory_order_relaxed)) return;
+    if (!own.ticket || !atomic_load_explicit(&lock.waiting, memory_order_relaxed)) return;
     screen_lock_give();
     screen_lock_take();
 }
