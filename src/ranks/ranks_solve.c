@@ -76,6 +76,7 @@ static void take_end(struct solve *v, const cJSON *a)
 {
     struct ranked *q = ranked_of(v);
     q->waiting = false;
+    SCREEN_EDIT;
     v->reason = reason_of((int)reply_number(a, "code"), reply_number(a, "stopped") != 0);
     v->time.us = reply_number(a, "us");
     print_safe(reply_text(a, "reason"), strlen(reply_text(a, "reason")), 50, q->reason, sizeof q->reason);
@@ -86,7 +87,7 @@ static bool take_answer(struct solve *v, const cJSON *a, struct err *e)
     struct ranked *q = ranked_of(v);
     if (reply_is(a, "its")) return take_iterations(v, a, e);
     if (reply_is(a, "paused") && (q->told_pause || v->steps_left)) { /* else it was overtaken by `go` */
-        v->paused = q->told_pause = true;
+        solve_pause(v, q->told_pause = true);
         v->steps_left = 0;
     }
     if (reply_is(a, "solved")) take_end(v, a);
@@ -146,7 +147,7 @@ static bool finish_steps(struct solve *v, struct err *e)
     while (v->reason == RUNNING && !v->paused) {
         if (!take_answers(v, true, 2000, e)) return false;
         if (v->paused || watch_tick(v->matrix.watch, v->solver->name, v->iterations, v->set.maxit, NULL)) continue;
-        v->paused = true;
+        solve_pause(v, true);
         v->steps_left = 0;
         return steer(v, e);
     }
@@ -156,7 +157,7 @@ static bool finish_steps(struct solve *v, struct err *e)
 static bool slice(struct solve *v, double us, struct err *e)
 {
     int64_t steps = v->steps_left;
-    if (steps) v->paused = false;
+    if (steps) solve_pause(v, false);
     if (!steer(v, e)) return false;
     if (v->paused) return take_answers(v, false, us, e);
     return steps ? finish_steps(v, e) : take_answers(v, false, us > 0 ? us : 1500, e);
@@ -174,6 +175,13 @@ static bool measure_direct(struct solve *v, struct err *e)
     return solve_record(v, 0, 1, 0, e) && solve_record(v, 1, residual, us, e);
 }
 
+static void put_x(struct solve *v, double *x)
+{
+    SCREEN_EDIT;
+    v->result.x = x;
+    if (v->iterations < 0) v->iterations = 0;
+}
+
 static bool fetch(struct solve *v, struct err *e)
 {
     struct ranked *q = ranked_of(v);
@@ -182,7 +190,7 @@ static bool fetch(struct solve *v, struct err *e)
         mem_free(x);
         return false;
     }
-    v->result.x = x;
+    put_x(v, x);
     bool unknown = q->direct || !v->history.residual;
     return !unknown || measure_direct(v, e);
 }
@@ -204,7 +212,6 @@ static bool end(struct solve *v, bool soon, struct err *e)
                     "the ranks are in the middle of an iteration and end the solve after it; its x is "
                     "not kept");
     }
-    if (v->iterations < 0) v->iterations = 0;
     return fetch(v, e);
 }
 

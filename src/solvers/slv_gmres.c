@@ -4,6 +4,8 @@
 
 #include "base/base.h"
 #include "base/magnitude.h"
+#include "base/mem.h"
+#include "base/screen_lock.h"
 #include "machine/device.h"
 #include "machine/gmres_ops.h"
 #include "machine/vec_ops.h"
@@ -29,11 +31,17 @@ static void *column(const struct solve *v, int64_t j)
     return (char *)v->vec[GMRES_BASIS] + j * v->n * (int64_t)type_size(v->real);
 }
 
+static void set_restart(struct solve *v, int64_t m)
+{
+    SCREEN_EDIT;
+    v->set.m = m;
+}
+
 static bool make_room(struct solve *v, int64_t m, struct err *e)
 {
     int64_t numbers = solve_complex_steps(v) ? 2 : 1;
     if (m > v->n / numbers) m = v->n / numbers; /* a basis has at most as many vectors as the space has dimensions */
-    v->set.m = m;
+    set_restart(v, m);
     if (v->set.sums_host && !device_sums_grow(v->dev, m * SUM_BLOCKS, e)) return false;
     return solve_vectors(v, GMRES_BASIS, m, v->real, "the Krylov space", e) &&
            solve_alloc(v, GMRES_SYSTEM, numbers * GMRES_WORK(m) * (int64_t)sizeof(double), "the system of gmres", e);
@@ -259,6 +267,34 @@ bool solve_hessenberg(struct solve *v, double *to, int64_t *columns, struct err 
     if (!v->dev->ops->get(v->dev, to, H, n * (int64_t)sizeof *to, e)) return false;
     if (!v->pre.method) scale_by_power(n, to, v->matrix.exponents.a, to); /* A M^-1 does not change if A is scaled */
     return true;
+}
+
+void solve_copy_hessenberg(struct solve *v)
+{
+    struct solve_krylov now = {.fresh = true, .ld = v->set.m + 1};
+    now.H = mem_new(v->set.m * now.ld, sizeof *now.H, "the Hessenberg matrix", NULL);
+    if (!now.H || !solve_hessenberg(v, now.H, &now.columns, NULL) || !now.columns) {
+        mem_free(now.H);
+        return;
+    }
+    now.iterations = v->iterations;
+    now.residual = v->residual;
+    SCREEN_EDIT;
+    mem_free(v->krylov.H);
+    v->krylov = now;
+}
+
+static bool is_wanted(struct solve *v)
+{
+    SCREEN_EDIT;
+    bool was = v->krylov.wanted;
+    v->krylov.wanted = false;
+    return was;
+}
+
+void solve_offer_hessenberg(struct solve *v)
+{
+    if (v->solver->arnoldi && is_wanted(v)) solve_copy_hessenberg(v);
 }
 
 static void explain(const struct solve *v, char *out, size_t size)

@@ -182,11 +182,36 @@ static bool make_precond(struct solve *v, struct err *e)
     double start = now_us();
     if (!v->pre.method || v->pre.made) return true;
     if (!precond_takes(v->pre.method, v->matrix.csr, e) || !v->pre.method->make(v, e)) return false;
-    v->pre.us = now_us() - start;
+    double us = now_us() - start;
+    SCREEN_EDIT;
+    v->pre.us = us;
     v->pre.bytes = v->pre.method->bytes(v);
     v->pre.made = true;
     v->pre.held = precond_held(v);
     return true;
+}
+
+static int64_t memory_of(const struct solve *v)
+{
+    int64_t bytes = solve_vectors_bytes(v);
+    for (int k = 0; v->matrix.mat && k < v->matrix.mat->of->narrays; k++)
+        bytes += v->matrix.mat->of->a[k].n * (int64_t)type_size(v->matrix.mat->of->a[k].type);
+    for (int k = 0; v->matrix.fine && k < v->matrix.fine->of->narrays; k++)
+        bytes += v->matrix.fine->of->a[k].n * (int64_t)type_size(v->matrix.fine->of->a[k].type);
+    if (v->solver->held) bytes += v->solver->held(v);
+    return bytes + precond_held(v);
+}
+
+static void note_memory(struct solve *v)
+{
+    int64_t bytes = memory_of(v);
+    SCREEN_EDIT;
+    v->memory = bytes;
+}
+
+int64_t solve_memory(const struct solve *v)
+{
+    return v->memory;
 }
 
 static bool initialise(struct solve *v, struct err *e)
@@ -196,18 +221,27 @@ static bool initialise(struct solve *v, struct err *e)
     return false;
 }
 
-static bool start(struct solve *v, const double *x0, struct err *e)
+/* Count from iteration v->base. */
+static void reset_counts(struct solve *v)
 {
     v->schedule.queued = v->schedule.probed_at = v->schedule.lost = v->schedule.cycle_from = v->schedule.batch = 0;
     v->cut.stage = 0;
     v->recoveries.at = v->base;
     v->work = (struct solve_work){0};
+    SCREEN_EDIT;
     v->iterations = v->base - 1;
     v->time.base_us = v->time.us;
+}
+
+static bool start(struct solve *v, const double *x0, struct err *e)
+{
+    reset_counts(v);
     if (!scaled_put(v, e) || !new_vectors(v, e) || !solve_put_scalars(v, v->base, v->set.tol, e)) return false;
     if (!(v->refine.on ? refine_start(v, x0, e) : put_system(v, x0, e))) return false;
     if (!make_precond(v, e) || !cluster_choose(v, e) || !shift_right(v, e)) return false;
-    return initialise(v, e) && live_read(v, e) && solve_settle(v, e);
+    if (!initialise(v, e)) return false;
+    note_memory(v);
+    return live_read(v, e) && solve_settle(v, e);
 }
 
 bool solve_start(struct solve *v, const double *x0, struct err *e)
@@ -451,6 +485,7 @@ static bool advance(struct solve *v, double us, bool sample, struct err *e)
 static void account(struct solve *v, double start, int64_t iterations)
 {
     double end = now_us();
+    SCREEN_EDIT;
     v->time.us += end - start;
     v->time.returned_at = end;
     v->schedule.slices++;
@@ -488,25 +523,16 @@ bool solve_slice(struct solve *v, double us, struct err *e)
     queued = v->schedule.queued;
     if (v->reason == RUNNING && !advance(v, us, sample, &why) && !take_cut(v, queued, &why, e)) return false;
     account(v, start, v->iterations - before);
+    note_memory(v);
+    solve_offer_hessenberg(v);
     return true;
-}
-
-int64_t solve_memory(const struct solve *v)
-{
-    int64_t bytes = solve_vectors_bytes(v);
-    for (int k = 0; v->matrix.mat && k < v->matrix.mat->of->narrays; k++)
-        bytes += v->matrix.mat->of->a[k].n * (int64_t)type_size(v->matrix.mat->of->a[k].type);
-    for (int k = 0; v->matrix.fine && k < v->matrix.fine->of->narrays; k++)
-        bytes += v->matrix.fine->of->a[k].n * (int64_t)type_size(v->matrix.fine->of->a[k].type);
-    if (v->solver->held) bytes += v->solver->held(v);
-    return bytes + precond_held(v);
 }
 
 /* ---- the end ---- */
 
 void solve_release(struct solve *v)
 {
-    v->result.later = false;
+    solve_set_later(v, false);
     checkpoints_free(v);
     cut_free(v);
     solve_forget(v);
@@ -527,6 +553,7 @@ void solve_free(struct solve *v)
     if (v->engine.runs) v->engine.runs->drop(v); /* solver and preconditioner are among its data */
     live_free(v);
     mem_free(v->host_scalars);
+    mem_free(v->krylov.H);
     scaled_free(v);
     mem_free(v->b);
     mem_free(v->result.x);

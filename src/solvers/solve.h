@@ -247,6 +247,16 @@ struct solve_precond {
     bool made;
 };
 
+/* gmres: its Hessenberg matrix for a view, copied by the thread that iterates. */
+struct solve_krylov {
+    bool wanted;         /* by a view */
+    bool fresh;          /* the view has not seen this copy */
+    double *H;           /* owned; see solve_hessenberg; NULL: none yet */
+    int64_t columns, ld; /* of H; ld is m + 1 */
+    int64_t iterations;  /* the iteration and the residual of the solve at the time of the copy */
+    double residual;
+};
+
 struct solve_checkpoints {
     bool wanted; /* make checkpoints, so that the solve can go back */
     int n;
@@ -365,6 +375,8 @@ struct solve {
     double max_diff; /* max |x' - x| of the last iteration */
     bool paused;
     int64_t steps_left; /* pause after this many iterations; 0: do not pause */
+    int64_t memory;     /* see solve_memory */
+    struct solve_krylov krylov;
 
     /* on the device */
     void *vec[SOLVE_VECTORS]; /* indexed by enum solve_vector; a solver's file has an enum for its own vectors */
@@ -523,12 +535,18 @@ enum type solve_reach(const struct solve *v);
    only these iterations count. For a solver that restarts, the result is the mean of all iterations, since the
    iterations of a cycle differ. NaN if no iteration was done. */
 double solve_each_us(const struct solve *v);
-/* Bytes allocated on the device: vectors, matrix, preconditioner, work memory. */
+/* Bytes allocated on the device after the last slice: vectors, matrix, preconditioner, work memory. */
 int64_t solve_memory(const struct solve *v);
 /* gmres: fill to[(m + 1) * m] with the Hessenberg matrix of the current cycle or, at a restart, of the last cycle. The
    matrix has *columns columns of m + 1 rows each. Returns false if this solver has no Hessenberg matrix. Waits for the
    device. */
 bool solve_hessenberg(struct solve *v, double *to, int64_t *columns, struct err *e);
+/* Copy that matrix to v->krylov; not if there is none. Like solve_slice, only for the thread that iterates. */
+void solve_copy_hessenberg(struct solve *v);
+/* The same, if a view wants it. solve_slice does this. */
+void solve_offer_hessenberg(struct solve *v);
+/* Set v->paused, which the screen thread reads. */
+void solve_pause(struct solve *v, bool paused);
 /* Free all memory on the device, but keep the history and x. */
 void solve_release(struct solve *v);
 

@@ -1,5 +1,6 @@
 /* Continue a solve that has ended, starting from its x, with a changed setting such as tol or maxit. */
 #include "base/mem.h"
+#include "base/screen_lock.h"
 #include "machine/vec_ops.h"
 #include "solve.h"
 #include "solve_state.h"
@@ -20,10 +21,9 @@ static struct end end_of(const struct solve *v)
                         v->base,    v->iterations, v->reason,   v->result.x};
 }
 
-static void restore_end(struct solve *v, const struct end *was)
+static void put_end(struct solve *v, const struct end *was)
 {
-    solve_release(v);
-    if (v->result.x != was->x) mem_free(v->result.x);
+    SCREEN_EDIT;
     v->result.x = was->x;
     v->base = was->base;
     v->iterations = was->iterations;
@@ -31,24 +31,48 @@ static void restore_end(struct solve *v, const struct end *was)
     v->reason = was->reason;
     v->set.tol = was->tol;
     v->set.maxit = was->maxit;
+}
+
+static void restore_end(struct solve *v, const struct end *was)
+{
+    double *x = v->result.x;
+    solve_release(v);
+    put_end(v, was);
+    if (x != was->x) mem_free(x);
     solve_leave_scaled(v);
+}
+
+static void set_rules(struct solve *v, double tol, double eps, int64_t maxit)
+{
+    SCREEN_EDIT;
+    v->set.tol = tol;
+    v->set.eps = eps;
+    v->set.maxit = maxit;
 }
 
 /* Start from x without stop rules, so that no rule ends the solve immediately. solve_change then sets the rules again.
  */
 static bool start(struct solve *v, const struct end *was, struct err *e)
 {
-    v->set.tol = v->set.eps = 0;
-    v->set.maxit = INT64_MAX;
-    v->base = v->iterations;
+    set_rules(v, 0, 0, INT64_MAX);
+    solve_set_base(v);
     bool ok = live_new(v, e) && solve_start(v, was->x, e);
-    v->set.tol = was->tol;
-    v->set.eps = was->eps;
-    v->set.maxit = was->maxit;
+    set_rules(v, was->tol, was->eps, was->maxit);
     if (!ok) return false;
     if (v->reason != RUNNING)
         return fail(e, E_USAGE, "the solve cannot continue from its x: %s", reason_text(v->reason));
     return solve_set(v, S_EPS, ldexp(v->set.eps, scaled_x_exponent(v)), e);
+}
+
+/* The solve is paused, and has no result. */
+static void forget_end(struct solve *v)
+{
+    SCREEN_EDIT;
+    v->result.residual_true = v->result.error_known = NAN;
+    v->why[0] = v->next[0] = 0;
+    v->why_detail = 0;
+    v->steps_left = 0;
+    v->paused = true;
 }
 
 bool solve_again(struct solve *v, const struct solve_change *given, struct err *e)
@@ -64,18 +88,15 @@ bool solve_again(struct solve *v, const struct solve_change *given, struct err *
     if (isnan(c.tol)) c.tol = v->set.tol;
     solve_enter_scaled(v);
     struct end was = end_of(v);
-    v->result.x = NULL;
+    solve_set_x(v, NULL);
     if (!start(v, &was, e) || !solve_change(v, &c, e)) {
         restore_end(v, &was);
         return false;
     }
     mem_free(was.x);
-    v->result.residual_true = v->result.error_known = NAN;
-    v->why[0] = v->next[0] = 0;
-    v->why_detail = 0;
-    v->steps_left = 0;
     v->checkpoints.wanted = true; /* the solve is paused, so the user may go back */
-    return v->paused = true;
+    forget_end(v);
+    return true;
 }
 
 bool solve_tighten(struct solve *v)
@@ -90,6 +111,6 @@ bool solve_tighten(struct solve *v)
     if (c.tol < MIN || !solve_again(v, &c, &unseen)) return false;
     v->scaling.tol = want;
     v->checkpoints.wanted = checkpoints;
-    v->paused = false;
+    solve_pause(v, false);
     return true;
 }

@@ -1,6 +1,7 @@
 /* Go back to an earlier iteration, and change settings during a solve. */
 #include "base/loop.h"
 #include "base/mem.h"
+#include "base/screen_lock.h"
 #include "machine/device.h"
 #include "machine/vec_ops.h"
 #include "matrix/csr.h"
@@ -15,6 +16,7 @@
 static bool restore(struct solve *v, const struct checkpoint *c, struct err *e)
 {
     if (!checkpoint_restore(v, c, e)) return false;
+    SCREEN_EDIT;
     v->iterations = c->iterations;
     v->residual = v->history.residual[c->iterations];
     v->schedule.queued = v->schedule.probed_at = c->queued;
@@ -41,7 +43,7 @@ static bool iterate(struct solve *v, int64_t n, struct err *e)
         if (v->cut.now) break;
     }
     v->steps_left = 0;
-    v->paused = true;
+    solve_pause(v, true);
     if (v->cut.now && v->reason == RUNNING)
         return fail(e, E_CANCELLED, "back: cancelled; the solve is paused at iteration %lld", (long long)v->iterations);
     return true;
@@ -83,6 +85,7 @@ static bool check_change(const struct solve *v, const struct solve_change *c, st
 
 static void set_method(struct solve *v, const struct solve_precond *pre, double omega, int64_t m)
 {
+    SCREEN_EDIT;
     v->pre.method = pre->method;
     v->pre.block = pre->block;
     v->pre.triangles = pre->triangles;
@@ -93,6 +96,8 @@ static void set_method(struct solve *v, const struct solve_precond *pre, double 
 /* Timings from before a change do not predict the iterations after it. */
 static void reset_times(struct solve *v)
 {
+    SCREEN_EDIT;
+    v->base = v->iterations;
     v->time.nphases = 0;
     v->schedule.slices = v->time.free_n = 0;
     v->time.free_us = v->time.rate_us = v->time.us_iteration = 0;
@@ -103,7 +108,6 @@ static bool restart(struct solve *v, const double *x, struct err *e)
     checkpoints_free(v);
     solve_forget(v);
     reset_times(v);
-    v->base = v->iterations;
     return solve_start(v, x, e);
 }
 
@@ -115,6 +119,15 @@ static bool restart_anyway(struct solve *v, const double *x)
     bool ok = restart(v, x, NULL);
     loop_enter(w);
     return ok;
+}
+
+/* The solve ends with this x, which it owns from now on. */
+static void stop_with(struct solve *v, double *x)
+{
+    SCREEN_EDIT;
+    v->result.x = x;
+    v->iterations = v->base;
+    v->reason = STOPPED;
 }
 
 /* Restart from the current x with new settings. If the restart fails, restart with the old settings. If that restart
@@ -141,14 +154,12 @@ static bool change_method(struct solve *v, const struct solve_change *c, struct 
     }
     precond_drop(v);
     set_method(v, &before, omega, m);
-    v->iterations = v->base; /* the failed restart had counted back by one */
+    solve_set_iterations(v, v->base); /* the failed restart had counted back by one */
     if (restart_anyway(v, x)) {
         mem_free(x);
         return false;
     }
-    v->result.x = x;
-    v->iterations = v->base;
-    v->reason = STOPPED;
+    stop_with(v, x);
     return false;
 }
 
@@ -158,13 +169,19 @@ static bool refuse_change(const struct solve *v, struct err *e)
     return fail(e, E_UNSUPPORTED, "the settings of a solve on %s cannot change; begin another `solve`", v->dev->name);
 }
 
+static void set_limits(struct solve *v, const struct solve_change *c)
+{
+    SCREEN_EDIT;
+    if (c->maxit >= 0) v->set.maxit = c->maxit;
+    if (!isnan(c->tol)) v->set.tol = v->scaling.tol = c->tol;
+}
+
 bool solve_change(struct solve *v, const struct solve_change *c, struct err *e)
 {
     if (v->engine.runs) return refuse_change(v, e);
     if (!solve_drain(v, e) || !check_change(v, c, e)) return false;
-    if (c->maxit >= 0) v->set.maxit = c->maxit;
+    set_limits(v, c);
     if (!isnan(c->tol)) {
-        v->set.tol = v->scaling.tol = c->tol;
         double tol = v->refine.on ? refine_inner_tol(v) : v->set.tol;
         if (!solve_set(v, S_TOL2, pow(tol * v->system.b_norm, 2), e)) return false;
     }

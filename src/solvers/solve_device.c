@@ -52,23 +52,21 @@ static void phase_close(struct solve *v)
 {
     v->dev->ops->sync(v->dev, &v->time.error);
     double now = now_us();
-    bool took = screen_lock_take();
+    SCREEN_EDIT;
     if (v->time.in_phase) {
         v->time.in_phase->us += now - v->time.phase_from;
         v->time.in_phase->n++;
     }
     v->time.in_phase = NULL;
     v->time.phase_from = now;
-    if (took) screen_lock_give();
 }
 
 void phase_begin(struct solve *v, enum solve_phase phase)
 {
     if (!v->time.sampling) return;
     phase_close(v);
-    bool took = screen_lock_take();
+    SCREEN_EDIT;
     v->time.in_phase = phase_entry(v, phase);
-    if (took) screen_lock_give();
 }
 
 void phase_end(struct solve *v)
@@ -78,10 +76,9 @@ void phase_end(struct solve *v)
 
 void phase_put(struct solve *v, const struct phase *p)
 {
-    bool took = screen_lock_take();
+    SCREEN_EDIT;
     struct phase *of = phase_entry(v, p->id);
     if (of) *of = *p;
-    if (took) screen_lock_give();
 }
 
 /* ---- counts ---- */
@@ -262,6 +259,7 @@ void precond_drop(struct solve *v)
         if (v->pre.part[i]) v->dev->ops->free(v->dev, v->pre.part[i]);
         v->pre.part[i] = NULL;
     }
+    SCREEN_EDIT;
     v->pre.made = false;
 }
 

@@ -101,6 +101,13 @@ static bool x_or_nothing(struct solve *v, struct err *e)
     return ok;
 }
 
+static void use_device(struct solve *v, struct device *d)
+{
+    SCREEN_EDIT;
+    v->dev = d;
+    solve_choose_ops(v);
+}
+
 /* Computing x on the emulator may take seconds. After Ctrl-C, the host computes x instead, from the emulator's memory,
    which is host memory, unless M adds in another order on the host. */
 static bool x_soon(struct solve *v, struct err *e)
@@ -109,18 +116,16 @@ static bool x_soon(struct solve *v, struct err *e)
     if (v->pre.method && (v->pre.method->restore || v->pre.method->by_products)) return x_or_nothing(v, e);
     if (own->kind != DEV_EMU || v->reason != STOPPED || !v->cut.now) return x_or_nothing(v, e);
     host.kind = DEV_CPU;
-    v->dev = &host;
-    solve_choose_ops(v);
+    use_device(v, &host);
     bool ok = x_or_nothing(v, e);
-    v->dev = own;
-    solve_choose_ops(v);
+    use_device(v, own);
     return ok;
 }
 
 /* On cpu and emu, the result takes over the solver's x instead of copying it. */
 static void take_x(struct solve *v)
 {
-    v->result.x = v->vec[VEC_X];
+    solve_set_x(v, v->vec[VEC_X]);
     v->vec[VEC_X] = NULL;
 }
 
@@ -130,7 +135,7 @@ static bool copy_x(struct solve *v, double *x, struct err *e)
     struct watch *w = loop_enter(NULL);
     bool ok = solve_get_x(v, x, v->vec[VEC_X], e);
     loop_enter(w);
-    if (ok) v->result.x = x;
+    if (ok) solve_set_x(v, x);
     return ok;
 }
 
@@ -241,9 +246,8 @@ static bool measure_soon(struct solve *v, double us)
     for (int64_t i = 0; !late && i * THREADS_FROM < v->n; i++)
         sum = (struct squares){sum.residual + part[i].residual, sum.error + part[i].error};
     mem_free(part);
-    v->result.residual_true = late ? NAN : sqrt(sum.residual);
     bool unknown = late || v->result.up_to_constant; /* the mean of the error is not known */
-    if (v->result.known) v->result.error_known = unknown ? NAN : sqrt(sum.error);
+    solve_set_true(v, late ? NAN : sqrt(sum.residual), unknown ? NAN : sqrt(sum.error));
     return !late;
 }
 
@@ -288,13 +292,12 @@ static bool measure(struct solve *v, struct err *e)
     if (!subtract_from_b(v, r) || !ok || !loop_tick("the true residual", 0, 0, NULL)) {
         mem_free(r);
         if (why.code && why.code != E_CANCELLED) return fail_at(e, why.code, why.where, "%s", why.text);
-        v->result.residual_true = NAN;
-        if (v->result.known) v->result.error_known = NAN;
+        solve_set_true(v, NAN, NAN);
         return true;
     }
     double norm = norm2(v->n, r);
-    v->result.residual_true = v->b_norm > 0 ? norm / v->b_norm : norm;
-    if (v->result.known) v->result.error_known = norm_of_error(v, r) / known_norm(v);
+    solve_set_true(v, v->b_norm > 0 ? norm / v->b_norm : norm,
+                   v->result.known ? norm_of_error(v, r) / known_norm(v) : NAN);
     mem_free(r);
     return true;
 }
@@ -304,6 +307,7 @@ static bool measure(struct solve *v, struct err *e)
 static void judge(struct solve *v)
 {
     bool finite = isfinite(v->b_norm) && first_not_finite(v->n, v->result.x) == v->n;
+    SCREEN_EDIT;
     if (v->reason == CONVERGED && !finite) v->reason = NOT_A_NUMBER;
     double tol = v->scaling.of ? v->scaling.tol : v->set.tol;
     bool by_tol = v->b_norm > 0 && v->residual <= v->set.tol && (v->set.tol > 0 || v->set.eps == 0);
@@ -493,7 +497,7 @@ static bool x_now_or_later(struct solve *v, bool soon, struct err *e)
     struct err why = {0};
     if (v->result.x) return true;
     bool ok = !(soon && x_takes_long(v)) && fetch_x(v, &why);
-    v->result.later = !ok && (!why.code || why.code == E_CANCELLED);
+    solve_set_later(v, !ok && (!why.code || why.code == E_CANCELLED));
     v->cut.now |= v->result.later;
     return ok || v->result.later || fail_at(e, why.code, why.where, "%s", why.text);
 }
@@ -516,13 +520,22 @@ static void release_most(struct solve *v)
     cut_free(v);
 }
 
+static void say_why(struct solve *v)
+{
+    char why[sizeof v->why];
+    int detail = (v->engine.runs ? v->engine.runs->explain : explain)(v, why, sizeof why);
+    SCREEN_EDIT;
+    memcpy(v->why, why, sizeof why);
+    v->why_detail = detail;
+}
+
 /* us: the time for the true residual; INFINITY: as long as it takes */
 static bool end(struct solve *v, double us, struct err *e)
 {
     bool measured = false, large = loop_worth(v->matrix.csr->nnz / 8);
     struct watch *w = loop_enter(NULL);
     bool ok = v->engine.runs ? v->engine.runs->end(v, isfinite(us), e) : solve_drain(v, e);
-    if (v->reason == RUNNING) v->reason = STOPPED;
+    if (v->reason == RUNNING) solve_set_reason(v, STOPPED);
     if (large) loop_enter(w);
     ok = ok && x_now_or_later(v, isfinite(us), e);
     if (ok && !v->result.later) solve_leave_scaled(v);
@@ -531,7 +544,7 @@ static bool end(struct solve *v, double us, struct err *e)
     if (ok && !v->scaling.of) live_compare(v, v->iterations, v->result.residual_true, v->residual);
     if (measured) judge(v);
     if (!v->engine.runs) solve_try(v, wants_too_much(v));
-    v->why_detail = (v->engine.runs ? v->engine.runs->explain : explain)(v, v->why, sizeof v->why);
+    say_why(v);
     (v->result.later ? release_most : solve_release)(v);
     return ok;
 }

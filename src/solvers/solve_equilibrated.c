@@ -1,4 +1,5 @@
 /* A solve of the equilibrated system: its vectors as those of A x = b, and back. */
+#include "base/screen_lock.h"
 #include "matrix/csr.h"
 #include "solve.h"
 #include "solve_state.h"
@@ -27,7 +28,9 @@ static void change_sides(struct solve *v, bool inside)
     bool pairs = s->of->imag;
     scaling_map_b(s, pairs, inside, v->b);
     if (v->result.x) scaling_map_x(s, pairs, inside, v->result.x);
-    v->b_norm = norm2(v->n, v->b);
+    double norm = norm2(v->n, v->b);
+    SCREEN_EDIT;
+    v->b_norm = norm;
     v->matrix.csr = inside ? s->scaled : s->of;
     s->inside = inside;
 }

@@ -61,6 +61,7 @@ void live_free(struct solve *v)
 
 void live_compare(struct solve *v, int64_t at, double truth, double recursive)
 {
+    SCREEN_EDIT;
     if (v->history.separated_at <= v->base && at > v->base && truth > separation * recursive && truth > v->set.tol)
         v->history.separated_at = at;
 }
@@ -73,6 +74,7 @@ static const double most_growth = 1e10;
 bool live_note_truth(struct solve *v, int64_t at, double residual, struct err *e)
 {
     int64_t n = v->history.ntruth;
+    SCREEN_EDIT;
     if (n && at <= v->history.truth[n - 1].iteration) return true;
     if (n == v->history.truth_room) {
         struct truth *more = mem_resize(v->history.truth, 2 * n + 64, sizeof *more, "the true residuals", e);
@@ -107,6 +109,7 @@ static void take_time(struct solve *v, int64_t from, int64_t known)
 
 bool solve_record(struct solve *v, int64_t n, double residual, double us, struct err *e)
 {
+    SCREEN_EDIT;
     if (!grow_history(v, n + 1, e)) return false;
     v->history.residual[n] = v->residual = residual;
     v->history.alpha[n] = v->history.beta[n] = NAN;
@@ -120,6 +123,7 @@ bool solve_record(struct solve *v, int64_t n, double residual, double us, struct
 bool live_take(struct solve *v, int64_t known, struct err *e)
 {
     int64_t from = v->iterations + 1;
+    SCREEN_EDIT;
     if (!grow_history(v, known + 1, e)) return false;
     for (int64_t k = from; k <= known; k++) {
         volatile double *slot = v->live.record + LIVE_RING + k % RECORDS * LIVE_SLOT;
@@ -145,6 +149,7 @@ bool live_read(struct solve *v, struct err *e)
     if (v->time.error.code) return fail_at(e, v->time.error.code, v->time.error.where, "%s", v->time.error.text);
     if (!live_take(v, (int64_t)v->host_scalars[S_ITER] - 1, e)) return false;
     cluster_take_phases(v);
+    SCREEN_EDIT;
     v->max_diff = ldexp(v->host_scalars[S_MAXDIFF], -scaled_x_exponent(v));
     v->reason = (enum reason)v->host_scalars[S_DONE];
     if (v->reason == RUNNING && v->iterations >= v->set.maxit) v->reason = MAX_ITERATIONS;
@@ -153,7 +158,7 @@ bool live_read(struct solve *v, struct err *e)
 
 bool live_reread(struct solve *v, struct err *e)
 {
-    v->iterations--;
+    solve_set_iterations(v, v->iterations - 1);
     bool ok = live_read(v, e);
     v->schedule.lost = v->schedule.queued - (v->iterations - v->base);
     return ok;

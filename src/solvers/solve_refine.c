@@ -8,6 +8,7 @@
 #include "base/clock.h"
 #include "base/err.h"
 #include "base/loop.h"
+#include "base/screen_lock.h"
 #include "machine/device.h"
 #include "machine/kernel.h"
 #include "machine/mat.h"
@@ -65,14 +66,20 @@ bool refine_start(struct solve *v, const double *x0, struct err *e)
     return solve_set(v, S_TOL2, pow(refine_inner_tol(v) * v->system.b_norm, 2), e);
 }
 
+static void end_with(struct solve *v, enum reason reason, double residual)
+{
+    SCREEN_EDIT;
+    v->reason = reason;
+    v->residual = v->history.residual[v->iterations] = residual;
+}
+
 /* The solve is over. The last record becomes that of x, whose correction is 0 from now on. */
 static bool finish(struct solve *v, enum reason reason, struct err *e)
 {
     struct refine_state *now = &v->refine.now;
     now->over = true;
     now->useless = reason != CONVERGED;
-    v->reason = reason;
-    v->residual = v->history.residual[v->iterations] = now->residual;
+    end_with(v, reason, now->residual);
     zero_correction(v);
     return solve_set(v, S_DONE, reason, e);
 }

@@ -45,6 +45,15 @@ void solve_forget(struct solve *v);
 /* Free the parts of the preconditioner. */
 void precond_drop(struct solve *v);
 
+/* ---- solve_show.c: set a field that views read, under the screen lock ---- */
+
+void solve_set_reason(struct solve *v, enum reason reason);
+void solve_set_iterations(struct solve *v, int64_t iterations);
+void solve_set_base(struct solve *v); /* the solver starts at the current iteration */
+void solve_set_x(struct solve *v, double *x);
+void solve_set_later(struct solve *v, bool later);
+void solve_set_true(struct solve *v, double residual, double error); /* relative; NaN: unknown */
+
 /* ---- solve_scaled.c: powers of 2 that keep squares and products within range ---- */
 
 /* Set v->system, from v->matrix and v->b. */

@@ -89,7 +89,7 @@ static void item_precond(struct canvas *c, struct pen *at, const struct solve *v
 {
     char text[120], size[32], made[32];
     if (!v->pre.method) return;
-    double bytes = v->pre.made ? (double)precond_held(v) : NAN;
+    double bytes = v->pre.made ? (double)v->pre.held : NAN;
     bool timed = v->dev->kind != DEV_EMU;
     snprintf(text, sizeof text, "%s%s%s%s%s", v->pre.method->name, isfinite(bytes) ? ", " : "",
              isfinite(bytes) ? show_bytes(bytes, size, sizeof size) : "", timed ? ", made in " : "",

@@ -1,5 +1,6 @@
 /* The keys of the solve view. The keys act on a running solve by setting its fields; solve_drive does the steps. */
 #include "base/numeral.h"
+#include "base/screen_lock.h"
 #include "session/session.h"
 #include "solvers/precond.h"
 #include "solvers/solve.h"
@@ -23,13 +24,38 @@ static bool take_count(struct view_state *st, int k)
     return true;
 }
 
+/* These calls may take long, and change what views read under the lock themselves. */
+static bool back_beside_screen(struct solve *v, int64_t n, struct err *e)
+{
+    bool gave = screen_lock_give();
+    bool ok = solve_back(v, n, e);
+    screen_lock_back(gave);
+    return ok;
+}
+
+static bool change_beside_screen(struct solve *v, const struct solve_change *c, struct err *e)
+{
+    bool gave = screen_lock_give();
+    bool ok = solve_change(v, c, e);
+    screen_lock_back(gave);
+    return ok;
+}
+
+static bool end_beside_screen(struct solve *v, struct err *e)
+{
+    bool gave = screen_lock_give();
+    bool ok = solve_end(v, e);
+    screen_lock_back(gave);
+    return ok;
+}
+
 static void go_back(struct solve *v, struct view_state *st, int64_t n)
 {
     struct err e = {0};
     if (v->iterations <= v->base)
         snprintf(st->message, sizeof st->message, "there is nothing before iteration %lld to go back to",
                  (long long)v->base);
-    else if (!solve_back(v, n, &e))
+    else if (!back_beside_screen(v, n, &e))
         snprintf(st->message, sizeof st->message, "%.119s", e.text);
 }
 
@@ -37,7 +63,7 @@ static void go_back(struct solve *v, struct view_state *st, int64_t n)
 static void stop(struct solve *v, struct view_state *st)
 {
     struct err e = {0};
-    if (!solve_end(v, &e)) snprintf(st->message, sizeof st->message, "%.119s", e.text);
+    if (!end_beside_screen(v, &e)) snprintf(st->message, sizeof st->message, "%.119s", e.text);
 }
 
 /* Ask only for settings that the solver accepts. */
@@ -115,7 +141,7 @@ void solve_view_answer(struct session *s, struct view_state *st)
     struct solve_change c;
     struct err e = {0};
     if (!v || v->reason != RUNNING) return;
-    if (!change_of(st, &c, &e) || !solve_change(v, &c, &e))
+    if (!change_of(st, &c, &e) || !change_beside_screen(v, &c, &e))
         snprintf(st->message, sizeof st->message, "%.119s", e.text);
     else if (isnan(c.tol))
         snprintf(st->message, sizeof st->message, "restarted from x at iteration %lld", (long long)v->base);

@@ -6,6 +6,7 @@
 #include "solvers/solve.h"
 #include "solvers/solver.h"
 #include "ui/draw.h"
+#include "ui/screen_thread.h"
 #include "view_solve.h"
 #include "view_state.h"
 
@@ -37,23 +38,29 @@ static bool extremes(const double *H, int64_t ld, int64_t k, struct spectrum *to
     return true;
 }
 
-/* Read H from the device, at most once per second unless the solve is paused, because reading waits for the device.
-   Keep the last values if reading fails or the cycle has only just begun. */
+/* Keep the last values if the cycle has only just begun. */
+static void take_hessenberg(const struct solve *v, struct spectrum *seen)
+{
+    const struct solve_krylov *k = &v->krylov;
+    struct spectrum now = {.at_us = now_us(), .iterations = k->iterations, .residual = k->residual};
+    now.columns = !v->paused && k->columns > GLANCE_COLUMNS ? GLANCE_COLUMNS : k->columns;
+    bool poor = seen->iterations > v->base && seen->iterations <= k->iterations && 2 * now.columns < k->ld - 1;
+    if (!(poor && !v->paused) && extremes(k->H, k->ld, now.columns, &now)) *seen = now;
+    seen->at_us = now.at_us;
+}
+
+/* Look at H at most once per second unless the solve is paused, because reading it waits for the device. On the screen
+   thread, ask the thread that iterates for a copy, which is there when the next frame is drawn. */
 static void look_at_hessenberg(struct solve *v, struct spectrum *seen)
 {
     bool same = seen->iterations == v->iterations && seen->residual == v->residual;
     if (same || v->reason != RUNNING || v->set.m < 1 || (!v->paused && now_us() - seen->at_us < 1e6)) return;
-    double *H = mem_new(v->set.m * (v->set.m + 1), sizeof *H, "the Hessenberg matrix", NULL);
-    struct spectrum now = {.at_us = now_us()};
-    if (H && solve_hessenberg(v, H, &now.columns, NULL) && now.columns > 0) {
-        if (!v->paused && now.columns > GLANCE_COLUMNS) now.columns = GLANCE_COLUMNS;
-        now.iterations = v->iterations;
-        now.residual = v->residual;
-        bool poor = seen->iterations > v->base && seen->iterations <= v->iterations && 2 * now.columns < v->set.m;
-        if (!(poor && !v->paused) && extremes(H, v->set.m + 1, now.columns, &now)) *seen = now;
-    }
-    seen->at_us = now.at_us;
-    mem_free(H);
+    if (beside_served())
+        v->krylov.wanted = !v->krylov.fresh;
+    else
+        solve_copy_hessenberg(v);
+    if (v->krylov.fresh) take_hessenberg(v, seen);
+    v->krylov.fresh = false;
 }
 
 /* "0.0123", or "0.1 +- 2i". */
