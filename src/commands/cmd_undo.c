@@ -1,4 +1,5 @@
 /* undo: undoes the last change. */
+#include "base/screen_lock.h"
 #include "base/text.h"
 #include "language/grammar.h"
 #include "machine/device.h"
@@ -45,6 +46,7 @@ static void bring_back(struct session *s, struct change *c)
 static bool run_undo(struct session *s, const struct args *a, struct err *e)
 {
     struct change c;
+    SCREEN_EDIT;
     if (!undo_take(s, &c, e)) return false;
     const struct matrix *before = s->current;
     out_text(s->out, "undone: %s", c.command);

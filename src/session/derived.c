@@ -1,6 +1,7 @@
 /* Adds a matrix that a command derived from another matrix to the session, with its right sides. */
 #include "derived.h"
 #include "base/mem.h"
+#include "base/screen_lock.h"
 #include "matrix.h"
 #include "pattern.h"
 #include "report/output.h"
@@ -61,6 +62,12 @@ bool session_carry_sides(struct session *s, const struct matrix *of, const struc
     return !c || map_sides(s->current, &of->sides, c, e);
 }
 
+static void name_source(struct matrix *m, const struct matrix *of)
+{
+    SCREEN_EDIT;
+    snprintf(m->info.file, sizeof m->info.file, "%s", of->name);
+}
+
 bool session_add_derived(struct session *s, const char *name, const struct matrix *of, const char *ending,
                          struct csr *A, const struct carried *c, double us, struct err *e)
 {
@@ -68,6 +75,6 @@ bool session_add_derived(struct session *s, const char *name, const struct matri
     snprintf(info.field, sizeof info.field, "%s", field_after(of, A));
     snprintf(info.file, sizeof info.file, "%s-%s", of->name, ending);
     if (!session_add(s, name, A, &info, e)) return false;
-    snprintf(s->current->info.file, sizeof info.file, "%s", of->name);
+    name_source(s->current, of);
     return session_carry_sides(s, of, c, e);
 }

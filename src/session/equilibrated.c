@@ -43,6 +43,7 @@ struct matrix *session_equilibrated(struct matrix *m, struct solve_scaling *by, 
         struct equilibrated *q = mem_zero(1, sizeof *q, "a scaled matrix", e);
         if (!q) return NULL;
         if (!make(m, q, e)) return discard(q), NULL;
+        SCREEN_EDIT;
         m->equilibrated = q;
     }
     *by = (struct solve_scaling){.of = &m->csr, .row = m->equilibrated->row, .col = m->equilibrated->col};

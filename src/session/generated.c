@@ -45,6 +45,6 @@ bool session_add_in_parts(struct session *s, const char *name, const struct gene
     struct product *p = session_product(s, m, format_native(&m->csr), NULL, T_F64, false, e);
     if (p && session_mat(s, p, d, e)) return true;
     session_drop(s, m);
-    s->current = before;
+    session_use(s, before);
     return false;
 }

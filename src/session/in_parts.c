@@ -75,6 +75,5 @@ struct product *in_parts_product(struct matrix *m, const struct format *f, enum 
     p->S = plan.shape;
     p->S.made = &m->csr;
     memcpy(p->requested, plan.shape.param, sizeof p->requested);
-    p->next = m->products;
-    return m->products = p;
+    return product_keep(m, p);
 }

@@ -31,6 +31,7 @@ static bool has_room(const struct way *way, const struct csr *A, int parts, stru
 /* Views may have kept pointers to the old parts. */
 static void put_parting(struct matrix *m, struct parting *p)
 {
+    SCREEN_EDIT;
     stale_all();
     parting_free(m->parting);
     m->parting = p;

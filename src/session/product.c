@@ -4,25 +4,34 @@
 #include "base/screen_lock.h"
 #include "formats/format.h"
 #include "machine/packer.h"
+#include "matrix.h"
 #include "stale.h"
 
 #include <string.h>
 
-static bool is_complete(const struct stored *S)
+struct product *product_keep(struct matrix *m, struct product *p)
 {
-    for (int k = 0; !S->made && k < S->narrays; k++)
-        if (!S->a[k].data) return false;
+    SCREEN_EDIT;
+    p->next = m->products;
+    return m->products = p;
+}
+
+bool product_is_complete(const struct product *p)
+{
+    for (int k = 0; !p->S.made && k < p->S.narrays; k++)
+        if (!p->S.a[k].data) return false;
     return true;
 }
 
-/* Packing gives the same bits on the host as on a device. */
-static bool pack_again(struct product *p, struct err *e)
+/* Pack p again, and move the arrays that `whole` lacks to it. Packing gives the same bits on the host as on a
+   device. */
+static bool pack_again(const struct product *p, struct stored *whole, struct err *e)
 {
     struct stored again;
     if (!format_pack(p->csr, p->S.format, p->requested, p->S.real, true, &again, e)) return false;
     for (int k = 0; k < again.narrays; k++) {
-        if (p->S.a[k].data) continue;
-        p->S.a[k].data = again.a[k].data;
+        if (whole->a[k].data) continue;
+        whole->a[k].data = again.a[k].data;
         again.a[k].data = NULL;
     }
     stored_free(&again);
@@ -31,10 +40,13 @@ static bool pack_again(struct product *p, struct err *e)
 
 bool product_complete(struct product *p, struct err *e)
 {
-    if (is_complete(&p->S)) return true;
+    if (product_is_complete(p)) return true;
+    struct stored whole = p->S;
     bool gave = screen_lock_give();
-    bool ok = p->nmats ? mat_get(&p->mat[0], &p->S, e) : pack_again(p, e);
+    bool ok = p->nmats ? mat_get(&p->mat[0], &whole, e) : pack_again(p, &whole, e);
     screen_lock_back(gave);
+    SCREEN_EDIT;
+    p->S = whole; /* with the arrays that it got, also after a failure */
     return ok;
 }
 

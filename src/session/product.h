@@ -25,6 +25,12 @@ struct product {
     struct product *next;
 };
 
+struct matrix;
+
+/* Add p to the stored forms of m, which owns it from now on. Returns p. */
+struct product *product_keep(struct matrix *m, struct product *p);
+/* Does the host have all arrays? */
+bool product_is_complete(const struct product *p);
 /* Copy the arrays that only a device has to the host, or pack them again if the device has lost them. session_product
    does this; a command that multiplies on that device alone does not need them. */
 bool product_complete(struct product *p, struct err *e);

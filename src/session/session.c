@@ -26,6 +26,7 @@
 #include "record.h"
 
 #include <signal.h>
+#include <stdatomic.h>
 #include <string.h>
 #include <strings.h>
 #include <unistd.h>
@@ -34,11 +35,11 @@ enum { PROGRESS_EVERY_US = 100000 };
 
 /* ---- Ctrl-C and progress ---- */
 
-static volatile sig_atomic_t interrupted;
+static atomic_bool interrupted; /* lock-free, so that the signal handler may set it */
 
 static void on_interrupt(int signal_number)
 {
-    interrupted = 1;
+    atomic_store(&interrupted, true);
 }
 
 void session_catch_interrupt(bool once)
@@ -50,24 +51,23 @@ void session_catch_interrupt(bool once)
 
 bool session_take_interrupt(void)
 {
-    bool was = interrupted;
-    interrupted = 0;
-    return was;
+    return atomic_exchange(&interrupted, false);
 }
 
 void session_interrupt(void)
 {
-    interrupted = 1;
+    atomic_store(&interrupted, true);
 }
 
 bool session_interrupted(void)
 {
-    return interrupted;
+    return atomic_load(&interrupted);
 }
 
 void progress_begin(struct progress *p)
 {
     double now = steady_us();
+    SCREEN_EDIT;
     *p = (struct progress){.command_us = now, .shown_us = now};
 }
 
@@ -106,6 +106,7 @@ static bool tick(struct watch *w, const char *what, int64_t done, int64_t total)
     struct session *s = w->user;
     double now = steady_us();
     struct progress *p = &s->progress;
+    SCREEN_EDIT;
     bool line = (s->terminal || s->served) && !(s->front && s->front->covered);
     if (*what) note_progress(p, what, done, total, now);
     if (line && now - p->command_us > QUIET_US && now - p->shown_us > PROGRESS_EVERY_US) {
@@ -114,7 +115,7 @@ static bool tick(struct watch *w, const char *what, int64_t done, int64_t total)
         out_progress(s->out, text);
         p->shown_us = now;
     }
-    return !interrupted;
+    return !session_interrupted();
 }
 
 bool session_new(struct session *s, FILE *data, FILE *messages, enum out_mode mode, struct err *e)
@@ -139,16 +140,25 @@ static void forget_runs(struct session *s)
     s->runs_of = NULL;
 }
 
+/* Take m, which `*at` points to, out of the list. */
+static void take_out(struct session *s, struct matrix *m, struct matrix **at)
+{
+    SCREEN_EDIT;
+    holdings_drop_of(s, m);
+    if (s->runs_of == m || (s->runs_of && s->runs_of->transpose_of == m)) forget_runs(s);
+    *at = m->next;
+    if (s->current == m) s->current = s->matrices;
+    session_forget_views();
+}
+
 bool session_drop(struct session *s, struct matrix *m)
 {
     struct matrix **at = &s->matrices;
     int index = 0;
     for (; *at && *at != m; index++) at = &(*at)->next;
     if (!*at) return false;
-    holdings_drop_of(s, m);
-    if (s->runs_of == m || (s->runs_of && s->runs_of->transpose_of == m)) forget_runs(s);
-    *at = m->next;
-    if (s->current == m) s->current = s->matrices;
+    take_out(s, m, at);
+    products_free(m);
     if (!undo_keep(s, m, index)) matrix_free(m);
     return true;
 }
@@ -255,6 +265,14 @@ static void unique_name(const struct session *s, const char *file, char out[64])
     for (int i = 2; find(s, out); i++) snprintf(out, 64, "%s-%d", base, i);
 }
 
+static void append(struct session *s, struct matrix *m)
+{
+    struct matrix **end = &s->matrices;
+    SCREEN_EDIT;
+    while (*end) end = &(*end)->next;
+    *end = s->current = m;
+}
+
 bool session_add(struct session *s, const char *name, struct csr *A, const struct load_info *info, struct err *e)
 {
     const char *why = name ? name_refuses(name) : NULL;
@@ -274,10 +292,14 @@ bool session_add(struct session *s, const char *name, struct csr *A, const struc
     m->lesson = s->folder != NULL;
     m->number = ++s->undo.numbers;
     *A = (struct csr){0};
-    struct matrix **end = &s->matrices;
-    while (*end) end = &(*end)->next;
-    *end = s->current = m;
+    append(s, m);
     return true;
+}
+
+void session_use(struct session *s, struct matrix *m)
+{
+    SCREEN_EDIT;
+    s->current = m;
 }
 
 bool session_path(const struct session *s, const char *file, char *path, size_t size, struct err *e)
@@ -333,7 +355,9 @@ static enum type stored_type(const struct matrix *m, enum type real)
 bool session_is_packed(struct matrix *m, const struct format *f, const int64_t *param, enum type real)
 {
     struct stored request = {.format = f, .real = stored_type(m, real)};
-    return format_params(f, param, &request, NULL) && requested_before(m, &request);
+    if (!format_params(f, param, &request, NULL)) return false;
+    const struct product *p = requested_before(m, &request);
+    return p && product_is_complete(p);
 }
 
 /* May m, which is the transpose of a matrix, use the arrays of that matrix in another format? */
@@ -372,8 +396,7 @@ static struct product *borrow(struct session *s, struct matrix *m, const struct 
     for (int k = 0; k < p->S.narrays; k++) p->S.a[k].data = lender->S.a[k].data;
     p->lender = lender;
     lender->borrower = p;
-    p->next = m->products;
-    return m->products = p;
+    return product_keep(m, p);
 }
 
 struct product *session_product(struct session *s, struct matrix *m, const struct format *f, const int64_t *param,
@@ -407,9 +430,7 @@ struct product *session_product(struct session *s, struct matrix *m, const struc
     say_vanishing(s, m, real);
     memcpy(p->requested, request.param, sizeof p->requested);
     p->csr = &m->csr;
-    p->next = m->products;
-    m->products = p;
-    return p;
+    return product_keep(m, p);
 }
 
 /* Turn the result of the conversion w, whose first run took `us`, into a product (a stored matrix) of m, unless m has
@@ -426,9 +447,7 @@ static struct product *take_over(struct matrix *m, struct packing *w, double us,
     memcpy(p->requested, w->given.param, sizeof p->requested);
     p->prep_us = us;
     p->packed_on = w->dev;
-    p->next = m->products;
-    m->products = p;
-    return p;
+    return product_keep(m, p);
 }
 
 static struct product *pack_there(struct session *s, struct matrix *m, const struct format *f, const int64_t *param,
@@ -529,6 +548,7 @@ struct device *session_device(struct session *s, const char *name, struct err *e
 static void remove_mat(struct session *s, struct product *p, int i)
 {
     struct product *b = p->borrower;
+    SCREEN_EDIT;
     for (int k = b ? b->nmats : 0; k-- > 0;)
         if (b->mat[k].dev == p->mat[i].dev) remove_mat(s, b, k);
     int last = p->nmats - 1;

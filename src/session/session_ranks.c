@@ -1,11 +1,20 @@
 /* The ranks of a session: they hold one matrix at a time, and do one thing at a time. */
 #include "session_ranks.h"
 #include "base/err.h"
+#include "base/screen_lock.h"
 #include "matrix.h"
 #include "ranks/ranks.h"
 #include "ranks/ranks_solve.h"
 #include "session.h"
-#include "solvers/solve.h"
+#include "session_solve.h"
+
+struct ranks *session_swap_ranks(struct session *s, struct ranks *r)
+{
+    struct ranks *before = s->ranks;
+    SCREEN_EDIT;
+    s->ranks = r;
+    return before;
+}
 
 void session_end_ranks(struct session *s)
 {
@@ -14,11 +23,9 @@ void session_end_ranks(struct session *s)
     ranks_forget_solve(s->solve);
     if (paused) {
         out_note(s->out, "the paused solve on ranks has ended");
-        solve_free(s->solve);
-        s->solve = NULL;
+        session_drop_solve(s);
     }
-    ranks_end(s->ranks);
-    s->ranks = NULL;
+    ranks_end(session_swap_ranks(s, NULL));
 }
 
 bool session_ranks_failed(struct session *s)

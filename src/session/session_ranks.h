@@ -14,6 +14,8 @@ struct session;
 struct ranks *session_ranks(struct session *s, struct matrix *m, struct err *e);
 /* After a failure on the ranks: if they have ended, forget them and a solve that they ran. Returns false. */
 bool session_ranks_failed(struct session *s);
+/* r become the session's ranks; NULL: there are none. Returns those before, which the caller owns from now on. */
+struct ranks *session_swap_ranks(struct session *s, struct ranks *r);
 /* End the ranks, if there are any. A paused solve on them ends. */
 void session_end_ranks(struct session *s);
 

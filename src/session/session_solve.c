@@ -138,6 +138,19 @@ void session_solve_truth(const struct session *s, const struct matrix *m, struct
     o->up_to_constant = false;
 }
 
+struct solve *session_swap_solve(struct session *s, struct solve *v)
+{
+    struct solve *before = s->solve;
+    SCREEN_EDIT;
+    s->solve = v;
+    return before;
+}
+
+void session_drop_solve(struct session *s)
+{
+    solve_free(session_swap_solve(s, NULL));
+}
+
 bool session_solve(struct solve **v, struct session *s, struct matrix *m, const struct solve_options *o, struct err *e)
 {
     struct solve_matrix A;

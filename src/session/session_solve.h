@@ -27,6 +27,9 @@ bool session_put_matrix(struct session *s, struct matrix *m, const struct solve_
 /* If o->b is set and `solve direct` has solved the same system, let o->truth refer to its x, so that the error of x can
    be measured. Otherwise, leave o->truth as it is. */
 void session_solve_truth(const struct session *s, const struct matrix *m, struct solve_options *o);
+/* v becomes the session's solve. Returns the one before, which the caller owns from now on; either may be NULL. */
+struct solve *session_swap_solve(struct session *s, struct solve *v);
+void session_drop_solve(struct session *s);
 /* session_solve_matrix, then solve_begin. */
 bool session_solve(struct solve **v, struct session *s, struct matrix *m, const struct solve_options *o, struct err *e);
 

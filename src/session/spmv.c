@@ -170,6 +170,7 @@ bool spmv_keep(struct session *s, struct matrix *m, const struct run *r, int n, 
     if (!kept) return false;
     memcpy(kept, r, (size_t)n * sizeof *kept);
     qsort(kept, (size_t)n, sizeof *kept, by_time);
+    SCREEN_EDIT;
     mem_free(s->runs);
     mem_free(s->runs_y0);
     s->runs = kept;

@@ -1,14 +1,16 @@
 /* Counts what the session frees. */
 #include "stale.h"
 
-static int64_t frees;
+#include <stdatomic.h>
+
+static atomic_llong frees; /* both threads free, and both ask */
 
 int64_t stale_count(void)
 {
-    return frees;
+    return atomic_load(&frees);
 }
 
 void stale_all(void)
 {
-    frees++;
+    atomic_fetch_add(&frees, 1);
 }

@@ -2,6 +2,7 @@
 #include "undo.h"
 #include "base/err.h"
 #include "base/mem.h"
+#include "base/screen_lock.h"
 #include "matrix.h"
 #include "session.h"
 
@@ -21,8 +22,9 @@ static int64_t forget(struct change *c)
     return freed;
 }
 
-/* Called when memory is needed. Frees the oldest levels of undo, up to and including the newest level that keeps a
-   matrix. These levels can no longer be undone. */
+/* Called when memory is needed, by any thread; with the screen lock by the screen thread, while the other thread
+   changes nothing here, because it does so under the lock. Frees the oldest levels of undo, up to and including the
+   newest level that keeps a matrix. These levels can no longer be undone. */
 static void give_back(void *user)
 {
     struct undo *u = user;
@@ -67,6 +69,7 @@ static bool changed(const struct session *s)
 void undo_begin(struct session *s, const char *command)
 {
     struct undo *u = &s->undo;
+    SCREEN_EDIT;
     undo_end(s);
     u->now = (struct change){.first = u->numbers + 1, .current = s->current, .dev = s->dev};
     snprintf(u->now.command, sizeof u->now.command, "%s", command);
@@ -77,6 +80,7 @@ void undo_begin(struct session *s, const char *command)
 void undo_end(struct session *s)
 {
     struct undo *u = &s->undo;
+    SCREEN_EDIT;
     if (u->open && u->now.gone) {
         while (u->n) u->bytes -= forget(&u->level[--u->n]);
         u->bytes -= forget(&u->now);
@@ -92,8 +96,8 @@ void undo_end(struct session *s)
 bool undo_keep(struct session *s, struct matrix *m, int index)
 {
     struct undo *u = &s->undo;
+    SCREEN_EDIT;
     if (!u->open || m->number >= u->now.first || u->now.gone) return false;
-    products_free(m);
     m->index = index;
     m->next = u->now.dropped;
     u->now.dropped = m;
@@ -105,6 +109,7 @@ bool undo_keep(struct session *s, struct matrix *m, int index)
 void undo_forget(struct session *s)
 {
     struct undo *u = &s->undo;
+    SCREEN_EDIT;
     while (u->n) forget(&u->level[--u->n]);
     forget(&u->now);
     u->bytes = 0;

@@ -35,8 +35,8 @@ struct undo {
    command that another command runs gets its own level. */
 void undo_begin(struct session *s, const char *command);
 void undo_end(struct session *s);
-/* Keep m, which was at `index` in the list, so that undo can restore it. If this returns false, the caller must
-   free m. */
+/* Keep m, which has no stored forms and was at `index` in the list, so that undo can restore it. If this returns false,
+   the caller must free m. */
 bool undo_keep(struct session *s, struct matrix *m, int index);
 /* Take the last change, to be undone: the caller brings back its dropped matrices. Fails with E_USAGE if there is
    none. */
