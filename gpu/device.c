@@ -8,6 +8,7 @@
 
 #include <ctype.h>
 #include <math.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,6 +22,10 @@ static struct {
     bool owned; /* the device was opened by name, not passed to device_register, so the registry closes and frees it */
 } known[DEVICES_MAX];
 static int nknown;
+
+/* The thread that runs commands opens devices; the screen thread completes their names. Opening one device may open
+   others. */
+static pthread_mutex_t known_lock = PTHREAD_RECURSIVE_MUTEX_INITIALIZER_NP;
 
 const struct device_maker *device_maker_of(const struct device *d)
 {
@@ -46,7 +51,10 @@ static bool remember(struct device *d, bool owned)
 
 bool device_register(struct device *d)
 {
-    return remember(d, false);
+    pthread_mutex_lock(&known_lock);
+    bool is_new = remember(d, false);
+    pthread_mutex_unlock(&known_lock);
+    return is_new;
 }
 
 /* Is `name` a device of this kind? If so, *number receives the number of the device: "cpu", "cuda" = "cuda:0",
@@ -138,7 +146,7 @@ static struct device *open_members(const char *name, struct err *e)
     return old < 0 ? NULL : known[old].device;
 }
 
-struct device *device_open(const char *name, struct err *e)
+static struct device *open_named(const char *name, struct err *e)
 {
     int old = index_of(name), number;
     if (old >= 0 && !known[old].owned) return known[old].device;
@@ -148,6 +156,14 @@ struct device *device_open(const char *name, struct err *e)
     return refuse(name, e);
 }
 
+struct device *device_open(const char *name, struct err *e)
+{
+    pthread_mutex_lock(&known_lock);
+    struct device *d = open_named(name, e);
+    pthread_mutex_unlock(&known_lock);
+    return d;
+}
+
 bool device_is_name(const char *text)
 {
     for (int i = 0; i < COUNT(makers); i++) {
@@ -155,7 +171,10 @@ bool device_is_name(const char *text)
         if (strncmp(text, makers[i]->name, n)) continue;
         if (text[n] == '+' || text[n] == '*' || !text[n] || (makers[i]->numbered && text[n] == ':')) return true;
     }
-    return index_of(text) >= 0;
+    pthread_mutex_lock(&known_lock);
+    bool is_known = index_of(text) >= 0;
+    pthread_mutex_unlock(&known_lock);
+    return is_known;
 }
 
 const struct device *device_with_links(bool apart)
@@ -168,7 +187,10 @@ const struct device *device_with_links(bool apart)
 struct device *device_default(void)
 {
     const struct device_maker *m = maker_cuda.likely() ? &maker_cuda : &maker_cpu;
-    return made(m, 0, NULL);
+    pthread_mutex_lock(&known_lock);
+    struct device *d = made(m, 0, NULL);
+    pthread_mutex_unlock(&known_lock);
+    return d;
 }
 
 struct copied copied_since(const struct copied *total, const struct copied *before)
