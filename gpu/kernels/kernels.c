@@ -108,6 +108,7 @@ bool kernel_needs_cuda(const char *name)
 bool kernel_add(const struct kernel *k, const struct kernel *on_gpu, struct err *e)
 {
     int n = registry_count(&kernel_registry);
+    SCREEN_EDIT;
     if (n == BUILT_IN + ADDED_MAX) return fail(e, E_LIMIT, "there are %d kernels of yours already", +ADDED_MAX);
     kernels[n] = k;
     cuda_kernels[n] = on_gpu ? on_gpu : k;
@@ -117,6 +118,7 @@ bool kernel_add(const struct kernel *k, const struct kernel *on_gpu, struct err 
 void kernel_remove(const struct kernel *k)
 {
     int i = BUILT_IN;
+    SCREEN_EDIT;
     while (kernels[i] && kernels[i] != k) i++;
     for (; kernels[i]; i++) {
         kernels[i] = kernels[i + 1];

@@ -4,6 +4,7 @@
 #include "base/loop.h"
 #include "base/mem.h"
 #include "base/registry.h"
+#include "base/screen_lock.h"
 #include "base/text.h"
 #include "formats/format.h"
 #include "lab_private.h"
@@ -182,6 +183,7 @@ static bool read_and_compile(struct lab_kernel *l, const char *path, const struc
 static struct lab_kernel *put(struct lab_kernel *l, struct err *e)
 {
     struct lab_kernel *old = all;
+    SCREEN_EDIT; /* a view may show the text of the file */
     while (old && strcmp(old->path, l->path)) old = old->next;
     if (!old && !kernel_add(&l->entry, NULL, e)) return NULL;
     if (old) {

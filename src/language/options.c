@@ -3,6 +3,7 @@
 #include "base/folder_lock.h"
 #include "base/mem.h"
 #include "base/newfile.h"
+#include "base/screen_lock.h"
 #include "base/suggest.h"
 #include "base/text.h"
 #include "base/xdg.h"
@@ -51,6 +52,7 @@ static bool use_device(struct session *s, const char *value, struct err *e)
 
 static bool use_precision(struct session *s, const char *value, struct err *e)
 {
+    SCREEN_EDIT;
     s->single = !strcmp(value, "f32");
     return true;
 }
@@ -289,6 +291,12 @@ static void seek(void *user, const char *word)
     t->found |= !strcmp(word, t->value);
 }
 
+static void keep(char *kept, const char *value)
+{
+    SCREEN_EDIT;
+    strcpy(kept, value);
+}
+
 bool option_set(struct session *s, const struct setting *o, const char *value, struct err *e)
 {
     struct search t = {value, false};
@@ -299,9 +307,9 @@ bool option_set(struct session *s, const struct setting *o, const char *value, s
         option_list(s, o, seek, &t);
     if (!t.found || strlen(value) >= sizeof before) return refuse(s, o, value, e);
     memcpy(before, kept, sizeof before);
-    strcpy(kept, value);
+    keep(kept, value);
     if (o->apply(s, value, e)) return true;
-    memcpy(kept, before, sizeof before);
+    keep(kept, before);
     return false;
 }
 
@@ -450,7 +458,7 @@ void options_restore(struct session *s, const struct kept_options *k)
     for (int i = 0; i < OPTIONS; i++) {
         struct err e = {0};
         if (!strcmp(s->option[i], k->option[i])) continue;
-        memcpy(s->option[i], k->option[i], sizeof s->option[i]);
+        keep(s->option[i], k->option[i]);
         if (i == OPTION_DEVICE)
             s->dev = k->dev;
         else if (!options[i].apply(s, option_value(s, i), &e))
