@@ -3,6 +3,7 @@
 #include "base/err.h"
 #include "base/mem.h"
 #include "base/precision.h"
+#include "base/screen_lock.h"
 #include "machine/bench.h"
 #include "machine/kernel.h"
 #include "microscope/model.h"
@@ -132,12 +133,19 @@ static struct roofline *make(const struct session *s, const struct matrix *m, co
     return r;
 }
 
+static void put(struct session *s, struct roofline *r)
+{
+    struct roofline *before = s->roofline;
+    SCREEN_EDIT;
+    s->roofline = r;
+    if (before) mem_free(before->point);
+    if (before) mem_free(before->slow);
+    mem_free(before);
+}
+
 static void drop(struct session *s)
 {
-    if (s->roofline) mem_free(s->roofline->point);
-    if (s->roofline) mem_free(s->roofline->slow);
-    mem_free(s->roofline);
-    s->roofline = NULL;
+    put(s, NULL);
 }
 
 static bool is_of(const struct session *s, const struct matrix *m)
@@ -155,8 +163,7 @@ bool roofline_begin(struct session *s, struct matrix *m, enum type real, struct 
     struct roofline *r = ok ? make(s, m, &a, real, &g, e) : NULL;
     predictions_free(&a);
     if (!r) return false;
-    drop(s);
-    s->roofline = r;
+    put(s, r);
     return true;
 }
 

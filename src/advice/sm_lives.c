@@ -26,10 +26,17 @@ static void free_lives(struct sm_lives *l)
     mem_free(l);
 }
 
+static void put(struct session *s, struct sm_lives *l)
+{
+    struct sm_lives *before = s->sm;
+    SCREEN_EDIT;
+    s->sm = l;
+    free_lives(before);
+}
+
 static void drop(struct session *s)
 {
-    free_lives(s->sm);
-    s->sm = NULL;
+    put(s, NULL);
 }
 
 static bool is_of(const struct session *s, const struct matrix *m)
@@ -193,8 +200,7 @@ bool sm_begin(struct session *s, struct matrix *m, const struct kernel *k, enum 
     }
     mem_free(v);
     if (!ok) return free_lives(l), false;
-    drop(s);
-    s->sm = l;
+    put(s, l);
     return true;
 }
 

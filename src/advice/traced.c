@@ -87,6 +87,7 @@ bool tracing_begin(struct session *s, const struct trace_request *w, struct err 
     if (!emu) return false;
     struct tracing *v = w->kernel ? trace_kernel(s, w, emu, e) : trace_lu(s, w, emu, e);
     if (!v) return false;
+    SCREEN_EDIT;
     if (s->trace) v->lane = s->trace->lane;
     tracing_open(v, 0);
     tracing_free(s->trace);

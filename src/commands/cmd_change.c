@@ -7,6 +7,7 @@
 #include "report/fields.h"
 #include "session/command.h"
 #include "session/session.h"
+#include "session/session_solve.h"
 #include "solvers/precond.h"
 #include "solvers/solve.h"
 #include "solvers/solver.h"
@@ -21,10 +22,7 @@
 static bool give_up(struct session *s, const struct err *e)
 {
     bool intact = e->code == E_USAGE || e->code == E_UNSUPPORTED || s->solve->cut.now;
-    if (!intact) {
-        solve_free(s->solve);
-        s->solve = NULL;
-    }
+    if (!intact) session_drop_solve(s);
     return false;
 }
 

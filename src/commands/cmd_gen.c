@@ -57,8 +57,10 @@ static bool generate_parts(struct session *s, const struct args *a, const struct
     double start = now_us();
     if (!d || !session_add_in_parts(s, arg(a, "as"), g, param, (uint64_t)arg_int(a, "seed", 1), &info, d, e))
         return false;
-    s->current->info = info_of(g, s->current->csr.nnz, (now_us() - start) / 1000);
-    snprintf(s->current->info.file, sizeof s->current->info.file, "%s on %s", g->name, d->name);
+    info = info_of(g, s->current->csr.nnz, (now_us() - start) / 1000);
+    snprintf(info.file, sizeof info.file, "%s on %s", g->name, d->name);
+    SCREEN_EDIT;
+    s->current->info = info;
     return true;
 }
 

@@ -74,7 +74,7 @@ static bool run_use(struct session *s, const struct args *a, struct err *e)
 {
     struct matrix *m = session_matrix(s, arg(a, "matrix"), e);
     if (!m) return false;
-    s->current = m;
+    session_use(s, m);
     return true;
 }
 

@@ -269,9 +269,16 @@ bool lu_steps_begin(struct session *s, struct matrix *m, bool force, struct err 
 {
     struct lu_steps *v = NULL;
     if (!check_steps(m, force, e) || !lu_steps_new(&v, &m->csr, e)) return false;
+    SCREEN_EDIT;
     lu_steps_free(s->lu);
     s->lu = v;
     return true;
+}
+
+static void go_to(struct lu_steps *v, int64_t k)
+{
+    SCREEN_EDIT;
+    lu_steps_to(v, k);
 }
 
 /* At a terminal, show the steps full screen; in a script or a lesson, print every column. */
@@ -281,18 +288,18 @@ static bool run_steps(struct session *s, struct matrix *m, bool force, struct er
     out_note(s->out,
              "these steps are the textbook algorithm on a host copy; `trace lu-paper` shows the paper's kernels");
     if (s->interactive && !s->folder && s->front && s->front->show) {
-        s->current = m; /* the view shows the current matrix */
+        session_use(s, m); /* the view shows the current matrix */
         return s->front->show(s, "lu", true, e);
     }
     for (int64_t k = 0; k <= s->lu->n; k++) {
-        lu_steps_to(s->lu, k);
+        go_to(s->lu, k);
         out_step(s->out, m, s->lu);
         if (!watch_tick(&s->watch, "lu", k, s->lu->n, e)) return false;
     }
     if (s->lu->singular >= 0)
         out_text(s->out, "singular to fp64: column %lld (counted from 0) has no nonzero pivot",
                  (long long)s->lu->singular);
-    lu_steps_to(s->lu, 0);
+    go_to(s->lu, 0);
     return true;
 }
 
@@ -420,6 +427,7 @@ const struct command command_lu = {
 
 static void drop_steps(struct session *s)
 {
+    SCREEN_EDIT;
     lu_steps_free(s->lu);
     s->lu = NULL;
 }

@@ -3,6 +3,7 @@
 #include "cmd_race.h"
 #include "base/mem.h"
 #include "base/numeral.h"
+#include "base/screen_lock.h"
 #include "base/text.h"
 #include "formats/format.h"
 #include "language/args.h"
@@ -89,6 +90,7 @@ static bool read_options(struct race *r, const struct args *a, struct err *e)
                         r->kernels ? "kernels" : "solvers");
     if (!arg_within(a, "reps", 0, 0, SPMV_REPS_MAX, &reps, e)) return false;
     r->reps = (int)reps;
+    if (!r->kernels) r->tol = arg_real(a, "tol", r->real == T_F32 ? 1e-5 : 1e-8);
     return true;
 }
 
@@ -108,7 +110,7 @@ static bool begin_solvers(struct session *s, struct race *r, const struct args *
         .format = arg(a, "using") ? format_find(arg(a, "using")) : NULL,
         .dev = r->dev,
         .real = r->real,
-        .tol = r->tol = arg_real(a, "tol", r->real == T_F32 ? 1e-5 : 1e-8),
+        .tol = r->tol,
         .maxit = arg_int(a, "maxit", 10000),
         .pre = arg(a, "precond") ? precond_find(arg(a, "precond")) : NULL,
         .pre_block = arg_int(a, "block", 0),
@@ -130,14 +132,19 @@ static bool begin_solvers(struct session *s, struct race *r, const struct args *
     return ok;
 }
 
-static bool begin(struct session *s, struct race *r, const struct args *a, struct err *e)
+/* Fill in the race, which the screen shows from now on. */
+static bool read_race(struct session *s, struct race *r, const struct args *a, struct err *e)
 {
     r->real = arg_precision(a);
     r->matrix = session_matrix(s, arg(a, "of"), e);
     if (!r->matrix || !read_racers(r, a, e) || !read_options(r, a, e)) return false;
     if (r->kernels) r->real = type_of_values(r->real, r->matrix->csr.imag != NULL);
     r->dev = session_device(s, arg(a, "on"), e);
-    if (!r->dev) return false;
+    return r->dev != NULL;
+}
+
+static bool begin(struct session *s, struct race *r, const struct args *a, struct err *e)
+{
     return r->kernels ? race_kernels(s, r, e) : begin_solvers(s, r, a, e);
 }
 
@@ -153,16 +160,22 @@ static enum turn serve_screen(struct session *s, const struct race *r)
     return watch_tick(&s->watch, what, race_done(r), 0, NULL) ? TURN_ON : TURN_STOP;
 }
 
+static void set_state(struct race *r, bool paused, bool stopped)
+{
+    SCREEN_EDIT;
+    r->paused = paused;
+    r->stopped = stopped;
+}
+
 static bool run_turns(struct session *s, struct race *r, struct err *e)
 {
     enum turn turn = TURN_ON;
-    r->paused = false;
+    set_state(r, false, r->stopped);
     while (r->running && turn == TURN_ON) {
         if (!race_turn(r, e)) return false;
         if (r->running) turn = serve_screen(s, r);
     }
-    r->paused = turn == TURN_LEAVE;
-    r->stopped = turn == TURN_STOP;
+    set_state(r, turn == TURN_LEAVE, turn == TURN_STOP);
     r->solve_is_newer = false;
     return true;
 }
@@ -275,17 +288,27 @@ static bool check_results(const struct race *r, struct err *e)
     return true;
 }
 
+/* r becomes the session's race; NULL: there is none. */
+static void put_race(struct session *s, struct race *r)
+{
+    struct race *before = s->race;
+    {
+        SCREEN_EDIT;
+        s->race = r;
+    }
+    race_free(before);
+}
+
 static void drop_race(struct session *s)
 {
-    race_free(s->race);
-    s->race = NULL;
+    put_race(s, NULL);
 }
 
 /* Rank the racers and print the table. */
 static bool finish(struct session *s, bool soon, struct err *e)
 {
     struct race *r = s->race;
-    r->paused = false;
+    set_state(r, false, r->stopped);
     if (r->stopped && s->front && s->front->calm)
         s->front->calm(s); /* show this message first, because computing the true residuals takes a while */
     if (!race_end(r, soon, e) || (r->kernels && !keep_kernels(s, r, e))) {
@@ -313,7 +336,7 @@ bool race_continue(struct session *s, struct err *e)
 
 bool race_stop(struct session *s, struct err *e)
 {
-    s->race->stopped = true;
+    set_state(s->race, false, true);
     return finish(s, false, e);
 }
 
@@ -327,8 +350,10 @@ static bool run_race(struct session *s, const struct args *a, struct err *e)
 {
     if (s->race && s->race->paused) out_note(s->out, "the paused race on %s ends", s->race->matrix->name);
     drop_race(s);
-    struct race *r = s->race = mem_zero(1, sizeof *r, "a race", e);
-    if (r && begin(s, r, a, e)) return race_continue(s, e);
+    struct race *r = mem_zero(1, sizeof *r, "a race", e);
+    if (!r || !read_race(s, r, a, e)) return mem_free(r), false;
+    put_race(s, r);
+    if (begin(s, r, a, e)) return race_continue(s, e);
     drop_race(s);
     return false;
 }

@@ -75,7 +75,9 @@ static bool start(struct session *s, int64_t n, double wait, struct err *e)
     if (s->ranks)
         return fail(e, E_USAGE, "%s running already; `ranks off` ends them",
                     s->ranks->n == 1 ? "1 rank is" : how_many(s->ranks->n, "rank").text);
-    if (!ranks_start(&s->ranks, option_value(s, OPTION_LAUNCHER), (int)n, wait, &s->watch, e)) return false;
+    struct ranks *r = NULL;
+    if (!ranks_start(&r, option_value(s, OPTION_LAUNCHER), (int)n, wait, &s->watch, e)) return false;
+    session_swap_ranks(s, r);
     out_state(s);
     return true;
 }

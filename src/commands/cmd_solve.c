@@ -8,6 +8,7 @@
 #include "base/mem.h"
 #include "base/newfile.h"
 #include "base/precision.h"
+#include "base/screen_lock.h"
 #include "base/text.h"
 #include "base/words.h"
 #include "cmd_advise_solver.h"
@@ -430,17 +431,11 @@ void out_solve(struct out *o, const struct solve *v)
 
 /* ---- running ---- */
 
-static void drop_solve(struct session *s)
-{
-    solve_free(s->solve);
-    s->solve = NULL;
-}
-
 /* `ended`: whether solve_end or solve_end_soon succeeded */
 static bool report(struct session *s, bool ended)
 {
     if (!ended) {
-        drop_solve(s);
+        session_drop_solve(s);
         return false;
     }
     solve_find_trust(s, s->solve, true);
@@ -478,13 +473,13 @@ static bool run_slices(struct session *s, struct solve_watch *w, enum turn *turn
     *turn = TURN_ON;
     while (v->reason == RUNNING && *turn == TURN_ON && !waits_for_command(s) && !solve_watch_ends(w, v)) {
         if (!(v->paused ? solve_drain(v, e) : solve_slice(v, slice_us, e))) {
-            drop_solve(s);
+            session_drop_solve(s);
             return false;
         }
         if (v->reason == RUNNING && !waits_for_command(s)) *turn = serve_screen(s);
     }
     if (*turn != TURN_ON && *turn != TURN_STOP && !solve_drain(v, e)) {
-        drop_solve(s);
+        session_drop_solve(s);
         return false;
     }
     return true;
@@ -629,7 +624,9 @@ static bool begin(struct session *s, struct matrix *m, const struct args *a, str
         session_solve_truth(s, m, o);
         struct matrix *solved = o->scaled ? session_equilibrated(m, &o->scaling, e) : m;
         if (o->scaled && solved) scaling_map_x(&o->scaling, m->csr.imag != NULL, true, x0);
-        ok = solved && session_solve(&s->solve, s, solved, o, e);
+        struct solve *v = NULL;
+        ok = solved && session_solve(&v, s, solved, o, e);
+        if (ok) session_swap_solve(s, v);
     }
     o->same = NULL;
     mem_free(x0);
@@ -664,7 +661,7 @@ static bool show_line(struct session *s, const struct args *a, struct err *e)
 static bool run_begun(struct session *s, const struct args *a, struct err *e)
 {
     struct solve *v = s->solve;
-    v->paused = arg_flag(a, "step") && v->reason == RUNNING;
+    solve_pause(v, arg_flag(a, "step") && v->reason == RUNNING);
     if (!show_line(s, a, e)) return false;
     if (waits_for_command(s)) {
         out_step(s->out, v);
@@ -752,7 +749,7 @@ static void say_columns(struct session *s, const struct columns *c, int64_t n)
 static bool solve_column(struct session *s, struct matrix *m, const struct args *a, struct solve_options *o,
                          const struct right_sides *r, int64_t i, struct columns *c, enum turn *turn, struct err *e)
 {
-    drop_solve(s);
+    session_drop_solve(s);
     if (!begin(s, m, a, o, r, i, e)) return false;
     s->direct_is_newer = false;
     if (s->race) s->race->solve_is_newer = true;
@@ -764,7 +761,7 @@ static bool solve_column(struct session *s, struct matrix *m, const struct args 
         return true;
     }
     if (!end_after(s, NULL, *turn, e)) {
-        drop_solve(s);
+        session_drop_solve(s);
         return false;
     }
     solve_find_trust(s, v, false);
@@ -842,7 +839,7 @@ static bool solve_as_advised(struct session *s, struct matrix *m, const struct a
     if (!several && !arg_flag(a, "step")) return solve_alone(&parts, s, m, a, o, r, i, advice, until_us, e);
     if (!o->solver) return run_solve_direct(s, m, a, e);
     if (!solve_warn(s, m, o->solver, o->pre, e)) return false;
-    drop_solve(s);
+    session_drop_solve(s);
     return several ? solve_columns(s, m, a, o, r, e) : solve_one(s, m, a, o, r, i, e);
 }
 
@@ -872,7 +869,7 @@ static bool solve_with(struct session *s, struct matrix *m, const struct args *a
                     o->solver->name);
     if (!solve_warn(s, m, o->solver, o->pre, e)) return false;
     if (arg(a, "save") && !newfile_allowed(arg(a, "save"), o->force, e)) return false;
-    drop_solve(s);
+    session_drop_solve(s);
     return several ? solve_columns(s, m, a, o, r, e) : solve_one(s, m, a, o, r, i, e);
 }
 
@@ -955,7 +952,7 @@ static bool run_step(struct session *s, const struct args *a, struct err *e)
     for (int64_t i = 0; i < n && v->reason == RUNNING; i++) {
         v->steps_left = 1;
         if (!solve_slice(v, 0, e)) {
-            drop_solve(s);
+            session_drop_solve(s);
             return false;
         }
         if (!v->cut.now) out_stepped(s->out, v);
@@ -969,7 +966,7 @@ static bool run_continue(struct session *s, const struct args *a, struct err *e)
     if (race_waits(s)) return race_continue(s, e);
     struct solve *v = solve_waiting(s, e);
     if (!v) return false;
-    v->paused = false;
+    solve_pause(v, false);
     v->steps_left = 0;
     return solve_drive(s, e);
 }
@@ -1214,11 +1211,12 @@ static bool uses(const struct session *s, const struct mat *M)
 static void moved(struct session *s, const struct mat *from, struct mat *to)
 {
     if (!uses(s, from)) return;
+    SCREEN_EDIT;
     *(s->solve->matrix.mat == from ? &s->solve->matrix.mat : &s->solve->matrix.fine) = to;
 }
 
 const struct holding holding_solve = {
-    .drop = drop_solve,
+    .drop = session_drop_solve,
     .belongs_to = is_of,
     .pauses = "the paused solve of",
     .is_paused = is_paused,

@@ -123,7 +123,11 @@ static bool begin(struct session *s, struct matrix *m, const struct args *a, con
         solve_take_right(&o, b, m, i);
         o.x0 = x0;
         session_solve_truth(s, m, &o);
-        if (!ranks_solve(&s->solve, r, q, &A, &o, e)) r = NULL, session_ranks_failed(s);
+        struct solve *v = NULL;
+        if (ranks_solve(&v, r, q, &A, &o, e))
+            session_swap_solve(s, v);
+        else
+            r = NULL, session_ranks_failed(s);
     }
     mem_free(x0);
     return r != NULL;
@@ -139,8 +143,7 @@ bool ranks_begin_solve(struct session *s, struct matrix *m, const struct args *a
     if (ok && b.n > 1 && !arg(a, "column"))
         ok = fail(e, E_USAGE, "b has %lld columns, and the ranks solve one at a time; add `column 0`", (long long)b.n);
     if (ok) {
-        solve_free(s->solve);
-        s->solve = NULL;
+        session_drop_solve(s);
         ok = begin(s, m, a, &q, &b, i, e);
     }
     right_sides_free(&b);

@@ -55,6 +55,13 @@ static bool measure(struct session *s, const struct args *a, const struct spmv_r
     return ok;
 }
 
+static void put(struct session *s, struct timeline *t)
+{
+    SCREEN_EDIT;
+    mem_free(s->timeline);
+    s->timeline = t;
+}
+
 static bool run_timeline(struct session *s, const struct args *a, struct err *e)
 {
     struct spmv_operation o;
@@ -68,8 +75,7 @@ static bool run_timeline(struct session *s, const struct args *a, struct err *e)
         return fail(e, E_USAGE, "%s is one device; name several after `on`, such as emu*2 or cuda:0+1", w.dev->name);
     struct timeline *t = mem_zero(1, sizeof *t, "a timeline", e);
     if (!t || !measure(s, a, &w, t, e)) return mem_free(t), false;
-    mem_free(s->timeline);
-    s->timeline = t;
+    put(s, t);
     out_timeline(s->out, t);
     return true;
 }

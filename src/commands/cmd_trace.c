@@ -2,6 +2,7 @@
    screen. */
 #include "advice/predicted.h"
 #include "advice/traced.h"
+#include "base/screen_lock.h"
 #include "base/text.h"
 #include "formats/format.h"
 #include "language/args.h"
@@ -370,11 +371,17 @@ static bool begin(struct session *s, const struct args *a, struct err *e)
     return false;
 }
 
+static void go_to(struct tracing *v, int64_t step)
+{
+    SCREEN_EDIT;
+    tracing_open(v, step);
+}
+
 static bool run_trace(struct session *s, const struct args *a, struct err *e)
 {
     int64_t from, to;
     if (!begin(s, a, e) || !range_of(a, s->out, s->trace, &from, &to, e)) return false;
-    tracing_open(s->trace, from);
+    go_to(s->trace, from);
     if (!arg_flag(a, "view")) return say(s->out, s->trace, from, to), true;
     if (!s->front || !s->front->show)
         return fail(e, E_UNSUPPORTED, "there is no screen to draw `trace` on; use warpspy --json to get its data");
@@ -491,6 +498,7 @@ const struct command command_trace = {
 
 static void drop_trace(struct session *s)
 {
+    SCREEN_EDIT;
     tracing_free(s->trace);
     s->trace = NULL;
 }

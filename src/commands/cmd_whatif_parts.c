@@ -247,6 +247,15 @@ static void out_scaling(struct session *s, const struct matrix *m, const struct 
     modeled_remarks(s, on, sampled);
 }
 
+/* Views may have kept pointers to the old predictions. */
+static void put_scaling(struct matrix *m, struct scaling *c)
+{
+    SCREEN_EDIT;
+    stale_all();
+    mem_free(m->scaling);
+    m->scaling = c;
+}
+
 bool run_whatif_parts(struct session *s, const struct args *a, struct err *e)
 {
     struct matrix *m = session_matrix(s, arg(a, "of"), e);
@@ -263,9 +272,7 @@ bool run_whatif_parts(struct session *s, const struct args *a, struct err *e)
         mem_free(c);
         return false;
     }
-    stale_all();
-    mem_free(m->scaling);
-    m->scaling = c;
+    put_scaling(m, c);
     out_scaling(s, m, c, &on);
     return true;
 }

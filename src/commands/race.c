@@ -2,6 +2,7 @@
 #include "race.h"
 #include "base/clock.h"
 #include "base/mem.h"
+#include "base/screen_lock.h"
 #include "machine/device.h"
 #include "solvers/solve.h"
 
@@ -19,6 +20,7 @@ bool race_timed(const struct race *r)
 
 bool race_mark(struct racer *x, double us, int64_t iteration, struct err *e)
 {
+    SCREEN_EDIT;
     if (x->nmarks == x->room) {
         int64_t room = x->room ? 2 * x->room : 256;
         struct mark *grown = mem_resize(x->mark, room, sizeof *grown, "the times of a race", e);
@@ -65,6 +67,12 @@ static double until_end(const struct solve *v, int64_t before, double us)
     return most < us ? most : us;
 }
 
+static void add_time(struct racer *x, double us)
+{
+    SCREEN_EDIT;
+    x->us += us;
+}
+
 /* Wait for all launches of this racer before the next racer has its turn; the waiting time is charged to
    this racer. */
 static bool solver_turn(struct race *r, struct racer *x, struct err *e)
@@ -73,7 +81,7 @@ static bool solver_turn(struct race *r, struct racer *x, struct err *e)
     int64_t before = x->v->iterations;
     if (!solve_slice(x->v, race_timed(r) ? TURN_US : 0, e) || !solve_drain(x->v, e)) return false;
     if (x->v->cut.now) return true;
-    x->us += until_end(x->v, before, now_us() - start);
+    add_time(x, until_end(x->v, before, now_us() - start));
     return race_mark(x, x->us, x->v->iterations, e);
 }
 
@@ -105,17 +113,23 @@ static bool kernel_turn(struct race *r, struct racer *x, struct err *e)
     if (!r->dev->ops->time(r->dev, multiply, &p, n, us, &why))
         return why.code == E_CANCELLED || fail_at(e, why.code, why.where, "%s", why.text); /* earlier times count */
     for (int i = 0; i < n; i++) {
-        x->us += us[i];
+        add_time(x, us[i]);
         if (!race_mark(x, us[i], x->nmarks + 1, e)) return false;
     }
     return true;
+}
+
+void race_set_running(struct race *r, bool running)
+{
+    SCREEN_EDIT;
+    r->running = running;
 }
 
 bool race_turn(struct race *r, struct err *e)
 {
     struct racer *x = r->running ? next_of(r) : NULL;
     if (x && !(r->kernels ? kernel_turn : solver_turn)(r, x, e)) return false;
-    r->running = next_of(r) != NULL;
+    race_set_running(r, next_of(r) != NULL);
     return true;
 }
 
@@ -152,6 +166,7 @@ static bool end_kernel(const struct race *r, struct racer *x, struct err *e)
     double *us = mem_new(n, sizeof *us, "the times of a race", e);
     if (!us) return false;
     for (int64_t i = 0; i < n; i++) us[i] = x->mark[i].us;
+    SCREEN_EDIT;
     x->run.reps = (int)n;
     x->run.us = times_median(n, us, &x->run.spread_us);
     x->best_us = us[0]; /* sorted now */
@@ -181,6 +196,7 @@ static bool before(const struct race *r, const struct racer *a, const struct rac
 /* Insertion sort: equal racers stay in the order in which they were named. */
 static void rank_racers(struct race *r)
 {
+    SCREEN_EDIT;
     for (int i = 0; i < r->n; i++) {
         int at = i;
         for (; at > 0 && before(r, &r->racer[i], &r->racer[r->ranking[at - 1]]); at--)
@@ -206,7 +222,7 @@ static bool end_solver(const struct race *r, struct solve *v, bool soon, struct 
 
 bool race_end(struct race *r, bool soon, struct err *e)
 {
-    r->running = false;
+    race_set_running(r, false);
     for (int i = 0; i < r->n; i++) {
         struct racer *x = &r->racer[i];
         if (x->v && !end_solver(r, x->v, soon, e)) return false;

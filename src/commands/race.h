@@ -58,6 +58,7 @@ struct race {
 /* Run a turn of the racer that has used the least time; r->running is false after the last turn. The emulator does
    not model time: there, the solver with the fewest iterations has the next turn, and kernels take no turns. */
 bool race_turn(struct race *r, struct err *e);
+void race_set_running(struct race *r, bool running);
 /* Add a mark at the end of a turn. */
 bool race_mark(struct racer *x, double us, int64_t iteration, struct err *e);
 /* Whether times are meaningful on the device; they are not on the emulator. */

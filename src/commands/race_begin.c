@@ -2,6 +2,7 @@
 #include "race_begin.h"
 #include "base/clock.h"
 #include "base/mem.h"
+#include "base/screen_lock.h"
 #include "formats/format.h"
 #include "machine/device.h"
 #include "machine/kernel.h"
@@ -24,6 +25,7 @@ static bool record_refusal(struct racer *x, const struct err *why, struct err *e
 {
     bool refused = why->code == E_UNSUPPORTED || why->code == E_NUMERIC || (x->kernel && why->code == E_LIMIT);
     if (!refused) return fail_at(e, why->code, why->where, "%s", why->text);
+    SCREEN_EDIT;
     x->wrong = x->kernel && why->code == E_NUMERIC;
     snprintf(x->why, sizeof x->why, "%s", why->text);
     return true;
@@ -46,20 +48,30 @@ static bool check_memory(const struct race *r, const struct err *why, struct err
                 r->n);
 }
 
+static void put_solve(struct racer *x, struct solve *v)
+{
+    SCREEN_EDIT;
+    x->v = v;
+}
+
 /* The first iterations of a solver are slow, because code is loaded and threads wake up. A solver with a short set-up
    therefore does a few iterations that are not counted. */
 static bool begin_solver(struct session *s, struct race *r, struct racer *x, const struct solve_options *o,
                          struct err *e)
 {
     double start = now_us();
-    if (!session_solve(&x->v, s, r->matrix, o, e)) return false;
+    struct solve *v = NULL;
+    if (!session_solve(&v, s, r->matrix, o, e)) return false;
+    put_solve(x, v);
     if (!race_timed(r) || now_us() - start > WARM_UP_US) return true;
     bool ok = true;
-    for (int i = 0; ok && i < WARM_UPS; i++) ok = solve_slice(x->v, RACE_TURN_US / 10, e);
-    ok = ok && solve_drain(x->v, e);
-    solve_free(x->v);
-    x->v = NULL;
-    return ok && session_solve(&x->v, s, r->matrix, o, e);
+    for (int i = 0; ok && i < WARM_UPS; i++) ok = solve_slice(v, RACE_TURN_US / 10, e);
+    ok = ok && solve_drain(v, e);
+    put_solve(x, NULL);
+    solve_free(v);
+    if (!ok || !session_solve(&v, s, r->matrix, o, e)) return false;
+    put_solve(x, v);
+    return true;
 }
 
 bool race_solvers(struct session *s, struct race *r, const struct solve_options *o, struct err *e)
@@ -82,7 +94,7 @@ bool race_solvers(struct session *s, struct race *r, const struct solve_options 
         if (!ok && (!check_memory(r, &why, e) || !record_refusal(x, &why, e))) return false;
         if (ok && !race_mark(x, 0, 0, e)) return false;
     }
-    r->running = true;
+    race_set_running(r, true);
     return some_take_part(r, e);
 }
 
@@ -101,6 +113,19 @@ static bool make_vectors(struct race *r, struct err *e)
     return ok;
 }
 
+static void put_run(struct racer *x, const struct run *run)
+{
+    SCREEN_EDIT;
+    x->run = *run;
+}
+
+/* Nothing has been timed yet. */
+static void forget_times(struct racer *x)
+{
+    SCREEN_EDIT;
+    x->run.us = x->run.spread_us = x->run.gbs = x->run.gflops = x->run.share = x->best_us = NAN;
+}
+
 /* Check the kernel; the check also warms it up. */
 static bool begin_kernel(struct session *s, struct race *r, struct racer *x, struct err *e)
 {
@@ -110,7 +135,10 @@ static bool begin_kernel(struct session *s, struct race *r, struct racer *x, str
     if (x->kernel->remote && r->dev->kind == DEV_CUDA)
         return fail(e, E_UNSUPPORTED, "is yours, and runs in a process of its own; `bench %s on %s` times it there",
                     x->kernel->name, r->dev->name);
-    if (!spmv_measure(s, &w, x->kernel, &x->run, e)) return false;
+    struct run run = x->run;
+    bool measured = spmv_measure(s, &w, x->kernel, &run, e);
+    put_run(x, &run);
+    if (!measured) return false;
     int64_t computed[PARAMS_MAX];
     const struct format *f = x->kernel->format;
     const int64_t *param =
@@ -129,8 +157,8 @@ bool race_kernels(struct session *s, struct race *r, struct err *e)
         bool ok = begin_kernel(s, r, x, &why);
         if (!ok && why.code == E_MEMORY && !check_memory(r, &why, e)) return false;
         if (!ok && !record_refusal(x, &why, e)) return false;
-        x->run.us = x->run.spread_us = x->run.gbs = x->run.gflops = x->run.share = x->best_us = NAN;
+        forget_times(x);
     }
-    r->running = race_timed(r);
+    race_set_running(r, race_timed(r));
     return some_take_part(r, e) && make_vectors(r, e);
 }

@@ -10,6 +10,7 @@
 #include "report/output.h"
 #include "session/front.h"
 #include "session/session.h"
+#include "session/session_solve.h"
 #include "solvers/forecast.h"
 #include "solvers/solve.h"
 
@@ -175,9 +176,9 @@ static void note_none(struct alone *v)
 /* Let the method of c run, or go on. */
 static bool take_over(struct alone *v, struct contender *c, struct err *e)
 {
-    if (!v->begun) solve_free(v->s->solve);
+    struct solve *before = session_swap_solve(v->s, c->solve);
+    if (!v->begun) solve_free(before);
     v->begun = true;
-    v->s->solve = c->solve;
     c->solve = NULL;
     if (v->s->solve) return true;
     v->o->solver = c->trial->solver;
@@ -198,11 +199,10 @@ static bool failed(struct alone *v, struct contender *c, const struct err *why, 
 /* Keep the solve that has just ended if it came closer than those before it. */
 static void keep_best(struct alone *v)
 {
-    struct solve *ended = v->s->solve;
+    struct solve *ended = session_swap_solve(v->s, NULL);
     bool better = !v->best || !(v->best->result.residual_true <= ended->result.residual_true);
     solve_free(better ? v->best : ended);
     if (better) v->best = ended;
-    v->s->solve = NULL;
 }
 
 /* The solve ended by itself. *done: it converged. */
@@ -226,8 +226,7 @@ static bool end_turn(struct alone *v, struct contender *c, struct solve_watch *w
 static void pause_turn(struct alone *v, struct contender *c)
 {
     note_change(v, c, next_of(v, (int)(c - v->at)));
-    c->solve = v->s->solve;
-    v->s->solve = NULL;
+    c->solve = session_swap_solve(v->s, NULL);
     c->us.high = c->needs.high = INFINITY;
     c->budget_us = BUDGET_GROWTH * fmax(c->budget_us, c->spent_us);
 }
@@ -238,8 +237,7 @@ static bool iterate(struct alone *v, struct contender *c, bool *done, struct err
     struct err why = {0};
     double start = trial_clock_us(v->o->dev);
     if (!take_over(v, c, &why)) {
-        solve_free(v->s->solve);
-        v->s->solve = NULL;
+        session_drop_solve(v->s);
         return failed(v, c, &why, e);
     }
     struct solve_watch w = {.until_us = v->until_us,
@@ -315,14 +313,12 @@ static bool take_turns(struct alone *v, bool *printed, struct err *e)
    session's. */
 static void take_closest(struct alone *v)
 {
-    struct solve **closest = &v->s->solve;
+    struct solve **closest = NULL, *now = v->s->solve;
     for (int k = -1; k < v->n; k++) {
         struct solve **other = k < 0 ? &v->best : &v->at[k].solve;
-        if (*other && (!*closest || (*other)->residual < (*closest)->residual)) closest = other;
+        if (*other && (!now || (*other)->residual < now->residual)) closest = other, now = *other;
     }
-    struct solve *before = v->s->solve;
-    v->s->solve = *closest;
-    *closest = before;
+    if (closest) *closest = session_swap_solve(v->s, now);
 }
 
 static bool report(struct alone *v, struct err *e)
