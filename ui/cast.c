@@ -5,6 +5,7 @@
 #include "base/err.h"
 #include "base/mem.h"
 #include "base/memfile.h"
+#include "base/screen_lock.h"
 #include "base/text.h"
 #include "canvas.h"
 #include "session/front.h"
@@ -368,6 +369,7 @@ void cast_follow_size(void)
 
 bool cast_begin(struct session *s, const char *file, struct err *e)
 {
+    SCREEN_EDIT;
     bool live = s->interactive && !stage_now(); /* `keys` is not shown on the terminal */
     if (live && s->front->covered)
         return fail(e, E_USAGE, "a recording of the terminal begins at the prompt; leave the full screen first");
@@ -389,6 +391,7 @@ bool cast_now(struct casting *now)
 
 void cast_end(void)
 {
+    SCREEN_EDIT;
     end_live();
     if (cast.file && !cast.live) {
         record_drawn();

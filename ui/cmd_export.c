@@ -64,9 +64,9 @@ static bool run_export(struct session *s, const struct args *a, struct err *e)
     struct matrix *m = arg(a, "matrix") ? session_matrix(s, arg(a, "matrix"), e) : s->current, *current = s->current;
     if (arg(a, "matrix") && !m) return false;
     if (!kind_of(a, &x.kind, e) || !size_of(a, &x, e) || !newfile_allowed(file, arg_flag(a, "force"), e)) return false;
-    s->current = m;
+    session_use(s, m);
     bool ok = export_file(s, &x, file, arg_flag(a, "force"), e);
-    s->current = current;
+    session_use(s, current);
     if (!ok) return false;
     out_record(s->out);
     out_str(s->out, "view", "view", arg(a, "views"));

@@ -1,6 +1,7 @@
 /* layout: the arrays of a storage format, as a picture or slot by slot. */
 #include "base/err.h"
 #include "base/loop.h"
+#include "base/screen_lock.h"
 #include "cmd_view.h"
 #include "formats/format.h"
 #include "language/args.h"
@@ -134,6 +135,19 @@ static bool read_slots(const struct stored *S, const char *text, struct interval
     return !text || interval_read(text, "slot", longest, r, e);
 }
 
+/* The view shows m in this format. */
+static void choose(struct view_state *st, const struct matrix *m, const struct format *f, enum type real,
+                   const int64_t param[PARAMS_MAX])
+{
+    struct layout_state *own = st->own;
+    SCREEN_EDIT;
+    view_reset(st, m);
+    own->format = f;
+    own->real = real;
+    own->param_set = true;
+    memcpy(own->param, param, sizeof own->param);
+}
+
 static bool run_layout(struct session *s, const struct args *a, struct err *e)
 {
     struct matrix *m = session_matrix(s, arg(a, "of"), e);
@@ -149,15 +163,7 @@ static bool run_layout(struct session *s, const struct args *a, struct err *e)
         return fail(e, E_USAGE, "`slots` prints a range of slots as a table; leave out `slots` or `view`");
     if (arg(a, "slots") || out_mode(s->out) != OUT_TEXT) return print_slots(s->out, &p->S, range, &others, e);
     say_candidates(s->out, &p->S, &others);
-    if (s->front) {
-        struct view_state *st = screen_view_state(s, &view_layout);
-        struct layout_state *own = st->own;
-        view_reset(st, m);
-        own->format = f;
-        own->real = arg_precision(a);
-        own->param_set = true;
-        memcpy(own->param, param, sizeof param);
-    }
+    if (s->front) choose(screen_view_state(s, &view_layout), m, f, arg_precision(a), param);
     return show_view_of(s, m, view_layout.name, arg_flag(a, "view"), e);
 }
 

@@ -180,9 +180,9 @@ static bool run_report(struct session *s, const struct args *a, struct err *e)
     const char *file = arg(a, "file");
     struct memfile page;
     if (!m || !newfile_allowed(file, arg_flag(a, "force"), e)) return false;
-    s->current = m;
+    session_use(s, m);
     bool ok = memfile_open(&page, e) && put_page(s, page.file, m, e);
-    s->current = current;
+    session_use(s, current);
     ok = memfile_close(&page, ok, e) && export_write(file, arg_flag(a, "force"), page.text, page.n, e);
     int64_t bytes = (int64_t)page.n;
     memfile_free(&page);

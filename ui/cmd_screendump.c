@@ -2,6 +2,7 @@
 #include "base/err.h"
 #include "base/memfile.h"
 #include "base/newfile.h"
+#include "base/screen_lock.h"
 #include "base/text.h"
 #include "cmd_view.h"
 #include "commands/cmd_bench.h"
@@ -106,6 +107,7 @@ static bool run_screendump(struct session *s, const struct args *a, struct err *
     const char *file = arg(a, "file");
     const struct dump *d = file ? dump_of(file, e) : NULL;
     if (file && (!d || !newfile_allowed(file, arg_flag(a, "force"), e))) return false;
+    SCREEN_EDIT; /* the screen keeps its canvas */
     const struct canvas *c = s->front ? screen_canvas(s) : NULL;
     if (!c) return fail(e, E_USAGE, "nothing has been drawn yet; run spy, rows, layout, view or keys");
     if (!file) return print_dump(s, c, e);

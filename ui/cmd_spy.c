@@ -1,6 +1,7 @@
 /* spy: the positions of the nonzeros, as a picture or as counts. */
 #include "base/err.h"
 #include "base/mem.h"
+#include "base/screen_lock.h"
 #include "base/text.h"
 #include "cmd_view.h"
 #include "language/args.h"
@@ -129,12 +130,20 @@ static bool spy_data(struct session *s, const struct matrix *m, int h, int w, en
 static bool choose_by(const struct args *a, const struct matrix *m, struct view_state *st, enum spy_by *by,
                       struct err *e)
 {
+    SCREEN_EDIT;
     struct spy_state *spy = st ? st->own : NULL;
     *by = spy ? spy_by_of(m, spy) : SPY_COUNT;
     if (!arg(a, "by")) return true;
     if (!spy_by_find(arg(a, "by"), by) || !spy_by_fits(m, *by, e)) return false;
     if (spy) spy->by = *by;
     return true;
+}
+
+static void set_size(struct view_state *st, int w, int h)
+{
+    SCREEN_EDIT;
+    st->w = w;
+    st->h = h;
 }
 
 static bool run_spy(struct session *s, const struct args *a, struct err *e)
@@ -151,10 +160,7 @@ static bool run_spy(struct session *s, const struct args *a, struct err *e)
     if (out_mode(s->out) == OUT_JSON) return spy_data(s, m, h, w, by, say_lines, e);
     if (out_mode(s->out) == OUT_CSV) return spy_data(s, m, h, w, by, say_cells, e);
     if (s->plain) say_density(s->out, &m->csr);
-    if (st) {
-        st->w = arg(a, "width") ? w : 0;
-        st->h = arg(a, "height") ? h : 0;
-    }
+    if (st) set_size(st, arg(a, "width") ? w : 0, arg(a, "height") ? h : 0);
     return show_view_of(s, m, view_spy.name, false, e);
 }
 

@@ -1,6 +1,7 @@
 /* view: shows a view full screen. This file also has show_view_of, which all commands that draw use. */
 #include "cmd_view.h"
 #include "base/err.h"
+#include "base/screen_lock.h"
 #include "explorer.h"
 #include "language/args.h"
 #include "language/grammar.h"
@@ -24,9 +25,9 @@ bool show_view_of(struct session *s, struct matrix *m, const char *view, bool fu
 {
     struct matrix *current = s->current;
     bool in_explorer = s->front && screen_explorer(s)->on;
-    if (m) s->current = m;
+    if (m) session_use(s, m);
     bool ok = show(s, view, full, e);
-    if (!in_explorer && m && s->current == m && matrix_is_loaded(s, current)) s->current = current;
+    if (!in_explorer && m && s->current == m && matrix_is_loaded(s, current)) session_use(s, current);
     return ok;
 }
 
@@ -62,13 +63,19 @@ bool run_command(struct session *s, const struct command *c, int n, const char *
     return args_match(&a, s, c, &w, e) && c->run(s, &a, e);
 }
 
+static int panes(struct session *s)
+{
+    SCREEN_EDIT;
+    return split_count(&screen_explorer(s)->split);
+}
+
 static bool run_view(struct session *s, const struct args *a, struct err *e)
 {
     char names[256];
     struct matrix *m = arg(a, "matrix") ? session_matrix(s, arg(a, "matrix"), e) : NULL;
     if ((arg(a, "matrix") && !m) || !join(a, names, sizeof names, e)) return false;
     const struct view *v = view_find(names);
-    if (!*names && s->front && split_count(&screen_explorer(s)->split) > 1) return explore(s, NULL, e);
+    if (!*names && s->front && panes(s) > 1) return explore(s, NULL, e);
     if (!*names) v = views[0];
     bool drives = v && v->drive && s->front && s->front->show;
     return drives ? explore(s, v->name, e) : show_view_of(s, m, v ? v->name : names, true, e);

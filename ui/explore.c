@@ -3,6 +3,7 @@
 #include "base/err.h"
 #include "base/mem.h"
 #include "base/memfile.h"
+#include "base/screen_lock.h"
 #include "base/text.h"
 #include "explorer.h"
 #include "language/run_lines.h"
@@ -33,6 +34,26 @@ static bool refresh(struct session *s, const struct view *v, struct err *e)
     return true;
 }
 
+/* The same without the screen lock, because it may take long. Meanwhile the pane is not valid, so that the screen
+   thread leaves its state alone. */
+static bool refresh_unlocked(struct session *s, const struct view *v, struct err *e)
+{
+    struct explorer *x = screen_explorer(s);
+    struct view_state *st = screen_view_state(s, v);
+    view_reset(st, s->current);
+    st->full = st->pane = true;
+    st->frees = -1;
+    x->preparing = v;
+    bool gave = screen_lock_give();
+    bool ok = !view_has_matrix(v, s, NULL) || v->prepare(s, st, e);
+    screen_lock_back(gave);
+    x->preparing = NULL;
+    if (!ok) return false;
+    st->frees = session_frees();
+    explorer_stale(s, v);
+    return true;
+}
+
 /* Refresh the pane while the screen thread draws and handles keys. */
 static bool refresh_beside(struct session *s, const struct view *v, struct err *e)
 {
@@ -42,7 +63,7 @@ static bool refresh_beside(struct session *s, const struct view *v, struct err *
     session_take_interrupt();
     progress_begin(&s->progress);
     enum beside before = beside_serve(s, x->on ? BESIDE_SCREEN : beside_served());
-    bool ok = refresh(s, v, e);
+    bool ok = refresh_unlocked(s, v, e);
     beside_serve(s, before);
     session_take_interrupt();
     return ok;
@@ -72,6 +93,7 @@ void explore_revalidate(struct session *s, const struct view *v)
 /* Can this pane be prepared while a command runs? */
 static bool is_ready(struct session *s, const struct view *v)
 {
+    if (screen_explorer(s)->preparing == v) return false;
     if (!v->prepare || !view_has_matrix(v, s, NULL)) return true;
     return v->prepares_soon && v->prepares_soon(s, screen_view_state(s, v));
 }
@@ -157,6 +179,15 @@ static void arrange(struct session *s, int key)
 
 /* ---- commands ---- */
 
+/* Continue the work of a view, like a command, without the screen lock. */
+static bool drive(struct session *s, const struct view *v, struct err *e)
+{
+    bool gave = screen_lock_give();
+    bool ok = v->drive(s, e);
+    screen_lock_back(gave);
+    return ok;
+}
+
 /* Run the line, or continue the work of a view if line is NULL. *text receives the output, which the caller releases
    with mem_free. Returns false if the command failed. */
 static bool run_quietly(struct session *s, const char *line, const struct view *driven, char **text)
@@ -177,7 +208,7 @@ static bool run_quietly(struct session *s, const char *line, const struct view *
     s->front->height = x->h - 2;
     session_take_interrupt();
     enum beside before = beside_serve(s, BESIDE_SCREEN);
-    bool ok = line ? run_line(s, line) : driven->drive(s, &e);
+    bool ok = line ? run_line(s, line) : drive(s, driven, &e);
     beside_serve(s, before);
     if (e.code) out_error(s->out, &e);
     if (s->front->calm) s->front->calm(s);

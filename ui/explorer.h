@@ -54,9 +54,10 @@ struct explorer {
     bool status_bad;       /* the status is an error message */
     char *last_output;     /* printed after the full screen is closed; owned */
     int mouse_x, mouse_y;
-    int cursor_y;              /* line of the pane's cursor when it was last drawn; -1: none */
-    char running[64];          /* the command or the view whose work runs now, while keys are handled */
-    const struct view *wanted; /* a pane that the user requested, to be prepared when the work has ended */
+    int cursor_y;                 /* line of the pane's cursor when it was last drawn; -1: none */
+    char running[64];             /* the command or the view whose work runs now, while keys are handled */
+    const struct view *preparing; /* the main thread prepares this pane without the screen lock; NULL: none */
+    const struct view *wanted;    /* a pane that the user requested, to be prepared when the work has ended */
 };
 
 /* ---- explore_state.c, explore_panes.c ---- */

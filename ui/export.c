@@ -3,6 +3,7 @@
 #include "base/err.h"
 #include "base/memfile.h"
 #include "base/newfile.h"
+#include "base/screen_lock.h"
 #include "base/text.h"
 #include "cmd_view.h"
 #include "figure.h"
@@ -20,11 +21,18 @@
 
 /* ---- the view on cells ---- */
 
+/* Copy what the user sees in the view on the screen. */
+static void copy_shown(struct session *s, const struct view *v, struct view_state *to)
+{
+    SCREEN_EDIT;
+    view_state_copy(to, screen_view_state(s, v));
+}
+
 bool export_state(struct session *s, const struct export *x, struct view_state *st, struct err *e)
 {
     if (!view_state_new(st, x->view, e)) return false;
     view_reset(st, s->current);
-    if (x->place && s->front) view_state_copy(st, screen_view_state(s, x->view));
+    if (x->place && s->front) copy_shown(s, x->view, st);
     if (!view_has_matrix(x->view, s, e)) return false;
     return !x->view->prepare || x->view->prepare(s, st, e);
 }

@@ -17,6 +17,7 @@ static const double REDRAW_US = 0.1e6;
 /* Open the full screen for running work; it stays open until live_calm closes it. */
 bool live_open(struct session *s, const struct view *v, struct err *e)
 {
+    SCREEN_EDIT;
     if (screen_explorer(s)->on)
         explorer_show(screen_explorer(s), v);
     else
@@ -117,7 +118,6 @@ static bool waits(const struct session *s, const struct view *v)
 static enum turn live_beside(struct session *s, const struct view *v)
 {
     const struct explorer *x = screen_explorer(s);
-    screen_lock_offer();
     for (;;) {
         if (beside_interrupted()) return TURN_STOP;
         for (int key; (key = beside_next_key()) >= 0;) {
@@ -127,6 +127,7 @@ static enum turn live_beside(struct session *s, const struct view *v)
         if (x->on && x->pending) return leave_work(s, v);
         if (x->on && v->drive && (waits(s, v) || beside_lines())) return leave_screen(s), TURN_YIELD;
         if (!waits(s, v)) return TURN_ON;
+        if (v->drive) solve_offer_hessenberg(s->solve);
         beside_wait();
     }
 }
@@ -165,6 +166,7 @@ static enum turn live_other(struct session *s, const struct view *v)
 enum turn live_view(struct session *s, const char *name)
 {
     const struct view *v = view_find(name);
+    SCREEN_EDIT;
     return v->drive ? live_solve(s, v) : live_other(s, v);
 }
 
@@ -172,6 +174,7 @@ enum turn live_view(struct session *s, const char *name)
 void live_calm(struct session *s)
 {
     struct screen *sc = screen_of(s);
+    SCREEN_EDIT;
     const struct view *v = sc->running_view;
     if (!v) return;
     if (!sc->explorer.on) beside_serve(s, BESIDE_NOTHING); /* from here on, this thread handles the keys */

@@ -55,6 +55,7 @@ static void take_split(struct session *s, const struct split *made)
 /* Open the explorer with these panes, or, in the explorer, show these panes. */
 static bool run_full(struct session *s, const struct split *made, struct err *e)
 {
+    SCREEN_EDIT;
     struct explorer *x = screen_explorer(s);
     const struct view *v = made->node[made->focus].view;
     bool interactive = s->interactive, batch = s->batch;
@@ -91,6 +92,7 @@ static bool run_full(struct session *s, const struct split *made, struct err *e)
 
 static bool explore_one(struct session *s, const struct view *v, struct err *e)
 {
+    SCREEN_EDIT;
     struct explorer *x = screen_explorer(s);
     struct split one = x->split;
     if (!view_has_matrix(v, s, e)) return false;
@@ -103,6 +105,7 @@ static bool explore_one(struct session *s, const struct view *v, struct err *e)
 
 bool explore(struct session *s, const char *names, struct err *e)
 {
+    SCREEN_EDIT;
     struct explorer *x = screen_explorer(s);
     struct split made = x->split;
     int w, h;
@@ -131,6 +134,25 @@ static bool tell_listener(struct session *s, const struct view *v, struct view_s
     return true;
 }
 
+/* Keep what was drawn, for screendump and last. */
+static void keep_canvas(struct session *s, const struct view *v, const struct canvas *c)
+{
+    struct screen *sc = screen_of(s);
+    SCREEN_EDIT;
+    canvas_free(&sc->canvas);
+    sc->canvas = *c;
+    sc->drawn_view = v;
+}
+
+/* The state of a view that is drawn as text. The explorer does not draw a pane with this state meanwhile. */
+static void reset_for_text(struct session *s, struct view_state *st)
+{
+    SCREEN_EDIT;
+    view_reset(st, s->current);
+    st->full = false;
+    if (screen_explorer(s)->on) st->frees = -1;
+}
+
 /* Print the view as text, in the size and colours of the terminal, or, without a terminal, in the size stated in struct
    front. */
 static bool print_text(struct session *s, const struct view *v, struct err *e)
@@ -148,9 +170,7 @@ static bool print_text(struct session *s, const struct view *v, struct err *e)
     if (!watch_tick(&s->watch, "", 0, 0, e)) return canvas_free(&c), false; /* the picture may be incomplete */
     out_progress_clear(s->out);
     canvas_print(&c, f, c.colours);
-    canvas_free(&screen_of(s)->canvas);
-    screen_of(s)->canvas = c;
-    screen_of(s)->drawn_view = v;
+    keep_canvas(s, v, &c);
     return true;
 }
 
@@ -166,8 +186,7 @@ static bool show(struct session *s, const char *name, bool full, struct err *e)
                 !s->folder && /* a lesson prints pictures between its text */
                 !out_is_redirected(s->out);
     if (!goes_on && (full || pane)) return explore_one(s, v, e);
-    view_reset(st, s->current);
-    st->full = full;
+    reset_for_text(s, st);
     if (v->prepare && !v->prepare(s, st, e)) return false;
     return goes_on ? live_open(s, v, e) : print_text(s, v, e);
 }
@@ -185,6 +204,7 @@ static bool draw_pane_alone(struct session *s, struct err *e)
 
 const struct canvas *screen_canvas(struct session *s)
 {
+    SCREEN_EDIT;
     struct screen *sc = screen_of(s);
     if (!draw_pane_alone(s, NULL)) return NULL;
     screen_draw_as_text(s);
@@ -193,6 +213,7 @@ const struct canvas *screen_canvas(struct session *s)
 
 const struct canvas *screen_canvas_and_images(struct session *s, const struct image *const **image, int *n)
 {
+    SCREEN_EDIT;
     struct screen *sc = screen_of(s);
     if (!draw_pane_alone(s, NULL)) return NULL;
     *image = sc->explorer.image;
@@ -204,8 +225,8 @@ static bool again(struct session *s, const struct view *v, struct view_state *st
 {
     int w = st->w ? st->w : s->front->width, h = st->h ? st->h : s->front->height;
     if (!view_has_matrix(v, s, e)) return false;
-    view_reset(st, s->current);
-    st->full = st->pane = false;
+    reset_for_text(s, st);
+    st->pane = false;
     if (v->prepare && !v->prepare(s, st, e)) return false;
     if (out_mode(s->out) == OUT_TEXT) return print_text(s, v, e);
     return view_numbers(v, s, st, w, h, e);
@@ -221,9 +242,9 @@ bool screen_draw_again(struct session *s, int w, int h, struct err *e)
         return fail(e, E_USAGE, "the matrix that %s last drew is no longer loaded", v->name);
     int old_w = st->w, old_h = st->h;
     if (w) st->w = w, st->h = h;
-    s->current = m;
+    session_use(s, m);
     bool ok = again(s, v, st, e);
-    s->current = current;
+    session_use(s, current);
     st->w = old_w;
     st->h = old_h;
     return ok;

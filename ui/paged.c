@@ -3,10 +3,12 @@
 #include "base/clock.h"
 #include "base/err.h"
 #include "base/mem.h"
+#include "base/screen_lock.h"
 #include "base/text.h"
 #include "canvas.h"
 #include "language/options.h"
 #include "pager.h"
+#include "prompt.h"
 #include "screen_private.h"
 #include "screen_thread.h"
 #include "session/shell.h"
@@ -87,6 +89,8 @@ static bool reserve(size_t n)
 
 static ssize_t take(void *user, const char *bytes, size_t n)
 {
+    SCREEN_EDIT;
+    prompt_beside_hide();
     bool pages = !paged.session->lines.from && strcmp(option_value(paged.session, OPTION_PAGER), "off") != 0;
     if (now_us() - paged.written_us > HOLD_US || paged.n > HOLD_MAX) paged_release();
     paged.written_us = now_us();
@@ -196,6 +200,7 @@ static void show_held(struct session *s)
 
 void paged_show(struct session *s)
 {
+    SCREEN_EDIT;
     if (!paged.stream || paged.showing) return;
     fflush(paged.stream);
     if (paged.held && session_interrupted()) { /* whoever presses Ctrl-C wants the prompt, not the rest */

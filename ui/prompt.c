@@ -3,6 +3,7 @@
 #include "base/clock.h"
 #include "base/mem.h"
 #include "base/newfile.h"
+#include "base/screen_lock.h"
 #include "base/text.h"
 #include "base/words.h"
 #include "base/xdg.h"
@@ -472,8 +473,9 @@ static void beside_show(void)
     waiting.changed = false;
 }
 
-static void beside_clear(void)
+void prompt_beside_hide(void)
 {
+    SCREEN_EDIT;
     if (!waiting.shown) return;
     rl_clear_visible_line();
     fflush(rl_outstream);
@@ -483,6 +485,7 @@ static void beside_clear(void)
 
 static void beside_progress(const char *text)
 {
+    SCREEN_EDIT;
     snprintf(waiting.progress, sizeof waiting.progress, "%s", text);
     waiting.changed = true;
 }
@@ -511,13 +514,13 @@ void prompt_beside_open(struct session *s)
     mem_free(waiting.typed);
     waiting.typed = NULL;
     waiting.out = s->out;
-    out_progress_by(s->out, beside_progress, beside_clear);
+    out_progress_by(s->out, beside_progress, prompt_beside_hide);
     term_catch_stop(true);
 }
 
 void prompt_beside_close(void)
 {
-    beside_clear();
+    prompt_beside_hide();
     waiting.typed = rl_end ? mem_str(rl_line_buffer, NULL) : NULL;
     waiting.point = rl_point;
     rl_callback_handler_remove();
@@ -533,7 +536,7 @@ void prompt_beside_drop(void)
 
 static void suspend_beside(void)
 {
-    beside_clear();
+    prompt_beside_hide();
     rl_deprep_term_function();
     term_stop();
     rl_prep_term_function(1);
@@ -549,7 +552,7 @@ bool prompt_beside(struct session *s)
         waiting.changed = true;
     }
     if (term_resized()) rl_resize_terminal();
-    if (paged_is_late()) beside_clear(), paged_release();
+    if (paged_is_late()) prompt_beside_hide(), paged_release();
     bool typed = false;
     for (; !waiting.ended && poll(&in, 1, 0) > 0 && in.revents & POLLIN; typed = true) {
         if (!waiting.shown) beside_show();

@@ -21,6 +21,7 @@ void prompt_beside_open(struct session *s);
 void prompt_beside_close(void);
 void prompt_beside_drop(void); /* drop the text typed so far */
 bool prompt_beside(struct session *s);
+void prompt_beside_hide(void); /* remove the line from the terminal, because other text follows */
 
 /* The explorer's command line: readline edits it and draws nothing. */
 enum line { LINE_ON, LINE_DONE, LINE_LEFT };

@@ -1,4 +1,5 @@
 /* Apply the options of `set` that concern the screen. */
+#include "base/screen_lock.h"
 #include "explorer.h"
 #include "full_screen.h"
 #include "language/options.h"
@@ -43,6 +44,7 @@ static enum pixel_choice pixel_choice(const char *value)
 
 void screen_restyle(struct session *s)
 {
+    SCREEN_EDIT;
     const char *colours = s->plain ? "none" : option_value(s, OPTION_COLOURS), *ascii = option_value(s, OPTION_ASCII);
     enum colours chosen;
     colours_choose(colours_find(colours, &chosen) ? (int)chosen : -1);

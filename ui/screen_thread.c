@@ -70,6 +70,7 @@ int beside_lines(void)
 
 bool beside_interrupted(void)
 {
+    SCREEN_EDIT;
     if (!session_take_interrupt()) return false;
     while (beside.lines) mem_free(beside_next_line());
     if (duty_now()->drop) duty_now()->drop();
@@ -145,6 +146,7 @@ enum beside beside_serve(struct session *s, enum beside what)
 {
     enum beside before = beside_served();
     uint64_t one = 1;
+    SCREEN_EDIT;
     if (what == before) return before;
     if (what != BESIDE_NOTHING && (stage_now() || !s->interactive || !start())) return before;
     if (duty_now()->end) duty_now()->end();

@@ -1,6 +1,7 @@
 /* A simulated terminal: its keys come from a list and its canvas can be read. */
 #include "stage.h"
 #include "base/mem.h"
+#include "base/screen_lock.h"
 #include "base/suggest.h"
 #include "base/text.h"
 #include "session/session.h"
@@ -13,11 +14,13 @@ static struct stage *stage; /* NULL: a real terminal is used */
 
 void stage_begin(struct stage *g)
 {
+    SCREEN_EDIT;
     stage = g;
 }
 
 void stage_end(void)
 {
+    SCREEN_EDIT;
     stage = NULL;
 }
 
