@@ -81,7 +81,7 @@ say      = $(if $(SHOWN),@n=$(counted); [ $$n -gt $(MISSING) ] || of=/$(MISSING)
   ranks check-gpu check-model compiled-table bench bench-load bench-screen install uninstall deb clean deps deps-test deps-lint format FORCE
 .SECONDARY:
 all: $(BUILD)/warpspy $(BUILD)/prelude.h.gch
-tests: all $(if $(PETSC),$(RANKS)) $(UNIT_TESTS) $(BUILD)/tests/terminal/draw_frames
+tests: all $(if $(PETSC),$(RANKS)) $(UNIT_TESTS) $(BUILD)/tests/terminal/draw_frames $(BUILD)/tests/terminal/busy_command
 
 # libgomp reads its environment before main, so main.c can only set it up if libgomp is linked statically.
 GOMP := $(if $(findstring clang,$(CXX)),,$(wildcard $(shell $(CXX) -print-file-name=libgomp.a)))

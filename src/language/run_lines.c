@@ -3,6 +3,7 @@
 #include "base/clock.h"
 #include "base/loop.h"
 #include "base/mem.h"
+#include "base/screen_lock.h"
 #include "base/suggest.h"
 #include "base/text.h"
 #include "files/file.h"
@@ -78,6 +79,14 @@ static void begin_change(struct session *s, const char *typed)
     undo_begin(s, print_safe(typed, strlen(typed), sizeof safe - 24, safe, sizeof safe));
 }
 
+/* Returns when the command began: now. */
+static double begin_clock(struct session *s)
+{
+    SCREEN_EDIT;
+    progress_begin(&s->progress);
+    return s->began_us = now_us();
+}
+
 /* The log lists the commands of a script, but not the command that runs the script. The log lists the command that runs
    a lesson, but not the commands of the lesson. */
 static bool is_listed(const struct session *s, const struct command *c)
@@ -85,9 +94,11 @@ static bool is_listed(const struct session *s, const struct command *c)
     return !c->runs_script && !s->folder;
 }
 
+/* Run a command without the screen lock, which this thread may have. */
 static bool run_split(struct session *s, struct words *w)
 {
     struct err e = {0};
+    bool gave = screen_lock_give();
     struct args a;
     struct redirect to = {0};
     const struct command *c = command_typed(w->w[0].text);
@@ -95,9 +106,7 @@ static bool run_split(struct session *s, struct words *w)
     char name[64], typed[2 * LINE_LIMIT], outer[sizeof s->undo.now.command];
     out_begin(s->out, c ? c->name : print_safe(w->w[0].text, strlen(w->w[0].text), 59, name, sizeof name));
     if (!s->batch && !s->nested) session_take_interrupt();
-    s->began_us = now_us();
-    progress_begin(&s->progress);
-    double began = s->began_us;
+    double began = begin_clock(s);
     words_join(w, typed, sizeof typed);
     snprintf(outer, sizeof outer, "%s", s->undo.now.command);
     begin_change(s, typed);
@@ -122,6 +131,7 @@ static bool run_split(struct session *s, struct words *w)
     if (s->nested) undo_begin(s, outer);
     record_command(s, typed, ok ? NULL : &e, now_us() - began);
     if (s->front && s->front->shown) s->front->shown(s);
+    screen_lock_back(gave);
     return ok;
 }
 
@@ -148,8 +158,10 @@ static bool shell(struct session *s, const char *line)
 {
     struct err e = {0};
     double began = now_us();
+    bool gave = screen_lock_give();
     out_begin(s->out, "!");
     bool ok = finish(s, shell_run(s, line, &e), &e);
+    screen_lock_back(gave);
     char typed[LINE_LIMIT + 2];
     snprintf(typed, sizeof typed, "!%s", line);
     record_command(s, typed, ok ? NULL : &e, now_us() - began);

@@ -14,9 +14,10 @@ import tempfile
 import time
 import traceback
 
-from harness import missing_program, report, selected
+from harness import PROGRAM, missing_program, report, selected
 from terminal_kit import DOWN, RIGHT, UP, Session, at_prompt, guards_of, is_over, mode, quits
 
+BUSY = os.path.join(os.path.dirname(PROGRAM), "tests", "terminal", "busy_command")
 VIEWS = re.findall(r"VIEW\((\w+)\)", open("ui/views/views.def").read())
 
 
@@ -297,6 +298,41 @@ def test_a_pane_that_must_be_computed_is_shown_after_the_command():
     s.keys("\x03")
     s.wait("[3 layout]")
     leaves(s)
+
+
+def within(s, seconds, condition, what):
+    """Check that the screen meets the condition within that time."""
+    start = time.time()
+    s.wait_for(condition, what)
+    assert time.time() - start < seconds, f"{what} came after {time.time() - start:.2f} s"
+
+
+def test_keys_act_while_a_command_only_computes():
+    """A command that never reports progress delays neither keys nor the command line."""
+    s = Session(program=BUSY)
+    s.wait("]> ")
+    s.line("load samples/thesis4.mtx; view spy")
+    s.wait("q leave")
+    s.line(":busy seconds 3")
+    s.wait("busy seconds 3")
+    time.sleep(0.5)
+    start = time.time()
+    s.child.send("?")
+    within(s, 0.5, lambda: "any key to return" in s.text(), "the help")
+    s.child.send(" ")
+    within(s, 0.5, lambda: "any key to return" not in s.text(), "the view")
+    s.child.send(RIGHT)
+    within(s, 0.5, lambda: "row 0, column 1: 7" in s.text(), "the cursor")
+    s.child.send("\t")
+    within(s, 0.5, lambda: "[2 rows]" in s.text(), "the next pane")
+    s.child.send(":list")
+    within(s, 0.5, lambda: ":list" in s.text(), "the command line")
+    assert time.time() - start < 2 and "no more" not in s.text(), "the command ended too early for this test"
+    s.child.send("\x7f" * 5)
+    s.wait("busy no more")
+    s.keys("q")
+    s.wait("]> ")
+    quits(s)
 
 
 def test_lines_wait_for_the_command():
