@@ -2,7 +2,6 @@
 #include "base/clock.h"
 #include "base/loop.h"
 #include "base/mem.h"
-#include "base/screen_lock.h"
 #include "base/text.h"
 #include "dev.h"
 
@@ -40,15 +39,12 @@ static bool host_sync(struct device *d, struct err *e)
 static bool host_time(struct device *d, bool (*go)(void *ctx, struct err *e), void *ctx, int reps, double *us,
                       struct err *e)
 {
-    /* Release the screen lock before the timing starts: a launch that released the lock itself might have to wait to
-       get the lock back. */
-    bool ok = true, gave = screen_lock_give();
+    bool ok = true;
     for (int i = 0; ok && i < reps; i++) {
         double start = now_us();
         ok = go(ctx, e);
         us[i] = now_us() - start;
     }
-    screen_lock_back(gave);
     return ok;
 }
 

@@ -7,7 +7,6 @@
 #include "base/clock.h"
 #include "base/err.h"
 #include "base/mem.h"
-#include "base/screen_lock.h"
 #include "base/text.h"
 #include "machine/transfer.h"
 
@@ -291,20 +290,11 @@ static void gpu_free(struct device *d, void *p)
     if (cudaFree(p) != cudaSuccess) cudaGetLastError();
 }
 
-/* The screen may be drawn while the host waits. */
-static cudaError_t wait_for_stream(const struct device *d)
-{
-    bool gave = screen_lock_give();
-    cudaError_t status = cudaStreamSynchronize(stream_of(d));
-    screen_lock_back(gave);
-    return status;
-}
-
 static bool copy(struct device *d, void *to, const void *from, int64_t bytes, cudaMemcpyKind way, struct err *e)
 {
     if (!ready(d, e)) return false;
     CU(cudaMemcpyAsync(to, from, (size_t)bytes, way, stream_of(d)));
-    CU(wait_for_stream(d));
+    CU(cudaStreamSynchronize(stream_of(d)));
     return true;
 }
 
@@ -424,7 +414,7 @@ static bool gpu_sync(struct device *d, struct err *e)
     if (!ready(d, e)) return false;
     cudaError_t launched = cudaGetLastError();
     if (launched != cudaSuccess) return broken(d, "a launch", launched, e);
-    CU(wait_for_stream(d));
+    CU(cudaStreamSynchronize(stream_of(d)));
     return true;
 }
 

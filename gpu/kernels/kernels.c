@@ -234,16 +234,6 @@ static bool prepare(const struct kernel *k, const struct kernel *c, const struct
 
 typedef bool launch_fn(const struct launch *L, struct err *e);
 
-/* The screen may be drawn during a launch, because a launch changes only y and scratch memory, and
-   no view draws these. */
-static bool launch_beside_screen(launch_fn *go, const struct launch *L, struct err *e)
-{
-    bool gave = screen_lock_give();
-    bool ok = go(L, e);
-    screen_lock_back(gave);
-    return ok;
-}
-
 /* A launch on the emulator that is left early, as those of traces are, may leave counters that its blocks share in any
    state; so may those of which only some blocks run. Put the scratch memory back as it was, or drop it if there is no
    copy of it. */
@@ -255,7 +245,7 @@ static bool launch_and_restore(const struct kernel *k, const struct kernel *c, l
     int64_t bytes = emulated && (emu_traces() || skips) && L->scratch ? c->scratch(L->A) : 0;
     void *before = bytes ? mem_new(bytes, 1, "a copy of a kernel's scratch", NULL) : NULL;
     if (before) memcpy(before, L->scratch, (size_t)bytes);
-    bool ok = launch_beside_screen(go, L, e);
+    bool ok = go(L, e);
     bool left = emulated && (emu_left_early() || skips);
     if (left && before) memcpy(L->scratch, before, (size_t)bytes);
     if (left && !before) scratch_drop(L->A, k);
@@ -348,7 +338,7 @@ bool kernel_launch(const struct kernel *k, const struct launch *L, struct err *e
     emu_name(k->name);
     emu_side_by_side(k->deterministic);
     emu_scope_kernel(!prepared);
-    bool ok = prepared ? launch_with_scratch(k, c, go, *L, e) : launch_beside_screen(go, L, e);
+    bool ok = prepared ? launch_with_scratch(k, c, go, *L, e) : go(L, e);
     emu_side_by_side(false);
     emu_scope_kernel(false);
     emu_name(NULL);

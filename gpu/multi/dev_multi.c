@@ -4,7 +4,6 @@
 #include "base/clock.h"
 #include "base/err.h"
 #include "base/mem.h"
-#include "base/screen_lock.h"
 #include "base/text.h"
 #include "machine/gmres_ops.h"
 #include "machine/sum_tree.h"
@@ -353,13 +352,12 @@ static bool time_batch(struct device *d, bool (*go)(void *ctx, struct err *e), v
 static bool time_waiting(struct device *d, bool (*go)(void *ctx, struct err *e), void *ctx, int reps, double *us,
                          struct err *e)
 {
-    bool ok = true, gave = screen_lock_give();
+    bool ok = true;
     for (int i = 0; ok && i < reps; i++) {
         double from = now_us();
         ok = go(ctx, e) && multi_sync(d, e);
         us[i] = now_us() - from;
     }
-    screen_lock_back(gave);
     return ok;
 }
 
