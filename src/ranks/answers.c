@@ -1,7 +1,6 @@
 /* Commands to the ranks, and their answers: JSON objects, one a line. Lines of other kinds are what PETSc or the
    launcher prints; they are kept for the user. */
 #include "base/err.h"
-#include "base/screen_lock.h"
 #include "base/text.h"
 #include "base/watch.h"
 #include "ranks_private.h"
@@ -148,9 +147,7 @@ cJSON *ranks_wait(struct ranks *r, const char *what, struct watch *w, struct err
             r->busy = true;
             return NULL;
         }
-        bool gave = screen_lock_give();
         cJSON *a = ranks_next(r, look_us, &why);
-        screen_lock_back(gave);
         if (a) return a;
         if (why.code) return fail_at(e, why.code, why.where, "%s", why.text), NULL;
     }

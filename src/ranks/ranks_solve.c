@@ -103,9 +103,7 @@ static bool take_answers(struct solve *v, bool pause, double us, struct err *e)
     double start = steady_us();
     for (double left = us; q->waiting && !(pause && v->paused); left = us - (steady_us() - start)) {
         struct err why = {0};
-        bool gave = screen_lock_give();
         cJSON *a = ranks_next(q->ranks, left > 0 ? fmin(left, 1500) : 0, &why);
-        screen_lock_back(gave);
         if (why.code) q->waiting = false;
         if (why.code) return fail_at(e, why.code, why.where, "%s", why.text);
         bool ok = !a || take_answer(v, a, e);

@@ -356,20 +356,10 @@ static int64_t batch_of(const struct solve *v, double us)
     return n < left ? n : left;
 }
 
-/* The screen may be drawn during an iteration, because the solver changes only vectors and its own data, which no view
-   draws. */
-static bool step_beside_screen(struct solve *v, struct err *e)
-{
-    bool gave = screen_lock_give();
-    bool ok = v->solver->step(v, e) && cut_release(v, 0, e);
-    screen_lock_back(gave);
-    return ok;
-}
-
 static bool queue_each(struct solve *v, int64_t n, struct err *e)
 {
     for (int64_t i = 0; i < n; i++, v->schedule.queued++)
-        if (!step_beside_screen(v, e)) return false;
+        if (!v->solver->step(v, e) || !cut_release(v, 0, e)) return false;
     return true;
 }
 

@@ -3,7 +3,6 @@
 #include "base/err.h"
 #include "base/loop.h"
 #include "base/mem.h"
-#include "base/screen_lock.h"
 #include "machine/device.h"
 #include "machine/vec_ops.h"
 #include "solve.h"
@@ -51,14 +50,13 @@ static bool copy_state(struct solve *v, const struct checkpoint *c, bool save, s
 {
     char *data = c->data;
     int64_t bytes = VEC_WORK * (int64_t)sizeof *v->scalars;
-    bool gave = screen_lock_give(), ok = copy_piecewise(v, data, (char *)v->scalars, bytes, save, e);
+    bool ok = copy_piecewise(v, data, (char *)v->scalars, bytes, save, e);
     for (int i = 0; ok && i < SOLVE_VECTORS; i++) {
         data += bytes;
         bytes = used_bytes(v, c, i);
         ok = copy_piecewise(v, data, v->vec[i], bytes, save, e);
     }
     ok = ok && v->dev->ops->sync(v->dev, e);
-    screen_lock_back(gave);
     return ok;
 }
 

@@ -1,6 +1,5 @@
 /* Launches that each do many iterations of a small system, which stays in the shared memory of one cluster of thread
    blocks (machine/cluster_ops.h). */
-#include "base/screen_lock.h"
 #include "formats/fmt_csr.h"
 #include "machine/device.h"
 #include "machine/kernel.h"
@@ -92,9 +91,7 @@ bool cluster_queue(struct solve *v, int64_t n, struct err *e)
 {
     while (n > 0 && !solve_has_ended(v)) {
         int64_t each = iterations_of_launch(v, n);
-        bool gave = screen_lock_give();
         bool ok = v->solver->steps(v, each, e) && cut_release(v, 0, e);
-        screen_lock_back(gave);
         if (!ok) return false;
         v->schedule.queued += each;
         n -= each;

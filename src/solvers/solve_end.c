@@ -169,9 +169,7 @@ bool solve_fetch_x(struct solve *v, struct err *e)
 {
     if (v->result.x) return true;
     if (!solve_has_x(v)) return fail(e, E_USAGE, "the last solve left no x");
-    bool gave = screen_lock_give();
     bool ok = fetch_x(v, e);
-    screen_lock_back(gave);
     if (ok) solve_leave_scaled(v);
     if (ok) solve_release(v);
     return ok;

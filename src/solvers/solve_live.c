@@ -167,11 +167,9 @@ bool live_reread(struct solve *v, struct err *e)
 bool live_wait(struct solve *v, int64_t until)
 {
     static const struct timespec nap = {.tv_nsec = 20000};
-    bool gave = screen_lock_give();
     while ((int64_t)v->live.record[LIVE_KNOWN] - 1 < until && v->live.record[LIVE_DONE] == RUNNING &&
            !v->dev->ops->idle(v->dev))
         nanosleep(&nap, NULL);
-    screen_lock_back(gave);
     return v->live.record[LIVE_DONE] == RUNNING && !v->dev->ops->idle(v->dev);
 }
 
