@@ -5,7 +5,6 @@
 #include "base/loop.h"
 #include "base/mem.h"
 #include "base/registry.h"
-#include "base/screen_lock.h"
 #include "correction.h"
 #include "formats/format.h"
 #include "machine/bench.h"
@@ -191,9 +190,7 @@ static bool fit_one(struct choices *all, const struct session *s, const struct m
                     enum type real, struct black_box_terms *t, struct err *e)
 {
     struct err why = {0};
-    bool gave = screen_lock_give();
     bool ok = black_box_terms_of(b, &m->csr, real, t, &why);
-    screen_lock_back(gave);
     if (!ok && !err_is_refusal(&why)) return fail_at(e, why.code, why.where, "%s", why.text);
     if (!ok) {
         refusal_without_force(&why, b->format->name, real, false);

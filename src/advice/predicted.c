@@ -3,7 +3,6 @@
 #include "predicted.h"
 #include "base/mem.h"
 #include "base/precision.h"
-#include "base/screen_lock.h"
 #include "base/text.h"
 #include "machine/bench.h"
 #include "machine/kernel.h"
@@ -48,9 +47,7 @@ bool modeled_kernel(struct session *s, struct matrix *m, const struct kernel *k,
     struct mat *M = p ? session_mat(s, p, emu, e) : NULL;
     if (!p) refusal_without_force(e, k->format->name, real, true);
     if (!M) return false;
-    bool gave = screen_lock_give();
     bool ok = modeled_mat(&m->csr, M, k, p->prep_us, g, &s->watch, out, e);
-    screen_lock_back(gave);
     if (ok && usual) prediction_keep(m, out, real, g);
     return ok;
 }

@@ -6,7 +6,6 @@
 #include "predictions.h"
 #include "base/mem.h"
 #include "base/registry.h"
-#include "base/screen_lock.h"
 #include "formats/format.h"
 #include "machine/bench.h"
 #include "machine/kernel.h"
@@ -53,9 +52,7 @@ static bool predict_one(struct predicting *v, const struct kernel *k, const int6
     struct predictions *p = v->p;
     struct modeled *out = mem_new(1, sizeof *out, "a prediction", e);
     if (!out) return false;
-    bool gave = screen_lock_give();
     bool modeled = modeled_csr(&v->m->csr, k, param, v->real, v->on, &v->s->watch, &v->last, out, &why);
-    screen_lock_back(gave);
     if (modeled) predictions_put(p, out);
     mem_free(out);
     if (modeled) return true;

@@ -194,9 +194,7 @@ bool sm_begin(struct session *s, struct matrix *m, const struct kernel *k, enum 
         *l = (struct sm_lives){
             .matrix = m, .kernel = k, .real = v->M->of->real, .here = v->on.here, .scaled = v->on.scaled};
         snprintf(l->machine, sizeof l->machine, "%s", v->on.name);
-        bool gave = screen_lock_give();
         ok = modeled_accesses(k, v->M, &v->accesses, e) && ask_registers(l, v, e) && make_lives(l, v, warps, e);
-        screen_lock_back(gave);
     }
     mem_free(v);
     if (!ok) return free_lives(l), false;

@@ -7,7 +7,6 @@
 #include "base/err.h"
 #include "base/loop.h"
 #include "base/mem.h"
-#include "base/screen_lock.h"
 #include "base/text.h"
 #include "direct/direct.h"
 #include "machine/device.h"
@@ -801,9 +800,7 @@ static bool advise(struct advising *v, struct err *e)
 {
     struct solver_advice *a = v->a;
     const struct solver_question *q = v->q;
-    bool gave = screen_lock_give();
     bool ok = card_for_solvers(&a->card, &q->matrix->csr, &q->matrix->facts, CARD_US, &v->s->watch, e);
-    screen_lock_back(gave);
     a->stopped = ok && a->card.stopped;
     if (!ok || !list(q, a, e)) return false;
     bool cpu = q->options.dev->kind == DEV_CPU;

@@ -6,7 +6,6 @@
 #include "base/loop.h"
 #include "base/magnitude.h"
 #include "base/mem.h"
-#include "base/screen_lock.h"
 #include "base/text.h"
 #include "card/card.h"
 #include "direct/direct.h"
@@ -863,9 +862,7 @@ bool stagnation_of(struct session *s, struct matrix *m, const struct solve *v, d
 {
     struct inquiry q = {.s = s, .m = m, .v = v, .A = &m->csr, .limit_us = limit_us, .out = out};
     *out = (struct stagnation){0};
-    bool gave = screen_lock_give();
     bool ok = inquire(&q, e);
-    screen_lock_back(gave);
     card_free(&q.card);
     csr_free(&q.equilibrated);
     mem_free(q.row);

@@ -33,9 +33,7 @@ static struct tracing *trace_launches(struct session *s, const struct trace_requ
                                       struct err *e)
 {
     const struct warp_at at = {w->launch < 0 && !w->kernel ? 0 : w->launch, w->block, w->warp};
-    bool gave = screen_lock_give();
     struct tracing *v = tracing_new(of, &w->matrix->csr, w->real, &at, &s->watch, e);
-    screen_lock_back(gave);
     if (v) v->matrix = w->matrix;
     return v;
 }
@@ -71,9 +69,7 @@ static struct tracing *trace_lu(struct session *s, const struct trace_request *w
     const struct lu_options o = {.method = w->lu.method, .dev = emu, .real = w->real, .b = w->lu.b, .force = true};
     int64_t k = w->lu.column < 0 ? next_column(s, A) : w->lu.column;
     struct lu_column column;
-    bool gave = screen_lock_give(), begun = lu_column_begin(&column, A, k, &o, e);
-    screen_lock_back(gave);
-    if (!begun) return NULL;
+    if (!lu_column_begin(&column, A, k, &o, e)) return NULL;
     const struct watched of = lu_column_watched(&column);
     struct tracing *v = trace_launches(s, w, &of, e);
     if (v) v->lu = (struct traced_lu){w->lu.method, k, column.v->b};

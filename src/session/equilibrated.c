@@ -30,10 +30,7 @@ static bool make(struct matrix *m, struct equilibrated *q, struct err *e)
     snprintf(q->m->name, sizeof q->m->name, "%s", m->name);
     q->m->info = m->info;
     q->m->lesson = m->lesson;
-    bool gave = screen_lock_give();
-    bool ok = csr_equilibrate(&q->m->csr, &m->csr, q->row, q->col, e);
-    screen_lock_back(gave);
-    return ok;
+    return csr_equilibrate(&q->m->csr, &m->csr, q->row, q->col, e);
 }
 
 struct matrix *session_equilibrated(struct matrix *m, struct solve_scaling *by, struct err *e)
@@ -54,9 +51,7 @@ bool session_wants_scaling(const struct matrix *m, bool *wants, double *ratio, s
 {
     static const double much = 1e4;
     struct imbalance by = {1, 1};
-    bool gave = screen_lock_give();
     bool ok = csr_imbalance(&m->csr, &by, e);
-    screen_lock_back(gave);
     *ratio = fmax(by.rows, by.cols);
     *wants = *ratio > much;
     return ok;

@@ -42,11 +42,9 @@ bool session_divide(struct session *s, struct matrix *m, const struct way *way, 
     if (parts >= 1 && parts <= PARTS_MAX && !has_room(way, &m->csr, parts, e)) return false;
     struct parting *p = mem_zero(1, sizeof *p, "a partition", e);
     if (!p) return false;
-    bool gave = screen_lock_give();
     double begin = now_us();
     bool ok = partition_new(&p->P, way, &m->csr, parts, &s->watch, e) && exchange_of(&p->x, &m->csr, &p->P, e);
     p->us = now_us() - begin;
-    screen_lock_back(gave);
     if (ok)
         put_parting(m, p);
     else

@@ -42,9 +42,7 @@ bool product_complete(struct product *p, struct err *e)
 {
     if (product_is_complete(p)) return true;
     struct stored whole = p->S;
-    bool gave = screen_lock_give();
     bool ok = p->nmats ? mat_get(&p->mat[0], &whole, e) : pack_again(p, &whole, e);
-    screen_lock_back(gave);
     SCREEN_EDIT;
     p->S = whole; /* with the arrays that it got, also after a failure */
     return ok;

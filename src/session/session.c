@@ -313,10 +313,7 @@ const struct stats *session_stats(struct session *s, struct matrix *m, struct er
 {
     if (m->has_stats) return &m->stats;
     struct stats stats;
-    bool gave = screen_lock_give();
-    bool ok = stats_of(&m->csr, &s->watch, &stats, e);
-    screen_lock_back(gave);
-    if (!ok) return NULL;
+    if (!stats_of(&m->csr, &s->watch, &stats, e)) return NULL;
     m->stats = stats;
     m->has_stats = true;
     m->facts.symmetry = stats.symmetry;
@@ -409,24 +406,15 @@ struct product *session_product(struct session *s, struct matrix *m, const struc
     if (p) return product_complete(p, e) ? p : NULL;
     if (matrix_in_parts(m)) return in_parts_product(m, f, real, e);
     if (can_borrow(m, f)) return borrow(s, m, f, real, e);
-    bool gave = screen_lock_give();
     double start = now_us();
-    bool ok = format_plan(&m->csr, f, param, real, &plan, e);
+    if (!format_plan(&m->csr, f, param, real, &plan, e)) return NULL;
     double plan_us = now_us() - start;
-    screen_lock_back(gave);
-    if (!ok) return NULL;
     if ((p = cached(m, &plan.shape))) return product_complete(p, e) ? p : NULL;
     p = mem_zero(1, sizeof *p, "a stored matrix", e);
     if (!p) return NULL;
-    gave = screen_lock_give();
     start = now_us();
-    ok = format_pack_plan(&m->csr, &plan, force, &p->S, e);
+    if (!format_pack_plan(&m->csr, &plan, force, &p->S, e)) return mem_free(p), NULL;
     p->prep_us = plan_us + now_us() - start;
-    screen_lock_back(gave);
-    if (!ok) {
-        mem_free(p);
-        return NULL;
-    }
     say_vanishing(s, m, real);
     memcpy(p->requested, request.param, sizeof p->requested);
     p->csr = &m->csr;
@@ -620,11 +608,9 @@ struct mat *session_mat(struct session *s, struct product *p, struct device *d, 
     if (!lends && !product_complete(p, e)) return NULL;
     if (p->nmats == COUNT(p->mat)) remove_mat(s, p, 0);
     struct mat *M = &p->mat[p->nmats];
-    bool gave = screen_lock_give();
     double start = now_us();
     bool ok = lent ? mat_lend(M, &p->S, lent, e) : mat_put(M, &p->S, d, e);
     p->put_us[p->nmats] = now_us() - start;
-    screen_lock_back(gave);
     if (!ok) return NULL;
     p->nmats++;
     return M;

@@ -156,10 +156,7 @@ bool session_solve(struct solve **v, struct session *s, struct matrix *m, const 
     struct solve_matrix A;
     struct solve *begun = NULL;
     if (!session_solve_matrix(s, m, o, &A, e)) return false;
-    bool gave = screen_lock_give();
-    bool ok = solve_begin(&begun, &A, o, e);
-    screen_lock_back(gave);
-    if (!ok) return false;
+    if (!solve_begin(&begun, &A, o, e)) return false;
     *v = begun;
     if (A.exponents.a) session_say_vanishing(s, m->name, begun->system.A, o->refine ? o->stored : o->real);
     return true;

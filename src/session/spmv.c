@@ -142,12 +142,10 @@ bool spmv_measure(struct session *s, const struct spmv_request *w, const struct 
     if (!p || (k->fits_values && !product_complete(p, e)) || (k->fits && !k->fits(&p->S, e))) return false;
     struct mat *M = session_mat(s, p, w->dev, e);
     if (!M) return false;
-    bool gave = screen_lock_give();
     bool ok = w->dev->kind == DEV_EMU
                   ? check_only(w, k, M, out, e)
                   : bench_operation(w->bench, k, &w->matrix->csr, M, operation_of(w), w->reps, &s->watch, out, e);
     ok = ok && bounded(w->matrix, out, e);
-    screen_lock_back(gave);
     if (out->beta != 0) snprintf(out->y0, sizeof out->y0, "%s", w->operation->y0_word);
     out->ready_us = kernel_prepared_us(k, M);
     out->prep_us = p->prep_us + out->ready_us;

@@ -1,7 +1,6 @@
 /* The transpose of a matrix of the session, for the product A^T x. */
 #include "base/err.h"
 #include "base/mem.h"
-#include "base/screen_lock.h"
 #include "in_parts.h"
 #include "large_matrix.h"
 #include "machine/device.h"
@@ -29,9 +28,7 @@ struct matrix *session_transposed(struct matrix *m, struct device *d, struct err
     if (!in_parts_refused(m, "`transposed` needs", e) || !large_allowed(m, false, "transposed", e)) return NULL;
     struct matrix *t = mem_zero(1, sizeof *t, "a transposed matrix", e);
     if (!t) return NULL;
-    bool gave = screen_lock_give();
     bool ok = transpose_near(&m->csr, d, &t->csr, &t->transpose_us, &t->transposed_on, e);
-    screen_lock_back(gave);
     if (!ok) {
         mem_free(t);
         return NULL;

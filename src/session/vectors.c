@@ -4,7 +4,6 @@
 #include "base/err.h"
 #include "base/loop.h"
 #include "base/mem.h"
-#include "base/screen_lock.h"
 #include "base/text.h"
 #include "direct/direct.h"
 #include "eigen/eigen.h"
@@ -114,10 +113,8 @@ static bool solve_r_of(struct session *s, struct vector *out, struct err *e)
     struct vector x = {0};
     bool ok = solve_x_of(s, &x, e) && vector_new(out, v->matrix.name, v->matrix.csr->rows, v->matrix.csr, e);
     if (ok) {
-        bool gave = screen_lock_give();
         const struct csr *A = v->scaling.inside ? v->scaling.of : v->matrix.csr;
         ok = copy_b(v, out, e) && reference_product(A, -1, x.value, 1, out->value, T_F64, NULL, e);
-        screen_lock_back(gave);
     }
     vector_free(&x);
     snprintf(out->about, sizeof out->about, "b - A x after %s", how_many(v ? v->iterations : 0, "iteration").text);
@@ -160,11 +157,8 @@ static bool direct_r_of(struct session *s, struct vector *out, struct err *e)
     if (!direct_has_x(s, e)) return false;
     snprintf(out->about, sizeof out->about, "b - A x of `solve direct`; ||r|| / ||b|| = %.3e", a->residual_true);
     if (!direct_new(out, s, a->b, a->A->rows, e)) return false;
-    bool gave = screen_lock_give();
     reference_spmv(a->A, -1, a->x, 1, out->value, T_F64, NULL);
-    bool ok = loop_tick("the residual", 0, 0, e);
-    screen_lock_back(gave);
-    return ok;
+    return loop_tick("the residual", 0, 0, e);
 }
 
 /* ---- the last SpMV ---- */
@@ -210,10 +204,7 @@ static bool spmv_y_of(struct session *s, struct vector *out, struct err *e)
     if (!M || !vector_new(out, m->name, m->csr.rows, &m->csr, e)) return false;
     operation_text(r->transposed, r->alpha, r->beta, r->y0, what, sizeof what);
     snprintf(out->about, sizeof out->about, "%s by %s on %.40s", what, r->kernel->name, d->name);
-    bool gave = screen_lock_give();
-    bool ok = bench_result(r->kernel, &m->csr, M, &op, CHECK_SEED, out->value, &error, e);
-    screen_lock_back(gave);
-    return ok;
+    return bench_result(r->kernel, &m->csr, M, &op, CHECK_SEED, out->value, &error, e);
 }
 
 /* ---- the last eigenpairs ---- */
