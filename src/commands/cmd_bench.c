@@ -5,7 +5,6 @@
 #include "base/mem.h"
 #include "base/precision.h"
 #include "base/registry.h"
-#include "base/screen_lock.h"
 #include "base/text.h"
 #include "base/watch.h"
 #include "bench_order.h"
@@ -283,10 +282,7 @@ static void out_results(struct session *s, const struct spmv_request *w, const s
 static bool ceilings_known(struct session *s, struct device *d, struct err *e)
 {
     if (d->kind == DEV_EMU || d->ceilings.measured) return true;
-    bool gave = screen_lock_give();
-    bool ok = device_ceilings(d, &s->watch, e);
-    screen_lock_back(gave);
-    return ok;
+    return device_ceilings(d, &s->watch, e);
 }
 
 /* Measure all kernels that the command names, and print the table. */

@@ -2,7 +2,6 @@
 #include "advice/advice.h"
 #include "base/err.h"
 #include "base/mem.h"
-#include "base/screen_lock.h"
 #include "base/text.h"
 #include "card/card.h"
 #include "language/args.h"
@@ -192,9 +191,8 @@ static bool run_check(struct session *s, const struct args *a, struct err *e)
     const char *only = arg(a, "only");
     struct card c = {0};
     struct first_choice first = {0};
-    bool gave = screen_lock_give(), all = arg_flag(a, "all");
+    bool all = arg_flag(a, "all");
     bool ok = m && card_make(&c, &m->csr, &m->info, &m->facts, all, only, &s->watch, e);
-    screen_lock_back(gave);
     bool stopped = c.stopped;
     if (ok && !stopped && has_verdict(&m->csr, only))
         stopped = !first_choice_of(s, m, all ? INFINITY : card_limit_us, &first, NULL);

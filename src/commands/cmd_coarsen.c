@@ -1,6 +1,5 @@
 /* coarsen: shows the levels of multigrid for a matrix, or makes the matrix of one level. */
 #include "base/clock.h"
-#include "base/screen_lock.h"
 #include "base/text.h"
 #include "language/args.h"
 #include "matrix/csr.h"
@@ -97,11 +96,9 @@ static bool keep(struct session *s, const struct args *a, const struct matrix *m
 
 static bool make(struct amg *g, const struct csr *A, double *us, struct err *e)
 {
-    bool gave = screen_lock_give();
     double begin = now_us();
     bool ok = symmetry_needed(A, "coarsen", "use `symmetrize` first", e) && amg_make(g, A, e);
     *us = now_us() - begin;
-    screen_lock_back(gave);
     return ok;
 }
 

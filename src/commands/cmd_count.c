@@ -2,7 +2,6 @@
 #include "advice/predicted.h"
 #include "base/mem.h"
 #include "base/registry.h"
-#include "base/screen_lock.h"
 #include "base/text.h"
 #include "count_rows.h"
 #include "formats/format.h"
@@ -89,11 +88,9 @@ static bool count_one(struct session *s, const struct count_request *w, const st
     if (!p || (k->fits && !k->fits(&p->S, e))) return false;
     struct mat *M = session_mat(s, p, w->emu, e);
     if (!M) return false;
-    bool gave = screen_lock_give();
     bool by_rows = w->sample == AUTOMATIC && row_sample_needed(k, M->of, ROWS_MAX);
     bool ok =
         by_rows ? count_rows(&w->matrix->csr, k, M, &s->watch, c, e) : count_blocks(k, M, w->sample, &s->watch, c, e);
-    screen_lock_back(gave);
     return ok;
 }
 

@@ -2,7 +2,6 @@
 #include "base/clock.h"
 #include "base/err.h"
 #include "base/mem.h"
-#include "base/screen_lock.h"
 #include "base/text.h"
 #include "language/args.h"
 #include "matrix/extract.h"
@@ -65,11 +64,9 @@ static bool scale(struct csr *B, struct session *s, const struct matrix *m, int 
                   struct scaled *v, struct err *e)
 {
     double begin = now_us();
-    bool gave = screen_lock_give();
     bool ok = csr_scale(B, &m->csr, ways[way].sides, &v->left, row, col, &s->watch, e);
     v->us = now_us() - begin;
     if (ok) v->before = range_of(&m->csr), v->after = range_of(B);
-    screen_lock_back(gave);
     return ok;
 }
 
@@ -187,10 +184,7 @@ static bool run_extract(struct session *s, const struct args *a, struct err *e)
         return fail(e, E_USAGE, "the end of the column range is missing: COL1 after `%s`", arg(a, "n3"));
     struct window win = {arg_int(a, "n", 0), arg_int(a, "n2", 0), arg_int(a, "n3", 0), arg_int(a, "n4", m->csr.cols)};
     double begin = now_us();
-    bool gave = screen_lock_give();
-    bool made = csr_extract(&B, &m->csr, win, &s->watch, e);
-    screen_lock_back(gave);
-    if (!made) return false;
+    if (!csr_extract(&B, &m->csr, win, &s->watch, e)) return false;
     struct carried rows = {.row0 = win.row0};
     bool all = win.col0 == 0 && win.col1 == m->csr.cols;
     bool ok = session_add_derived(s, arg(a, "as"), m, "part", &B, all ? &rows : NULL, now_us() - begin, e);
@@ -235,10 +229,7 @@ static bool run_prune(struct session *s, const struct args *a, struct err *e)
     if (!m) return false;
     if (!(below >= 0) || isinf(below))
         return fail(e, E_USAGE, "`below %g` is not a limit for |a|: give 0 or more", below);
-    bool gave = screen_lock_give();
-    bool made = csr_prune(&B, &m->csr, below, &s->watch, e);
-    screen_lock_back(gave);
-    if (!made) return false;
+    if (!csr_prune(&B, &m->csr, below, &s->watch, e)) return false;
     struct carried c = {.drops_x = below > 0 && B.nnz < m->csr.nnz};
     if (c.drops_x && m->sides.x)
         c.says = "stays, but its x is left out: it does not solve the system without the small entries";

@@ -1,6 +1,5 @@
 /* devices, device and ceilings: list the devices, choose the device to use, and measure its memory bandwidth. */
 #include "base/err.h"
-#include "base/screen_lock.h"
 #include "language/args.h"
 #include "language/kinds.h"
 #include "machine/device.h"
@@ -126,10 +125,8 @@ static bool run_ceilings(struct session *s, const struct args *a, struct err *e)
     if (d->kind == DEV_EMU)
         return fail(e, E_UNSUPPORTED, "%s models accesses, not time; measure cpu or %s", d->name,
                     d->members ? "cuda:0+1" : "cuda:0");
-    bool gave = screen_lock_give();
     bool measured = (d->ceilings.measured || device_ceilings(d, &s->watch, e)) &&
                     (!d->members || d->link.measured || device_links(d, &s->watch, e));
-    screen_lock_back(gave);
     if (!measured) return false;
     out_ceilings(s->out, d);
     out_links(s->out, d);

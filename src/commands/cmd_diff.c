@@ -1,7 +1,6 @@
 /* diff: compares the entries of two matrices, and makes their difference a new matrix on request. */
 #include "base/clock.h"
 #include "base/number.h"
-#include "base/screen_lock.h"
 #include "language/args.h"
 #include "report/fields.h"
 #include "session/command.h"
@@ -145,9 +144,7 @@ static bool keep(struct session *s, const struct args *a, const struct matrix *A
     if (!csr_new(&D, larger(t->A->rows, t->B->rows), larger(t->A->cols, t->B->cols),
                  f->only_a + f->only_b + f->different, t->A->imag || t->B->imag, e))
         return false;
-    bool gave = screen_lock_give();
     bool ok = walk(t, fill, &to, &to.n, D.rowptr + 1, &s->watch, e);
-    screen_lock_back(gave);
     ok = ok && session_add_derived(s, arg(a, "as"), A, "diff", &D, NULL, now_us() - begin, e);
     csr_free(&D);
     return ok;
@@ -218,10 +215,7 @@ static bool run_diff(struct session *s, const struct args *a, struct err *e)
     struct found f = {.row = -1, .col = -1};
     if (!A || !B) return false;
     struct pair t = {&A->csr, &B->csr};
-    bool gave = screen_lock_give();
-    bool counted = walk(&t, count, &f, NULL, NULL, &s->watch, e);
-    screen_lock_back(gave);
-    if (!counted) return false;
+    if (!walk(&t, count, &f, NULL, NULL, &s->watch, e)) return false;
     if (arg(a, "as") && !keep(s, a, A, &t, &f, e)) return false;
     report(s->out, A, B, &f);
     return true;

@@ -1,7 +1,6 @@
 /* eigs: some eigenvalues and eigenvectors of a symmetric matrix. */
 #include "base/err.h"
 #include "base/newfile.h"
-#include "base/screen_lock.h"
 #include "base/text.h"
 #include "eigen/eigen.h"
 #include "files/matrix_market.h"
@@ -402,9 +401,7 @@ static bool save_vectors(struct session *s, const struct eigen *v, const char *f
 static bool find(struct session *s, const struct eigen_matrix *A, const struct eigen_options *o, struct err *e)
 {
     struct eigen *found = NULL;
-    bool gave = screen_lock_give();
     bool ok = eigen_find(&found, A, o, e);
-    screen_lock_back(gave);
     if (!ok) return false;
     drop_eigs(s);
     s->eigen = found;

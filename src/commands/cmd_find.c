@@ -3,7 +3,6 @@
 #include "base/err.h"
 #include "base/loop.h"
 #include "base/numeral.h"
-#include "base/screen_lock.h"
 #include "base/search.h"
 #include "base/suggest.h"
 #include "base/text.h"
@@ -247,9 +246,7 @@ static bool run_find(struct session *s, const struct args *a, struct err *e)
     if (!m || !join(a, text, sizeof text, e) || !read_search(text, &kind, &q, e) || !read_options(s, a, &q, e))
         return false;
     if (!kind->measures && !sort_entries(&q, e)) return false;
-    bool gave = screen_lock_give();
     bool ok = kind->find(&m->csr, &q, &f, e);
-    screen_lock_back(gave);
     ok = ok && print_found(s, m, kind, &f, kind->measures ? m->csr.rows : m->csr.nnz, e);
     found_free(&f);
     return ok;

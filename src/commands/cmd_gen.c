@@ -38,10 +38,7 @@ static bool generate_whole(struct session *s, const struct args *a, const struct
 {
     struct csr A = {0};
     double start = now_us();
-    bool gave = screen_lock_give();
-    bool made = g->make(param, (uint64_t)arg_int(a, "seed", 1), &s->watch, &A, e);
-    screen_lock_back(gave);
-    if (!made) return false;
+    if (!g->make(param, (uint64_t)arg_int(a, "seed", 1), &s->watch, &A, e)) return false;
     struct load_info info = info_of(g, A.nnz, (now_us() - start) / 1000);
     bool ok = session_add(s, arg(a, "as"), &A, &info, e);
     csr_free(&A);

@@ -1,7 +1,6 @@
 /* let: makes a new matrix from an expression, such as A*A' or A + 2*I. */
 #include "base/clock.h"
 #include "base/err.h"
-#include "base/screen_lock.h"
 #include "base/text.h"
 #include "language/args.h"
 #include "language/expression.h"
@@ -85,9 +84,7 @@ static bool make(struct session *s, const char *name, const char *formula, struc
     struct csr A;
     double begin = now_us();
     if (!expression_read(&x, s, formula, e)) return false;
-    bool gave = screen_lock_give();
     bool ok = expression_value(&x, &A, e);
-    screen_lock_back(gave);
     if (!ok) return false;
     struct load_info info = {.object = "matrix", .symmetry = "general", .nnz_stored = A.nnz};
     info.ms = (now_us() - begin) / 1000;

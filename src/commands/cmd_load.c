@@ -2,7 +2,6 @@
 #include "base/clock.h"
 #include "base/err.h"
 #include "base/newfile.h"
-#include "base/screen_lock.h"
 #include "base/text.h"
 #include "base/words.h"
 #include "files/file.h"
@@ -74,13 +73,11 @@ static bool load_sides(struct session *s, const char *file, const struct csr *A,
     char path[4096];
     int64_t n;
     double *b = NULL;
-    bool gave = screen_lock_give();
     bool ok = session_path(s, file, path, sizeof path, e) && mtx_load_columns(path, A->rows, A->imag, &b, &n, e);
     if (ok) {
         sides_free(t);
         *t = sides_of_columns(A, n, b);
     }
-    screen_lock_back(gave);
     return ok;
 }
 
@@ -100,11 +97,9 @@ static bool load_one(struct session *s, const char *file, const struct args *a, 
     struct sides sides = {0};
     struct load_info info = {0};
     char path[4096];
-    bool gave = screen_lock_give();
     bool named = session_path(s, file, path, sizeof path, e);
     bool ok = named && file_load_system(path, part, &s->watch, &A, &sides, &info, e);
     if (named && !ok) advise_file(path, e);
-    screen_lock_back(gave);
     ok = ok && (!arg_flag(a, "ones") || take_ones(file, &info, e)) && (!b || load_sides(s, b, &A, &sides, e)) &&
          session_add(s, arg(a, "as"), &A, &info, e);
     csr_free(&A);
@@ -168,10 +163,8 @@ static bool run_save(struct session *s, const struct args *a, struct err *e)
     bool sides = m->sides.n && writes_sides(file, a);
     if (!word_fits(file, m, a, e)) return false;
     double start = now_us();
-    bool gave = screen_lock_give();
     bool saved = file_save_system(file, arg_flag(a, "force"), &m->csr, sides ? &m->sides : NULL, &m->info, comment,
                                   &s->watch, e);
-    screen_lock_back(gave);
     if (!saved) return false;
     out_row(s->out);
     out_str(s->out, "name", "name", m->name);

@@ -114,11 +114,9 @@ static bool run_one(const struct matrix *m, const struct lu_options *o, int reps
 {
     struct lu *v = NULL;
     *t = (struct timed){0};
-    bool gave = screen_lock_give();
     bool begun = lu_begin(&v, &m->csr, o, e);
     bool sampled = begun && parts && v->dev->kind != DEV_EMU && v->method->has_parts;
     bool ok = begun && lu_time(v, reps, &t->us, &t->spread, e) && (!sampled || lu_sample(v, e)) && lu_measure(v, e);
-    screen_lock_back(gave);
     if (!begun) return false;
     t->method = v->method;
     t->dev = v->dev;

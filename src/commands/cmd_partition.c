@@ -3,7 +3,6 @@
 #include "base/err.h"
 #include "base/loop.h"
 #include "base/mem.h"
-#include "base/screen_lock.h"
 #include "base/text.h"
 #include "language/args.h"
 #include "matrix/csr.h"
@@ -129,10 +128,8 @@ static bool keep_sorted(struct session *s, const struct args *a, struct matrix *
     const int *order = m->parting->P.order;
     struct carried c = {.rows = order, .cols = order};
     if (order) c.says = "is sorted like the rows, so x of the new matrix is P x";
-    bool gave = screen_lock_give();
     double begin = now_us();
     bool ok = sort_rows(&B, m, &s->watch, e);
-    screen_lock_back(gave);
     ok = ok && session_add_derived(s, arg(a, "as"), m, "parts", &B, &c, now_us() - begin, e);
     csr_free(&B);
     return ok && session_keep_parts(s->current, m, e);

@@ -1,7 +1,6 @@
 /* print: prints the values in rows, columns, dense blocks and vectors, or a single entry. */
 #include "base/err.h"
 #include "base/loop.h"
-#include "base/screen_lock.h"
 #include "base/text.h"
 #include "language/args.h"
 #include "language/interval.h"
@@ -71,9 +70,7 @@ static bool print_one_row(const struct request *q, int64_t i, int lines, struct 
 static bool print_one_column(const struct request *q, int64_t j, int lines, struct err *e)
 {
     struct column c;
-    bool gave = screen_lock_give();
     bool ok = csr_column(&q->m->csr, j, &c, e);
-    screen_lock_back(gave);
     struct numbers v = {.matrix = q->m->name, .what = "col", .column = true, .line = j, .n = c.n, .at = c.row};
     v.re = c.val;
     v.im = c.imag;

@@ -1,7 +1,6 @@
 /* reorder: makes a new matrix, P A P', from a square matrix by permuting its rows and columns. */
 #include "base/clock.h"
 #include "base/mem.h"
-#include "base/screen_lock.h"
 #include "language/args.h"
 #include "matrix/reorder.h"
 #include "report/fields.h"
@@ -60,9 +59,7 @@ static bool run_reorder(struct session *s, const struct args *a, struct err *e)
     struct csr B = {0};
     int *perm = m ? mem_new(m->csr.rows, sizeof *perm, "an ordering", e) : NULL;
     if (!perm) return false;
-    bool gave = screen_lock_give();
     bool ok = move(&B, &m->csr, o, perm, &moved, &s->watch, e);
-    screen_lock_back(gave);
     struct carried c = {.rows = perm, .cols = perm, .says = "is permuted like the rows, so x of the new matrix is P x"};
     ok = ok && session_add_derived(s, arg(a, "as"), m, o->name, &B, &c, moved.order_us + moved.move_us, e);
     csr_free(&B);

@@ -2,7 +2,6 @@
 #include "base/err.h"
 #include "base/mem.h"
 #include "base/registry.h"
-#include "base/screen_lock.h"
 #include "base/text.h"
 #include "base/watch.h"
 #include "formats/fmt_csr.h"
@@ -74,9 +73,7 @@ static bool measure_spmm(const struct task *t, const struct spmm_kernel *k, stru
         .format = k->format, .kernel = k->name, .about = k->about, .launches = 1, .deterministic = k->deterministic};
     struct mat *M = stored_on(t, k->format, e);
     if (!M) return false;
-    bool gave = screen_lock_give();
     bool ok = spmm_measure(k, &t->m->csr, M, t->vectors, t->reps, &t->s->watch, NULL, &run, e);
-    screen_lock_back(gave);
     if (!ok) return false;
     r->us = run.us;
     r->spread_us = run.spread_us;

@@ -1,7 +1,6 @@
 /* symmetrize and transpose: make a new matrix from a matrix of the session, on a device, and report the time. */
 #include "base/clock.h"
 #include "base/err.h"
-#include "base/screen_lock.h"
 #include "formats/fmt_csr.h"
 #include "formats/format.h"
 #include "language/args.h"
@@ -127,12 +126,10 @@ static bool make(struct session *s, const struct args *a, struct matrix *m, cons
     struct sym_times t = {NAN, NAN, NAN};
     char from[sizeof m->name];
     snprintf(from, sizeof from, "%s", m->name);
-    bool gave = screen_lock_give();
     bool begun = sym_begin(&v, &m->csr, o, e), ok = begun && timed_run(v, &t, e);
     double begin = now_us();
     ok = ok && sym_get(v, &A, e);
     t.get_us = now_us() - begin;
-    screen_lock_back(gave);
     if (!begun) return false;
     if (ok) t.spmv_us = product_us(s, m, o->dev);
     ok = ok && session_add_derived(s, arg(a, "as"), m, "sym", &A, v->copied ? &same : NULL, t.run_us, e);
@@ -256,10 +253,7 @@ static bool transpose_on(struct session *s, const struct args *a, struct matrix 
 {
     struct csr T = {0};
     double us = NAN;
-    bool gave = screen_lock_give();
-    bool made = sym_transpose(&T, &m->csr, d, &us, e);
-    screen_lock_back(gave);
-    if (!made) return false;
+    if (!sym_transpose(&T, &m->csr, d, &us, e)) return false;
     bool ok = session_add_derived(s, arg(a, "as"), m, "t", &T, NULL, us, e);
     csr_free(&T);
     if (!ok) return false;

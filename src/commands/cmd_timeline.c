@@ -48,9 +48,7 @@ static bool measure(struct session *s, const struct args *a, const struct spmv_r
     const struct kernel *k = kernel_for(a, &w->matrix->csr, w->dev, e);
     struct mat *M = k ? mat_for(s, w, k, e) : NULL;
     if (!M) return false;
-    bool gave = screen_lock_give();
     bool ok = timeline_of(M, k, t, &s->watch, e);
-    screen_lock_back(gave);
     snprintf(t->matrix, sizeof t->matrix, "%s", w->matrix->name);
     return ok;
 }

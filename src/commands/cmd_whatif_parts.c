@@ -187,10 +187,8 @@ static bool choose_kernel(struct session *s, struct matrix *m, const struct args
 static bool predict(struct session *s, const struct matrix *m, const struct gpus *g, const struct machine *on,
                     struct scaling *c, struct err *e)
 {
-    bool gave = screen_lock_give();
     bool ok = scaling_begin(c, &m->csr, on, &s->watch, e);
     for (int i = 0; ok && i < g->n; i++) ok = scaling_add(c, &m->csr, g->parts[i], on, &s->watch, e);
-    screen_lock_back(gave);
     return ok;
 }
 

@@ -2,7 +2,6 @@
 #include "sym_steps.h"
 #include "base/err.h"
 #include "base/mem.h"
-#include "base/screen_lock.h"
 #include "base/text.h"
 #include "machine/device.h"
 #include "machine/symmetrize.h"
@@ -191,11 +190,8 @@ bool sym_steps_print(struct session *s, const struct matrix *m, enum sym_mode mo
     if (m->csr.nnz > ENTRIES_MAX)
         return fail(e, E_LIMIT, "`step` shows matrices of at most %d entries, but %s has %lld; try samples/thesis4.mtx",
                     ENTRIES_MAX, m->name, (long long)m->csr.nnz);
-    bool gave = screen_lock_give();
-    bool ok = sym_steps_take(&t, &m->csr, mode, d, &s->watch, e);
-    screen_lock_back(gave);
-    if (!ok) return false;
-    ok = !out_shows_rows(s->out) || print_arrays(s, m, d, &t, mode, e);
+    if (!sym_steps_take(&t, &m->csr, mode, d, &s->watch, e)) return false;
+    bool ok = !out_shows_rows(s->out) || print_arrays(s, m, d, &t, mode, e);
     if (ok) print_text(s->out, m, d, &t, mode);
     sym_steps_free(&t);
     return ok;
