@@ -5,7 +5,6 @@
 #include "base/err.h"
 #include "base/mem.h"
 #include "base/newfile.h"
-#include "base/screen_lock.h"
 #include "base/text.h"
 #include "formats/format.h"
 #include "lab.h"
@@ -341,18 +340,14 @@ static bool try_once(struct session *s, struct trying *t, struct err *e)
 {
     char path[PATH_MAX];
     if (!session_path(s, t->file, path, sizeof path, e)) return false;
-    bool gave = screen_lock_give();
     t->kernel = lab_build(path, &t->options, &s->watch, e);
-    screen_lock_back(gave);
     if (!t->kernel) {
         if (*lab_messages()) out_verbatim(s->out, lab_messages());
         return false;
     }
     const struct mat *M = stored_for(s, t, t->kernel, e);
     if (!M) return false;
-    gave = screen_lock_give();
     bool ok = lab_judge(t->kernel, &t->matrix->csr, M, &s->watch, &t->report, e);
-    screen_lock_back(gave);
     if (!ok) return false;
     bool right = t->report.ran && t->report.correct && !t->report.race && t->report.counted;
     bool silent = right && (t->quiet || (t->brief && out_mode(s->out) == OUT_TEXT));
@@ -380,9 +375,7 @@ static bool wait_for_save(struct session *s, const char *path, struct stat *st, 
         if (view && s->front && s->front->live && s->front->live(s, "trace") != TURN_ON) return false;
         if (!view && !watch_tick(&s->watch, "waiting for the file to be saved", 0, 0, NULL)) return false;
         if (i % LOOK_EVERY == 0 && !stat(path, &now) && !same_file(&now, st)) return *st = now, true;
-        bool gave = screen_lock_give();
         usleep(POLL_US);
-        screen_lock_back(gave);
     }
 }
 

@@ -183,6 +183,7 @@ static bool read_and_compile(struct lab_kernel *l, const char *path, const struc
 static struct lab_kernel *put(struct lab_kernel *l, struct err *e)
 {
     struct lab_kernel *old = all;
+    lab_rest();
     SCREEN_EDIT; /* a view may show the text of the file */
     while (old && strcmp(old->path, l->path)) old = old->next;
     if (!old && !kernel_add(&l->entry, NULL, e)) return NULL;

@@ -2,7 +2,6 @@
 #include "base/clock.h"
 #include "base/err.h"
 #include "base/mem.h"
-#include "base/screen_lock.h"
 #include "base/watch.h"
 #include "lab_private.h"
 
@@ -91,9 +90,8 @@ void lab_kill(int pid)
 {
     kill(-pid, SIGKILL);
     kill(pid, SIGKILL);
-    bool gone = false, gave = screen_lock_give();
+    bool gone = false;
     for (double begin = now_us(); !(gone = is_gone(pid)) && now_us() - begin < DYING_US;) usleep(NAP_MIN_US);
-    screen_lock_back(gave);
     bury();
     for (int i = 0; !gone && i < DYING_MAX; i++)
         if (!dying[i]) dying[i] = pid, gone = true;
@@ -123,9 +121,7 @@ bool lab_wait(int pid, const char *what, double seconds, struct watch *w, int *s
         if (r < 0 && errno != EINTR) return fail(e, E_INTERNAL, "%s was lost: %s", what, strerror(errno));
         *late = seconds > 0 && now_us() - begin > seconds * 1e6;
         if (*late || !watch_tick(w, what, 0, 0, e)) return lab_kill(pid), false;
-        bool gave = screen_lock_give();
         usleep(nap);
-        screen_lock_back(gave);
         if (nap < NAP_MAX_US) nap *= 2;
     }
     kill(-pid, SIGKILL); /* what the process left behind */

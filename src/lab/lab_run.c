@@ -2,7 +2,6 @@
 #include "base/clock.h"
 #include "base/err.h"
 #include "base/mem.h"
-#include "base/screen_lock.h"
 #include "base/text.h"
 #include "base/watch.h"
 #include "lab_private.h"
@@ -292,9 +291,7 @@ static uint32_t first_reply(struct inbox *b, struct reply *r)
 static bool read_some(struct inbox *b, int fd)
 {
     struct pollfd p = {fd, POLLIN, 0};
-    bool gave = screen_lock_give();
     int ready = poll(&p, 1, POLL_MS);
-    screen_lock_back(gave);
     if (ready <= 0) return true;
     ssize_t got = read(fd, b->bytes + b->n, (size_t)(b->room - b->n));
     if (got > 0) b->n += got;

@@ -3,7 +3,6 @@
 #include "base/err.h"
 #include "base/mem.h"
 #include "base/newfile.h"
-#include "base/screen_lock.h"
 #include "base/suggest.h"
 #include "base/text.h"
 #include "formats/format.h"
@@ -180,13 +179,10 @@ static bool put_matrix(struct playing *g, struct err *e)
     for (const struct matrix *m = s->matrices; m; m = m->next)
         if (!strcmp(m->name, p->name)) return true;
     struct csr A = {0};
-    bool gave = screen_lock_give();
-    bool ok = puzzle_matrix(p, &s->watch, &A, e);
-    screen_lock_back(gave);
-    if (!ok) return false;
+    if (!puzzle_matrix(p, &s->watch, &A, e)) return false;
     struct load_info info = {.field = "real", .symmetry = "general", .object = "matrix", .nnz_stored = A.nnz};
     snprintf(info.file, sizeof info.file, "%s", p->generator->name);
-    ok = session_add(s, p->name, &A, &info, e);
+    bool ok = session_add(s, p->name, &A, &info, e);
     csr_free(&A);
     if (ok) s->current->lesson = true;
     return ok;

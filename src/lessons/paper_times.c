@@ -4,7 +4,6 @@
 #include "base/clock.h"
 #include "base/loop.h"
 #include "base/mem.h"
-#include "base/screen_lock.h"
 #include "formats/format.h"
 #include "lu/lu.h"
 #include "machine/device.h"
@@ -283,9 +282,7 @@ bool paper_symmetrizing(struct session *s, struct matrix *m, struct device *d, e
     if (!o.method) return fail(e, E_INPUT, "`%s` is not a method of symmetrization", of);
     if (d->kind == DEV_EMU) o.dev = device_open("cpu", e);
     if (!o.dev || !sym_begin(&v, &m->csr, &o, e)) return false;
-    bool gave = screen_lock_give();
     bool ok = time_sym(v, n, us, e);
-    screen_lock_back(gave);
     sym_free(v);
     if (ok) out[PAPER_SYM] = time_of(n, us, o.dev);
     return ok;

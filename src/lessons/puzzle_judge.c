@@ -2,7 +2,6 @@
 #include "base/base.h"
 #include "base/err.h"
 #include "base/mem.h"
-#include "base/screen_lock.h"
 #include "base/text.h"
 #include "formats/format.h"
 #include "machine/device.h"
@@ -192,8 +191,5 @@ static bool judge(struct session *s, const struct puzzle *p, const char *path, s
 bool puzzle_judge(struct session *s, const struct puzzle *p, const char *path, struct judged *out, struct err *e)
 {
     *out = (struct judged){0};
-    bool gave = screen_lock_give();
-    bool ok = judge(s, p, path, out, e);
-    screen_lock_back(gave);
-    return ok;
+    return judge(s, p, path, out, e);
 }
