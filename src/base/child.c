@@ -2,7 +2,6 @@
 #include "child.h"
 #include "detached.h"
 #include "err.h"
-#include "screen_lock.h"
 #include "watch.h"
 
 #include <errno.h>
@@ -84,9 +83,7 @@ bool child_run(bool (*work)(void *job), void *job, const char *what, struct watc
     useconds_t sleep = SLEEP_MIN_US;
     while (watch_tick(w, what, 0, 0, e)) {
         if (has_ended(pid, &status)) return judge(status, what, e);
-        bool gave = screen_lock_give();
         usleep(sleep);
-        screen_lock_back(gave);
         if (sleep < SLEEP_MAX_US) sleep *= 2;
     }
     end_child(pid);

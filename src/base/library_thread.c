@@ -4,7 +4,6 @@
 #include "detached.h"
 #include "err.h"
 #include "mem.h"
-#include "screen_lock.h"
 #include "watch.h"
 
 #include <pthread.h>
@@ -69,9 +68,7 @@ bool worker_run(void (*work)(void *job), void (*release)(void *job), void *job, 
             mem_free(w);
             return true;
         }
-        bool gave = screen_lock_give();
         usleep(sleep);
-        screen_lock_back(gave);
         if (sleep < SLEEP_MAX_US) sleep *= 2;
     }
     if (atomic_exchange(&w->state, ABANDONED) == WORKING) return false;

@@ -11,7 +11,6 @@ static struct {
     pthread_cond_t turn;
     uint64_t next;    /* the next ticket to hand out */
     uint64_t serving; /* the ticket of the thread that holds the lock */
-    atomic_int waiting;
     atomic_bool started;
 } lock = {.mutex = PTHREAD_MUTEX_INITIALIZER, .turn = PTHREAD_COND_INITIALIZER};
 
@@ -40,12 +39,10 @@ void screen_lock_start(void)
 
 static void wait_for_turn(void)
 {
-    atomic_fetch_add(&lock.waiting, 1);
     pthread_mutex_lock(&lock.mutex);
     uint64_t mine = lock.next++;
     while (lock.serving != mine) pthread_cond_wait(&lock.turn, &lock.mutex);
     pthread_mutex_unlock(&lock.mutex);
-    atomic_fetch_sub(&lock.waiting, 1);
 }
 
 bool screen_lock_take(void)
@@ -77,13 +74,4 @@ void screen_lock_back(bool gave)
 void screen_edit_end(const bool *screen_edit)
 {
     if (*screen_edit) screen_lock_give();
-}
-
-/* The caller takes a new ticket, so a thread that already waits is served first. A thread that is counted in `waiting`
-   but has no ticket yet may miss this turn; it gets the next turn. */
-void screen_lock_offer(void)
-{
-    if (!own.ticket || !atomic_load_explicit(&lock.waiting, memory_order_relaxed)) return;
-    screen_lock_give();
-    screen_lock_take();
 }

@@ -32,7 +32,6 @@ bool screen_lock_take(void);
 bool screen_lock_give(void);
 /* Take the lock again after work that needs no lock, unless `gave`, the result of screen_lock_give, is false. */
 void screen_lock_back(bool gave);
-void screen_lock_offer(void);                  /* if another thread waits for the lock, let that thread have it once */
 void screen_edit_end(const bool *screen_edit); /* for SCREEN_EDIT: give the lock, if SCREEN_EDIT took it */
 
 C_END

@@ -11,9 +11,8 @@ C_BEGIN
 
 struct err;
 
-/* Long work calls watch_tick at least every 2 ms, because the screen can be drawn and keys can be handled only within
-   watch_tick (screen_lock.h). If `what` is "", the progress that is shown does not change. The member
-   `tick` may be NULL. */
+/* Long work calls watch_tick at least every 2 ms, so that it ends soon after Ctrl-C and its progress is shown. If
+   `what` is "", the progress that is shown does not change. The member `tick` may be NULL. */
 struct watch {
     bool (*tick)(struct watch *w, const char *what, int64_t done, int64_t total); /* false: cancel */
     void *user;
