@@ -49,7 +49,7 @@ static bool refresh_unlocked(struct session *s, const struct view *v, struct err
     screen_lock_back(gave);
     x->preparing = NULL;
     if (!ok) return false;
-    st->frees = session_frees();
+    st->frees = stale_count();
     explorer_stale(s, v);
     return true;
 }

@@ -24,6 +24,7 @@
 #include "product.h"
 #include "ranks/ranks.h"
 #include "record.h"
+#include "stale.h"
 
 #include <signal.h>
 #include <stdatomic.h>
@@ -148,7 +149,7 @@ static void take_out(struct session *s, struct matrix *m, struct matrix **at)
     if (s->runs_of == m || (s->runs_of && s->runs_of->transpose_of == m)) forget_runs(s);
     *at = m->next;
     if (s->current == m) s->current = s->matrices;
-    session_forget_views();
+    stale_all();
 }
 
 bool session_drop(struct session *s, struct matrix *m)
