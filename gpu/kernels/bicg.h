@@ -9,6 +9,13 @@
 namespace KERNEL_SPACE
 {
 
+/* The scalars of bicgstab and qmrcgstab. */
+enum {
+    S_HALF = S_OWN, /* r.r after the half step */
+    S_SHADOW,       /* r.r at the start */
+    S_QMR           /* the first scalar of qmrcgstab alone */
+};
+
 /* Whether an inner product is 0 up to rounding, given the squared norms aa and bb of its two vectors. */
 template <typename P> __device__ bool bicg_none(P s, double sum, double aa, double bb)
 {

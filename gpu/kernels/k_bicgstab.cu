@@ -114,6 +114,10 @@ template <typename AT> struct pass_direction {
 
 /* ---- qmrcgstab ---- */
 
+/* Its scalars; see qmr_scalars. */
+enum { S_TAU = S_QMR, S_MIX, S_FIRST, S_SECOND, S_ETA1, S_ETA2, QMR_END };
+static_assert(+QMR_END <= +SCALARS, "there is room for the scalars");
+
 template <typename AT> struct pass_qmr_begin {
     enum { SUMS = 1 };
     typename AT::in r;

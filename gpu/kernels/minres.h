@@ -10,6 +10,24 @@
 namespace KERNEL_SPACE
 {
 
+/* The scalars of minres. s[S_RHO] is beta_k^2 of the current Lanczos vector, s[S_RHO_NEXT] is beta_k+1^2 of the next.
+ */
+enum {
+    S_BETA_OLD = S_OWN, /* beta_k-1; 0 in the first iteration */
+    S_COS,              /* the last rotation, and the entries of R that it left in row k and in column k */
+    S_SIN,
+    S_DBAR,
+    S_EPSLN,
+    S_PHIBAR,    /* the norm of the residual; in the norm of M^-1 if there is a preconditioner */
+    S_GAMMA,     /* gamma_k-1 */
+    S_GAMMA_OLD, /* gamma_k-2 */
+    S_NORM,      /* a lower bound on the norm of A */
+    S_UU,        /* u.u of the current search direction */
+    S_CHECKED,   /* r.r of b - A x when convergence was last checked */
+    MINRES_END
+};
+static_assert(+MINRES_END <= +SCALARS, "there is room for the scalars");
+
 /* The precision of the vectors limits how small a number can be before it counts as 0. */
 template <typename T> constexpr double minres_rounding = sizeof(T) == sizeof(float) ? FLT_EPSILON : DBL_EPSILON;
 

@@ -6,6 +6,7 @@
 
 #include "base/array.h"
 #include "base/base.h"
+#include "vec_ops.h"
 
 #include <stdbool.h>
 
@@ -27,6 +28,11 @@ enum {
     GM_BLOCKS = 512,
     GM_MAX = 500,
     GM_CLUSTER_BLOCKS = 16 /* of a launch by a cluster of thread blocks (cluster_ops.h), at most */
+};
+/* The scalars of gmres. */
+enum {
+    S_COLUMNS = S_OWN, /* number of columns of the current cycle */
+    S_SCALE            /* 1 / the norm of the next vector */
 };
 #define GMRES_WORK(m) (((int64_t)GM_R + 2 * (m) + GM_BLOCKS) * ((m) + 1))
 #define GMRES_PARTS(m) (((int64_t)GM_R + 2 * (m)) * ((m) + 1)) /* start of the partial sums of column 0 */

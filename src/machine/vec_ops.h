@@ -25,9 +25,18 @@ enum {
     S_TOL2,
     S_MAXDIFF,
     S_PQ,
+    /* coefficients of a step; in complex arithmetic, their real parts */
     S_ALPHA,
     S_BETA,
-    S_ONE,       /* 1 */
+    S_RHO,
+    S_OMEGA,
+    /* the imaginary parts, in the same order: that of s[i] is s[i + S_IM] */
+    S_ALPHA_IM,
+    S_BETA_IM,
+    S_RHO_IM,
+    S_OMEGA_IM,
+    S_IM = S_ALPHA_IM - S_ALPHA,
+    S_ONE = S_OMEGA_IM + 1, /* 1 */
     S_LIMIT2,    /* before the first record: the factor by which r.r may grow; after that record: the limit of r.r */
     S_EPS,       /* the solve has converged when max |x' - x| < s[S_EPS]; 0: this test is not used */
     S_NEXT_DIFF, /* max |x' - x| of the current step; s[S_MAXDIFF] is the value for the recorded residual */
@@ -36,50 +45,22 @@ enum {
     S_BEST_AT, /* the record in which s[S_BEST] was reached */
     S_WINDOW,  /* the solve has stagnated when s[S_BEST] has not improved for this number of records */
     S_TICKET,  /* number of blocks that have finished: an unsigned integer, stored in the space of a double */
-    S_OMEGA,
-    S_RHO,
-    S_HALF,   /* bicgstab, qmrcgstab: r.r after the half step */
-    S_SHADOW, /* bicgstab, qmrcgstab: r.r at the start */
-    S_TAU,
-    S_MIX,
-    S_FIRST,
-    S_SECOND,
-    S_ETA1,
-    S_ETA2,    /* qmrcgstab: see qmr_scalars in k_bicgstab.cu */
-    S_COLUMNS, /* gmres: number of columns of the current cycle */
-    S_SCALE,   /* gmres: 1 / the norm of the next vector */
-    S_NONE,    /* bicgstab, qmrcgstab: an inner product counts as 0 up to this share of its largest possible value */
+    S_NONE,    /* an inner product counts as 0 up to this share of its largest possible value */
     S_WHAT,    /* code of the quantity that was 0 up to rounding (reason.h); its value is in s[S_PQ] */
     S_LIVE,    /* address of the live record, stored in the space of a double; 0: there is no live record */
     S_TRUE,    /* r.r of r = b - A x at the last probe */
-    S_RQ,      /* cg: r.q */
-    S_QQ,      /* cg: q.q */
-    /* cg: compute r.q separately instead of using p.q in its place; once a step has set this flag, it stays set */
+    /* the sums that an SpMV computes as well if its kernel can (see cg_terms in vec.h), beside s[S_PQ] */
+    S_RQ, /* r.q */
+    S_QQ, /* q.q */
+    /* compute r.q separately instead of using p.q in its place; once a step has set this flag, it stays set */
     S_CAREFUL,
-    S_SIGN, /* cg: -1 if all diagonal entries of A are negative: cg then solves -A x = -b */
-    /* bicgstab in complex arithmetic: the imaginary parts of s[S_ALPHA] and so on */
-    S_ALPHA_IM,
-    S_BETA_IM,
-    S_OMEGA_IM,
-    S_RHO_IM,
-    /* minres: s[S_RHO] is beta_k^2 of the current Lanczos vector, s[S_RHO_NEXT] is beta_k+1^2 of the next one */
-    S_RHO_NEXT,
-    S_BETA_OLD, /* beta_k-1; 0 in the first iteration */
-    S_COS,      /* the last rotation, and the entries of R that it left in row k and in column k */
-    S_SIN,
-    S_DBAR,
-    S_EPSLN,
-    S_PHIBAR,    /* the norm of the residual; in the norm of M^-1 if there is a preconditioner */
-    S_GAMMA,     /* gamma_k-1 */
-    S_GAMMA_OLD, /* gamma_k-2 */
-    S_NORM,      /* a lower bound on the norm of A */
-    S_UU,        /* u.u of the current search direction */
-    S_CHECKED,   /* r.r of b - A x when convergence was last checked */
+    S_SIGN,     /* -1 if all diagonal entries of A are negative: cg then solves -A x = -b */
+    S_RHO_NEXT, /* r.z of the next vector, while s[S_RHO] is that of the current one */
     /* launches of many iterations: times of the parts of the iterations, in us, since the solver started */
     S_SPMV_US,
     S_DOTS_US,
     S_STEP_US,
-    S_FREE,
+    S_OWN, /* the first of the scalars that are a solver's own; its kernels (gpu/kernels) name them */
     SCALARS = 64,
     S_SUMS = SCALARS,
     VEC_BLOCKS = 1024,

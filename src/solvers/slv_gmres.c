@@ -254,6 +254,12 @@ static bool finish(struct solve *v, struct err *e)
     return v->dev->ops->sync(v->dev, e);
 }
 
+/* It reads the columns of the basis. */
+static double finish_bytes(const struct solve *v)
+{
+    return v->host_scalars[S_COLUMNS] * (double)v->n * (double)type_size(v->real);
+}
+
 bool solve_hessenberg(struct solve *v, double *to, int64_t *columns, struct err *e)
 {
     if (v->reason != RUNNING || !v->solver->arnoldi || solve_complex_steps(v) || !v->vec[GMRES_SYSTEM] ||
@@ -351,6 +357,7 @@ const struct solver solver_gmres = {
     .cluster_bytes = cluster_bytes,
     .settle = settle,
     .finish = finish,
+    .finish_bytes = finish_bytes,
     .explain = explain,
     .peers = {.petsc = "-ksp_type gmres -ksp_pc_side right",
               .hypre = "GMRES",

@@ -76,7 +76,8 @@ bool solve_read_x(struct solve *v, double *x, struct err *e)
 /* The number of bytes that solve_x moves: the basis of a solver that restarts, or the preconditioner. */
 static double x_bytes(const struct solve *v)
 {
-    double vector = (double)v->n * (double)type_size(v->real), bytes = v->host_scalars[S_COLUMNS] * vector;
+    double vector = (double)v->n * (double)type_size(v->real);
+    double bytes = v->solver->finish_bytes ? v->solver->finish_bytes(v) : 0;
     return v->vec[VEC_X0] ? bytes + 4 * vector + v->pre.bytes : bytes;
 }
 

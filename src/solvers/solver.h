@@ -81,6 +81,7 @@ struct solver {
     bool (*recover)(struct solve *v, struct err *e);
     const char *(*divisor)(int what);               /* with `recover`: the quantity that was 0; what: S_WHAT */
     bool (*finish)(struct solve *v, struct err *e); /* write x to VEC_X; NULL: x is already there */
+    double (*finish_bytes)(const struct solve *v);  /* the bytes that `finish` moves; NULL: few */
     void (*drop)(struct solve *v); /* free what v->solver_data refers to, if it is not NULL; may be NULL */
     /* Describe the breakdown in words; NULL: the solver cannot break down. */
     void (*explain)(const struct solve *v, char *out, size_t size);

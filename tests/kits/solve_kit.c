@@ -1159,6 +1159,8 @@ void check_host_sums(const char *device, enum type real)
 
 /* ---- vector operations ---- */
 
+enum { FREE = SCALARS - 3 }; /* the first of three scalars that no operation here uses */
+
 struct vectors {
     struct device *d;
     const struct vec_ops *ops;
@@ -1205,7 +1207,7 @@ static void vectors_make(struct vectors *t, const char *device, enum type real, 
         for (int64_t i = 0; i < n; i++) t->host[k][i] = (double)(float)random_unit(&state);
         put(t, k);
     }
-    double s[VEC_WORK] = {[S_FREE] = 3, [S_ALPHA] = 0.5};
+    double s[VEC_WORK] = {[FREE] = 3, [S_ALPHA] = 0.5};
     t->s = t->d->ops->alloc(t->d, sizeof s, "scalars", &e);
     assert_true(t->d->ops->put(t->d, t->s, s, sizeof s, &e));
 }
@@ -1238,8 +1240,8 @@ static void launch(struct vectors *t, enum operation op)
 {
     if (op == COPY) t->ops->copy(t->d, t->n, t->dev[0], t->dev[2]);
     if (op == ZERO) t->ops->zero(t->d, t->n, t->dev[2]);
-    if (op == AXPY) t->ops->axpy(t->d, t->n, t->s, S_FREE, -1, t->dev[0], t->dev[1]);
-    if (op == XPBY) t->ops->xpby(t->d, t->n, t->s, t->dev[0], S_FREE, t->dev[1]);
+    if (op == AXPY) t->ops->axpy(t->d, t->n, t->s, FREE, -1, t->dev[0], t->dev[1]);
+    if (op == XPBY) t->ops->xpby(t->d, t->n, t->s, t->dev[0], FREE, t->dev[1]);
     if (op == MUL) t->ops->mul(t->d, t->n, t->s, t->dev[0], t->dev[1], t->dev[2]);
 }
 
@@ -1262,13 +1264,13 @@ static void check_dot(struct vectors *t)
         sum += t->host[0][i] * t->host[1][i];
         size += fabs(t->host[0][i] * t->host[1][i]);
     }
-    t->ops->dot(t->d, t->n, t->s, t->dev[0], t->dev[1], S_FREE + 1);
-    double first = scalar(t, S_FREE + 1);
+    t->ops->dot(t->d, t->n, t->s, t->dev[0], t->dev[1], FREE + 1);
+    double first = scalar(t, FREE + 1);
     assert_true(fabs(first - sum) <= 1e-14 * size);
-    t->ops->dot(t->d, t->n, t->s, t->dev[0], t->dev[1], S_FREE + 1);
-    assert_true(scalar(t, S_FREE + 1) == first);
-    t->ops->div(t->d, t->s, S_FREE + 2, S_FREE + 1, S_ALPHA);
-    assert_true(scalar(t, S_FREE + 2) == first / 0.5);
+    t->ops->dot(t->d, t->n, t->s, t->dev[0], t->dev[1], FREE + 1);
+    assert_true(scalar(t, FREE + 1) == first);
+    t->ops->div(t->d, t->s, FREE + 2, FREE + 1, S_ALPHA);
+    assert_true(scalar(t, FREE + 2) == first / 0.5);
 }
 
 static void check_bicg_guard(struct vectors *t)
@@ -1351,17 +1353,17 @@ static void check_guard(struct vectors *t)
     double done = CONVERGED;
     put(t, 1);
     assert_true(t->d->ops->put(t->d, t->s + S_DONE, &done, sizeof done, NULL));
-    double before = scalar(t, S_FREE + 1);
+    double before = scalar(t, FREE + 1);
     launch(t, AXPY);
     launch(t, XPBY);
-    t->ops->dot(t->d, t->n, t->s, t->dev[0], t->dev[0], S_FREE + 1);
+    t->ops->dot(t->d, t->n, t->s, t->dev[0], t->dev[0], FREE + 1);
     t->ops->probe(t->d, t->n, t->s, t->dev[0], t->dev[1]);
     t->ops->jacobi(t->d, t->n, t->s, t->dev[0], t->dev[0], t->dev[0], t->dev[0], t->dev[1]);
     t->ops->record(t->d, t->s);
     check_cg_guard(t);
     check_bicg_guard(t);
     check_gmres_guard(t);
-    assert_true(scalar(t, S_FREE + 1) == before && scalar(t, S_ITER) == 0 && scalar(t, S_RHO) == 0 &&
+    assert_true(scalar(t, FREE + 1) == before && scalar(t, S_ITER) == 0 && scalar(t, S_RHO) == 0 &&
                 scalar(t, S_COLUMNS) == 0 && scalar(t, S_PQ) == 0 && scalar(t, S_TRUE) == 0);
     get(t, 1);
     for (int64_t i = 0; i < t->n; i++) assert_true(t->host[2][i] == t->host[1][i]);
