@@ -1,8 +1,9 @@
-/* Shared by the passes of bicgstab and qmrcgstab in real and in complex arithmetic: the tests for breakdown. */
+/* Shared by the kernels of bicgstab and qmrcgstab: the scalars of an iteration, and the tests for breakdown. T is the
+   type of an element: if it is complex, so are alpha, beta, omega and rho. */
 #ifndef BICG_H
 #define BICG_H
 
-#include "vec.h"
+#include "wide.h"
 
 #include "machine/bicg_ops.h"
 
@@ -29,40 +30,50 @@ template <typename P> __device__ void bicg_break(P s, int what, double value)
     s[S_PQ] = value;
 }
 
-/* ---- the scalars of real bicgstab; one thread ---- */
+/* ---- the scalars; one thread ---- */
 
 /* alpha = rho / shadow.v; vv: v.v */
-template <typename P> __device__ void bicg_alpha(P s, double shadow_v, double vv)
+template <typename T, typename P> __device__ void bicg_alpha(P s, wide<T> shadow_v, double vv)
 {
-    s[S_ALPHA] = s[S_RHO] / shadow_v;
-    if (bicg_none(s, shadow_v, s[S_SHADOW], vv)) bicg_break(s, BROKE_ALPHA, shadow_v);
+    double size = signed_size(shadow_v);
+    scalar_set<T>(s, S_ALPHA, scalar_of<T>(s, S_RHO) / shadow_v);
+    if (bicg_none(s, size, s[S_SHADOW], vv)) bicg_break(s, BROKE_ALPHA, size);
 }
 
 /* omega = t.r / t.t, where s[S_HALF] is r.r. If t.r is 0 after a half step that has converged, no second half step is
    needed: omega = 0. */
-template <typename P> __device__ void bicg_omega(P s, double tr, double tt)
+template <typename T, typename P> __device__ void bicg_omega(P s, wide<T> tr, double tt)
 {
-    bool none = bicg_none(s, tr, s[S_HALF], tt), whole = s[S_HALF] <= s[S_TOL2];
-    s[S_OMEGA] = none ? 0 : tr / tt;
-    if (none && !whole) bicg_break(s, BROKE_OMEGA, tr);
+    double size = signed_size(tr);
+    bool none = bicg_none(s, size, s[S_HALF], tt), whole = s[S_HALF] <= s[S_TOL2];
+    scalar_set<T>(s, S_OMEGA, none ? wide<T>(0) : tr / wide<T>(tt));
+    if (none && !whole) bicg_break(s, BROKE_OMEGA, size);
 }
 
 /* Update beta and rho between two iterations. */
-template <typename P> __device__ void bicg_next(P s, double rho)
+template <typename T, typename P> __device__ void bicg_next(P s, wide<T> rho)
 {
-    s[S_BETA] = rho / s[S_RHO] * (s[S_ALPHA] / s[S_OMEGA]);
-    s[S_RHO] = rho;
+    scalar_set<T>(s, S_BETA, rho / scalar_of<T>(s, S_RHO) * (scalar_of<T>(s, S_ALPHA) / scalar_of<T>(s, S_OMEGA)));
+    scalar_set<T>(s, S_RHO, rho);
 }
 
 /* After the record: report a breakdown in rho or omega only if the solve has not converged. rr: r.r of the same
    residual as rho. */
-template <typename P> __device__ void bicg_check(P s, double rr)
+template <typename T, typename P> __device__ void bicg_check(P s, double rr)
 {
     if (s[S_DONE] != 0) return;
-    if (s[S_OMEGA] == 0)
+    double size = signed_size(scalar_of<T>(s, S_RHO));
+    if (scalar_of<T>(s, S_OMEGA) == wide<T>(0))
         bicg_break(s, BROKE_OMEGA, 0);
-    else if (bicg_none(s, s[S_RHO], s[S_SHADOW], rr))
-        bicg_break(s, BROKE_RHO, s[S_RHO]);
+    else if (bicg_none(s, size, s[S_SHADOW], rr))
+        bicg_break(s, BROKE_RHO, size);
+}
+
+/* Record the squared norm `record`, then check; rr as above. */
+template <typename T, typename P> __device__ void bicg_note(P s, double rr, double record)
+{
+    vec_note(s, record, s[S_MAXDIFF]);
+    bicg_check<T>(s, rr);
 }
 
 } // namespace KERNEL_SPACE

@@ -1,5 +1,5 @@
 /* The fused passes of bicgstab and qmrcgstab: each reads and writes its vectors once and computes the scalars that
-   the next pass needs. */
+   the next pass needs. If the vectors are complex, an inner product conjugates its first vector. */
 #include "bicg.h"
 
 namespace KERNEL_SPACE
@@ -7,102 +7,108 @@ namespace KERNEL_SPACE
 
 template <typename AT> struct pass_begin {
     enum { SUMS = 1 };
+    typedef typename AT::real T;
     typename AT::in b, q;
     typename AT::out r, shadow, p;
 
     __device__ void begin(typename AT::scalars) {}
     __device__ vec_sums at(int64_t i) const
     {
-        typename AT::real v = b[i] - q[i];
-        r[i] = shadow[i] = p[i] = v;
-        return {(double)v * (double)v, 0, 0};
+        T v = b[i] - q[i];
+        r[i] = v;
+        shadow[i] = v;
+        p[i] = v;
+        return {vec_square(v), 0, 0};
     }
-    __device__ void end(typename AT::scalars s, vec_sums t) const { s[S_RHO] = s[S_SHADOW] = s[S_RR] = t.a; }
+    __device__ void end(typename AT::scalars s, vec_sums t) const
+    {
+        s[S_SHADOW] = s[S_RR] = t.a;
+        scalar_set<T>(s, S_RHO, t.a);
+    }
 };
 
 template <typename AT> struct pass_alpha {
-    enum { SUMS = 2 };
+    typedef typename AT::real T;
+    enum { SUMS = SQUARE_AND_PRODUCT<T> };
     typename AT::in shadow, v;
 
     __device__ void begin(typename AT::scalars) {}
     __device__ vec_sums at(int64_t i) const
     {
-        double a = (double)shadow[i], b = (double)v[i];
-        return {a * b, b * b, 0};
+        T a = shadow[i], b = v[i];
+        return square_and_product<T>(vec_square(b), wide_product<T>(a, b));
     }
-    __device__ void end(typename AT::scalars s, vec_sums t) const { bicg_alpha(s, t.a, t.b); }
+    __device__ void end(typename AT::scalars s, vec_sums t) const { bicg_alpha<T>(s, product_of<T>(t), t.a); }
 };
 
 template <typename AT> struct pass_half {
     enum { SUMS = 1 };
+    typedef typename AT::real T;
     typename AT::in v;
     typename AT::out r;
-    typename AT::real alpha;
+    T alpha;
 
-    __device__ void begin(typename AT::scalars s) { alpha = (typename AT::real)s[S_ALPHA]; }
+    __device__ void begin(typename AT::scalars s) { alpha = narrowed<T>(scalar_of<T>(s, S_ALPHA)); }
     __device__ vec_sums at(int64_t i) const
     {
-        typename AT::real h = r[i] - alpha * v[i];
+        T h = r[i] - alpha * v[i];
         r[i] = h;
-        return {(double)h * (double)h, 0, 0};
+        return {vec_square(h), 0, 0};
     }
     __device__ void end(typename AT::scalars s, vec_sums t) const { s[S_HALF] = t.a; }
 };
 
 template <typename AT> struct pass_omega {
-    enum { SUMS = 2 };
+    typedef typename AT::real T;
+    enum { SUMS = SQUARE_AND_PRODUCT<T> };
     typename AT::in t, r;
 
     __device__ void begin(typename AT::scalars) {}
     __device__ vec_sums at(int64_t i) const
     {
-        double a = (double)t[i], b = (double)r[i];
-        return {a * b, a * a, 0};
+        T a = t[i], b = r[i];
+        return square_and_product<T>(vec_square(a), wide_product<T>(a, b));
     }
-    __device__ void end(typename AT::scalars s, vec_sums sum) const { bicg_omega(s, sum.a, sum.b); }
+    __device__ void end(typename AT::scalars s, vec_sums sum) const { bicg_omega<T>(s, product_of<T>(sum), sum.a); }
 };
 
-template <typename P> __device__ void bicg_note(P s, double rr, double record)
-{
-    vec_note(s, record, s[S_MAXDIFF]);
-    bicg_check(s, rr);
-}
-
 template <typename AT> struct pass_update {
-    enum { SUMS = 2 };
+    typedef typename AT::real T;
+    enum { SUMS = SQUARE_AND_PRODUCT<T> };
     typename AT::in p, t, shadow;
     typename AT::out r, x;
-    typename AT::real alpha, omega;
+    T alpha, omega;
 
     __device__ void begin(typename AT::scalars s)
     {
-        alpha = (typename AT::real)s[S_ALPHA];
-        omega = (typename AT::real)s[S_OMEGA];
+        alpha = narrowed<T>(scalar_of<T>(s, S_ALPHA));
+        omega = narrowed<T>(scalar_of<T>(s, S_OMEGA));
     }
     __device__ vec_sums at(int64_t i) const
     {
-        typename AT::real half = r[i], next = half - omega * t[i];
+        T half = r[i], next = half - omega * t[i];
         x[i] += alpha * p[i] + omega * half;
         r[i] = next;
-        return {(double)next * (double)next, (double)shadow[i] * (double)next, 0};
+        return square_and_product<T>(vec_square(next), wide_product<T>(shadow[i], next));
     }
     __device__ void end(typename AT::scalars s, vec_sums sum) const
     {
-        bicg_next(s, sum.b);
-        bicg_note(s, sum.a, sum.a);
+        bicg_next<T>(s, product_of<T>(sum));
+        bicg_note<T>(s, sum.a, sum.a);
     }
 };
 
 template <typename AT> struct pass_direction {
     enum { SUMS = 0 };
+    typedef typename AT::real T;
     typename AT::in r, v;
     typename AT::out p;
-    typename AT::real beta, omega;
+    T beta, omega;
 
     __device__ void begin(typename AT::scalars s)
     {
-        beta = (typename AT::real)s[S_BETA];
-        omega = (typename AT::real)s[S_OMEGA];
+        beta = narrowed<T>(scalar_of<T>(s, S_BETA));
+        omega = narrowed<T>(scalar_of<T>(s, S_OMEGA));
     }
     __device__ vec_sums at(int64_t i) const
     {
@@ -176,7 +182,7 @@ template <typename AT> struct pass_qmr_residual {
     __device__ void end(typename AT::scalars s, vec_sums sum) const
     {
         qmr_scalars(s, sum.a);
-        bicg_next(s, sum.b);
+        bicg_next<typename AT::real>(s, sum.b);
     }
 };
 
@@ -212,42 +218,53 @@ template <typename AT> struct pass_qmr_update {
         p[i] = ri + beta * (pi - omega * vi);
         return {(double)next * (double)next, 0, 0};
     }
-    __device__ void end(typename AT::scalars s, vec_sums sum) const { bicg_note(s, s[S_HALF], sum.a); }
+    __device__ void end(typename AT::scalars s, vec_sums sum) const
+    {
+        bicg_note<typename AT::real>(s, s[S_HALF], sum.a);
+    }
 };
 
-/* ---- the launches ---- */
+/* ---- the launches; numbers: two for each complex element ---- */
 
 template <typename AT>
-static void begin(struct device *d, int64_t n, double *s, const void *b, const void *q, void *r, void *shadow, void *p)
+static void begin(struct device *d, int64_t numbers, double *s, const void *b, const void *q, void *r, void *shadow,
+                  void *p)
 {
+    int64_t n = numbers / wide_of<typename AT::real>::PARTS;
     AT::run(d, n, s, pass_begin<AT>{PASS_IN(b), PASS_IN(q), PASS_OUT(r), PASS_OUT(shadow), PASS_OUT(p)});
 }
 
-template <typename AT> static void alpha(struct device *d, int64_t n, double *s, const void *shadow, const void *v)
+template <typename AT>
+static void alpha(struct device *d, int64_t numbers, double *s, const void *shadow, const void *v)
 {
+    int64_t n = numbers / wide_of<typename AT::real>::PARTS;
     AT::run(d, n, s, pass_alpha<AT>{PASS_IN(shadow), PASS_IN(v)});
 }
 
-template <typename AT> static void half(struct device *d, int64_t n, double *s, const void *v, void *r)
+template <typename AT> static void half(struct device *d, int64_t numbers, double *s, const void *v, void *r)
 {
+    int64_t n = numbers / wide_of<typename AT::real>::PARTS;
     AT::run(d, n, s, pass_half<AT>{PASS_IN(v), PASS_OUT(r), 0});
 }
 
-template <typename AT> static void omega(struct device *d, int64_t n, double *s, const void *t, const void *r)
+template <typename AT> static void omega(struct device *d, int64_t numbers, double *s, const void *t, const void *r)
 {
+    int64_t n = numbers / wide_of<typename AT::real>::PARTS;
     AT::run(d, n, s, pass_omega<AT>{PASS_IN(t), PASS_IN(r)});
 }
 
 template <typename AT>
-static void update(struct device *d, int64_t n, double *s, const void *p, const void *t, const void *shadow, void *r,
-                   void *x)
+static void update(struct device *d, int64_t numbers, double *s, const void *p, const void *t, const void *shadow,
+                   void *r, void *x)
 {
+    int64_t n = numbers / wide_of<typename AT::real>::PARTS;
     AT::run(d, n, s, pass_update<AT>{PASS_IN(p), PASS_IN(t), PASS_IN(shadow), PASS_OUT(r), PASS_OUT(x), 0, 0});
 }
 
 template <typename AT>
-static void direction(struct device *d, int64_t n, double *s, const void *r, const void *v, void *p)
+static void direction(struct device *d, int64_t numbers, double *s, const void *r, const void *v, void *p)
 {
+    int64_t n = numbers / wide_of<typename AT::real>::PARTS;
     AT::run(d, n, s, pass_direction<AT>{PASS_IN(r), PASS_IN(v), PASS_OUT(p), 0, 0});
 }
 
@@ -274,25 +291,35 @@ static void qmr_update(struct device *d, int64_t n, double *s, const void *r, co
 
 } // namespace KERNEL_SPACE
 
-#define BICG_ENTRY(id, AT)                                                                    \
-    extern "C" const struct bicg_ops id;                                                      \
-    const struct bicg_ops id = {.begin = KERNEL_SPACE::begin<KERNEL_SPACE::AT>,               \
-                                .alpha = KERNEL_SPACE::alpha<KERNEL_SPACE::AT>,               \
-                                .half = KERNEL_SPACE::half<KERNEL_SPACE::AT>,                 \
-                                .omega = KERNEL_SPACE::omega<KERNEL_SPACE::AT>,               \
-                                .update = KERNEL_SPACE::update<KERNEL_SPACE::AT>,             \
-                                .direction = KERNEL_SPACE::direction<KERNEL_SPACE::AT>,       \
-                                .qmr_begin = KERNEL_SPACE::qmr_begin<KERNEL_SPACE::AT>,       \
-                                .qmr_residual = KERNEL_SPACE::qmr_residual<KERNEL_SPACE::AT>, \
+/* The functions of qmrcgstab exist for real numbers only. */
+#define BICG_STEPS(id, AT)                                                                          \
+    .begin = KERNEL_SPACE::begin<KERNEL_SPACE::AT>, .alpha = KERNEL_SPACE::alpha<KERNEL_SPACE::AT>, \
+    .half = KERNEL_SPACE::half<KERNEL_SPACE::AT>, .omega = KERNEL_SPACE::omega<KERNEL_SPACE::AT>,   \
+    .update = KERNEL_SPACE::update<KERNEL_SPACE::AT>, .direction = KERNEL_SPACE::direction<KERNEL_SPACE::AT>
+#define BICG_ENTRY(id, AT)                                                                                  \
+    extern "C" const struct bicg_ops id;                                                                    \
+    const struct bicg_ops id = {BICG_STEPS(id, AT), .qmr_begin = KERNEL_SPACE::qmr_begin<KERNEL_SPACE::AT>, \
+                                .qmr_residual = KERNEL_SPACE::qmr_residual<KERNEL_SPACE::AT>,               \
                                 .qmr_update = KERNEL_SPACE::qmr_update<KERNEL_SPACE::AT>}
+#define BICG_PAIRS(id, AT)               \
+    extern "C" const struct bicg_ops id; \
+    const struct bicg_ops id = {BICG_STEPS(id, AT)}
 
 BICG_ENTRY(VEC_SYMBOL(bicg_f32), on_gpu<float>);
 BICG_ENTRY(VEC_SYMBOL(bicg_f64), on_gpu<double>);
 BICG_ENTRY(VEC_SYMBOL(parts_bicg_f32), gpu_then_host<float>);
 BICG_ENTRY(VEC_SYMBOL(parts_bicg_f64), gpu_then_host<double>);
+BICG_PAIRS(VEC_SYMBOL(bicg_c32), on_gpu<cplx<float>>);
+BICG_PAIRS(VEC_SYMBOL(bicg_c64), on_gpu<cplx<double>>);
+BICG_PAIRS(VEC_SYMBOL(parts_bicg_c32), gpu_then_host<cplx<float>>);
+BICG_PAIRS(VEC_SYMBOL(parts_bicg_c64), gpu_then_host<cplx<double>>);
 #ifndef __CUDACC__
 BICG_ENTRY(cpu_vec_bicg_f32, on_host<float>);
 BICG_ENTRY(cpu_vec_bicg_f64, on_host<double>);
 BICG_ENTRY(cpu_vec_parts_bicg_f32, host_then_host<float>);
 BICG_ENTRY(cpu_vec_parts_bicg_f64, host_then_host<double>);
+BICG_PAIRS(cpu_vec_bicg_c32, on_host<cplx<float>>);
+BICG_PAIRS(cpu_vec_bicg_c64, on_host<cplx<double>>);
+BICG_PAIRS(cpu_vec_parts_bicg_c32, host_then_host<cplx<float>>);
+BICG_PAIRS(cpu_vec_parts_bicg_c64, host_then_host<cplx<double>>);
 #endif

@@ -69,19 +69,19 @@ __device__ void bicg_cluster_step(int rows, T alpha, T omega, T beta, const bicg
 }
 
 /* Thread 0 of each block: judge the residual that the previous iteration led to. */
-template <typename P> __device__ void bicg_cluster_judge(P s, P total)
+template <typename T, typename P> __device__ void bicg_cluster_judge(P s, P total)
 {
     vec_judge(s, total[SUM_RR], s[S_MAXDIFF]);
     s[S_RHO] = total[SUM_RHO];
-    bicg_check(s, total[SUM_RR]);
+    bicg_check<T>(s, total[SUM_RR]);
 }
 
 /* Thread 0 of each block: omega, beta and the predicted rho. */
-template <typename P> __device__ void bicg_cluster_coefficients(P s, P total)
+template <typename T, typename P> __device__ void bicg_cluster_coefficients(P s, P total)
 {
     s[S_HALF] = total[SUM_HALF];
-    bicg_omega(s, total[SUM_TR], total[SUM_TT]);
-    if (s[S_DONE] == 0) bicg_next(s, total[SUM_SHADOW_R] - s[S_OMEGA] * total[SUM_SHADOW_T]);
+    bicg_omega<T>(s, total[SUM_TR], total[SUM_TT]);
+    if (s[S_DONE] == 0) bicg_next<T>(s, total[SUM_SHADOW_R] - s[S_OMEGA] * total[SUM_SHADOW_T]);
 }
 
 /* SCALED: the preconditioner is the diagonal dinv, applied from the right: the block holds its rows of A D^-1. */
@@ -120,8 +120,8 @@ __global__ void __launch_bounds__(CLUSTER_THREADS, 1)
         cluster_record record = {0, 0, 0, false};
         if (threadIdx.x == 0) {
             if (k > 0) record = cluster_record_of(s);
-            if (k > 0) bicg_cluster_judge(s, of.total);
-            if (!last && s[S_DONE] == 0) bicg_alpha(s, of.total[SUM_SHADOW_V], of.total[SUM_VV]);
+            if (k > 0) bicg_cluster_judge<T>(s, of.total);
+            if (!last && s[S_DONE] == 0) bicg_alpha<T>(s, of.total[SUM_SHADOW_V], of.total[SUM_VV]);
         }
         __syncthreads(); /* all threads of the block: thread 0 has computed alpha */
         cluster_write(s, record, k == 1);
@@ -133,7 +133,7 @@ __global__ void __launch_bounds__(CLUSTER_THREADS, 1)
         bicg_cluster_second<T>(A, own, second);
         cluster_time(s, S_SPMV_US, from);
         cluster_sums<SECOND_SUMS>(second, of, 0);
-        if (threadIdx.x == 0) bicg_cluster_coefficients(s, of.total);
+        if (threadIdx.x == 0) bicg_cluster_coefficients<T>(s, of.total);
         __syncthreads(); /* all threads of the block: thread 0 has computed omega and beta */
         cluster_time(s, S_DOTS_US, from);
         if (s[S_DONE] != 0) break;

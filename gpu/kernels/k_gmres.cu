@@ -1,30 +1,39 @@
 /* The parts of GMRES(m): the inner products of one vector with all earlier vectors in one pass, the Givens rotations of
-   a small triangular system that stays on the device, and the steps of a restart. */
+   a small triangular system that stays on the device, and the steps of a restart. If the vectors are complex, so are
+   the coefficients of the basis, and an inner product conjugates its first vector. */
 #include "gmres.h"
 
 namespace KERNEL_SPACE
 {
 
+template <typename W> __device__ W gm_over_block(W v)
+{
+    if constexpr (std::is_same_v<W, double>)
+        return vec_over_block<false>(v);
+    else
+        return {vec_over_block<false>(v.re), vec_over_block<false>(v.im)};
+}
+
 /* Each block takes a segment of q, which stays in the cache while the block reads the same segment of each column of V:
    V and q are read once. Then the last block sums over the segments and uses one warp per column. */
 template <typename T>
-__global__ void gm_dots(int64_t n, GPTR(double) s, GPTR(unsigned) ticket, GPTR(double) w, int m, int first, int last,
+__global__ void gm_dots(int64_t n, GPTR(double) s, GPTR(unsigned) ticket, GPTR(wide<T>) w, int m, int first, int last,
                         int row, GPTR(const T) V, GPTR(const T) q)
 {
     if (s[S_DONE] != 0) return;
     int64_t from = n * blockIdx.x / gridDim.x, end = n * (blockIdx.x + 1) / gridDim.x, parts = gm_parts(m);
     for (int j = first; j < last; j++) {
-        double sum = 0;
+        wide<T> sum = 0;
 #pragma unroll 4
-        for (int64_t i = from + threadIdx.x; i < end; i += VEC_BLOCK) sum += (double)V[j * n + i] * (double)q[i];
-        sum = vec_over_block<false>(sum);
+        for (int64_t i = from + threadIdx.x; i < end; i += VEC_BLOCK) sum += wide_product<T>(V[j * n + i], q[i]);
+        sum = gm_over_block(sum);
         if (threadIdx.x == 0) w[parts + (int64_t)j * GM_BLOCKS + blockIdx.x] = sum;
     }
     if (!vec_last_block(ticket)) return;
     int lane = (int)(threadIdx.x % WARP);
     for (int j = first + (int)(threadIdx.x / WARP); j < last; j += VEC_BLOCK / WARP) {
-        double sum = 0;
-        for (int b = lane; b < (int)gridDim.x; b += WARP) sum += w[parts + (int64_t)j * GM_BLOCKS + b];
+        wide<T> sum = 0;
+        for (int b = lane; b < (int)gridDim.x; b += WARP) sum += (wide<T>)w[parts + (int64_t)j * GM_BLOCKS + b];
         for (int d = WARP / 2; d > 0; d /= 2) sum += __shfl_down_sync(FULL_MASK, sum, d);
         if (lane == 0) w[gm_row(m, row) + j] = sum;
     }
@@ -102,9 +111,10 @@ __global__ void gm_mail_row(GPTR(const double) s, struct gm_row_of to, struct ve
 /* With NORM, also the squared norm of the remainder. */
 template <typename AT, bool NORM> struct pass_subtract {
     enum { SUMS = NORM ? 1 : 0 };
+    typedef typename AT::real T;
     typename AT::in V;
     typename AT::out q;
-    typename AT::scalars w;
+    typename wide_at<AT>::type::out w;
     int64_t n;
     int m, row, first, last;
     int64_t h; /* w[h + j] is for column j */
@@ -112,53 +122,55 @@ template <typename AT, bool NORM> struct pass_subtract {
     __device__ void begin(typename AT::scalars) { h = gm_row(m, row); }
     __device__ vec_sums at(int64_t i) const
     {
-        typename AT::real v = q[i];
-        for (int j = first; j < last; j++) v -= (typename AT::real)w[h + j] * V[j * n + i];
+        T v = q[i];
+        for (int j = first; j < last; j++) v -= narrowed<T>(w[h + j]) * V[j * n + i];
         q[i] = v;
-        return {(double)v * (double)v, 0, 0};
+        return {vec_square(v), 0, 0};
     }
     __device__ void end(typename AT::scalars s, vec_sums t) const { s[S_PQ] = t.a; }
 };
 
 /* One block copies what the rotations need to shared memory, then one of its threads applies the rotations. H keeps
    the column as it was before the rotations. */
-__global__ void gm_column(GPTR(double) s, GPTR(double) w, int m, int k, bool twice, double tiny)
+template <typename W> __global__ void gm_column(GPTR(double) s, GPTR(W) w, int m, int k, bool twice, double tiny)
 {
     if (s[S_DONE] != 0) return;
-    SHARED(double, col, GM_MAX);
-    SHARED(double, cosine, GM_MAX);
-    SHARED(double, sine, GM_MAX);
+    SHARED(W, col, GM_MAX);
+    SHARED(W, cosine, GM_MAX);
+    SHARED(W, sine, GM_MAX);
     for (int j = (int)threadIdx.x; j <= k; j += VEC_BLOCK) {
-        col[j] = w[gm_row(m, GM_H) + j] + (twice ? w[gm_row(m, GM_H2) + j] : 0);
-        w[gm_row(m, GM_R + m + k) + j] = col[j];
+        W once = w[gm_row(m, GM_H) + j], again = twice ? (W)w[gm_row(m, GM_H2) + j] : W(0), h = once + again;
+        col[j] = h;
+        w[gm_row(m, GM_R + m + k) + j] = h;
         cosine[j] = w[gm_row(m, GM_COS) + j];
         sine[j] = w[gm_row(m, GM_SIN) + j];
     }
     __syncthreads(); /* all threads of the block: the column is in shared memory */
     double rr = 0;
-    if (threadIdx.x == 0 && gm_rotate(s, w, gm_row(m, GM_G), col, cosine, sine, k, tiny, rr))
+    if (threadIdx.x == 0 && gm_rotate<W>(s, w, gm_row(m, GM_G), col, cosine, sine, k, tiny, rr))
         vec_note(s, rr, s[S_MAXDIFF]);
     __syncthreads(); /* all threads of the block: the column is rotated */
     for (int j = (int)threadIdx.x; j <= k; j += VEC_BLOCK) w[gm_row(m, GM_R + k) + j] = col[j];
     if (threadIdx.x != 0) return;
-    w[gm_row(m, GM_R + m + k) + k + 1] = sqrt(s[S_PQ]);
+    w[gm_row(m, GM_R + m + k) + k + 1] = W(sqrt((double)s[S_PQ]));
     w[gm_row(m, GM_COS) + k] = cosine[k];
     w[gm_row(m, GM_SIN) + k] = sine[k];
 }
 
 /* One block: back substitution column by column, since columns are contiguous. */
-__global__ void gm_solve(GPTR(double) s, GPTR(double) w, int m)
+template <typename W> __global__ void gm_solve(GPTR(double) s, GPTR(W) w, int m)
 {
     if (s[S_DONE] != 0) return;
-    SHARED(double, y, GM_MAX);
+    SHARED(W, y, GM_MAX);
     int k = (int)s[S_COLUMNS];
     for (int j = (int)threadIdx.x; j < k; j += VEC_BLOCK) y[j] = w[gm_row(m, GM_G) + j];
     for (int c = k - 1; c >= 0; c--) {
         int64_t column = gm_row(m, GM_R + c);
         __syncthreads(); /* all threads of the block: y[c] is complete except for its division */
-        double value = y[c] / w[column + c];
+        W value = (W)y[c] / (W)w[column + c];
         __syncthreads(); /* all threads of the block: y[c] has been read */
-        for (int j = (int)threadIdx.x; j <= c; j += VEC_BLOCK) y[j] = j == c ? value : y[j] - value * w[column + j];
+        for (int j = (int)threadIdx.x; j <= c; j += VEC_BLOCK)
+            y[j] = j == c ? value : (W)y[j] - value * (W)w[column + j];
     }
     __syncthreads(); /* all threads of the block: y is complete */
     for (int j = (int)threadIdx.x; j < k; j += VEC_BLOCK) w[gm_row(m, GM_Y) + j] = y[j];
@@ -166,9 +178,10 @@ __global__ void gm_solve(GPTR(double) s, GPTR(double) w, int m)
 
 template <typename AT> struct pass_add {
     enum { SUMS = 0 };
+    typedef typename AT::real T;
     typename AT::in V;
     typename AT::out x;
-    typename AT::scalars w;
+    typename wide_at<AT>::type::out w;
     int64_t n;
     int m, k;
     int64_t y; /* w[y + j] is for column j */
@@ -180,8 +193,8 @@ template <typename AT> struct pass_add {
     }
     __device__ vec_sums at(int64_t i) const
     {
-        typename AT::real sum = 0;
-        for (int j = 0; j < k; j++) sum += (typename AT::real)w[y + j] * V[j * n + i];
+        T sum = 0;
+        for (int j = 0; j < k; j++) sum += narrowed<T>(w[y + j]) * V[j * n + i];
         x[i] += sum;
         return {0, 0, 0};
     }
@@ -190,22 +203,23 @@ template <typename AT> struct pass_add {
 
 template <typename AT> struct pass_residual {
     enum { SUMS = 1 };
+    typedef typename AT::real T;
     typename AT::in b;
     typename AT::out q;
-    typename AT::scalars w;
+    typename wide_at<AT>::type::out w;
     int m;
 
     __device__ void begin(typename AT::scalars) {}
     __device__ vec_sums at(int64_t i) const
     {
-        typename AT::real r = b[i] - q[i];
+        T r = b[i] - q[i];
         q[i] = r;
-        return {(double)r * (double)r, 0, 0};
+        return {vec_square(r), 0, 0};
     }
     __device__ void end(typename AT::scalars s, vec_sums t) const
     {
         int64_t records = (int64_t)s[S_ITER];
-        w[gm_row(m, GM_G)] = sqrt(t.a);
+        w[gm_row(m, GM_G)] = wide<T>(sqrt(t.a));
         s[S_SCALE] = t.a > 0 ? 1 / sqrt(t.a) : 0;
         s[S_COLUMNS] = 0;
         s[S_RR] = t.a;
@@ -230,16 +244,17 @@ template <typename AT> struct pass_scale {
     __device__ void end(typename AT::scalars, vec_sums) const {}
 };
 
-/* ---- the launches ---- */
+/* ---- the launches; numbers: two for each complex element ---- */
 
 #define PASS_COLUMNS(V, k) AT::from(#V, V, (k)*n)
-#define PASS_WORK(w) AT::numbers(#w, w, GMRES_WORK(m))
-#define WORK_OF(w) VECTOR("w", ROLE_WORK, w, GMRES_WORK(m), double)
+#define PASS_WORK(w) wide_at<AT>::type::to(#w, w, GMRES_WORK(m))
+#define WORK_OF(w) VECTOR("w", ROLE_WORK, (void *)w, GMRES_WORK(m), wide<T>)
 
 template <typename AT>
-static void subtract(struct device *d, int64_t n, double *s, double *w, int m, int from, int to, int row, bool norm,
-                     const void *V, void *q)
+static void subtract(struct device *d, int64_t numbers, double *s, double *w, int m, int from, int to, int row,
+                     bool norm, const void *V, void *q)
 {
+    int64_t n = numbers / wide_of<typename AT::real>::PARTS;
     auto columns = PASS_COLUMNS(V, to);
     if (norm)
         AT::run(d, n, s, pass_subtract<AT, true>{columns, PASS_OUT(q), PASS_WORK(w), n, m, row, from, to, 0});
@@ -247,26 +262,31 @@ static void subtract(struct device *d, int64_t n, double *s, double *w, int m, i
         AT::run(d, n, s, pass_subtract<AT, false>{columns, PASS_OUT(q), PASS_WORK(w), n, m, row, from, to, 0});
 }
 
-template <typename AT> static void add(struct device *d, int64_t n, double *s, double *w, int m, const void *V, void *x)
+template <typename AT>
+static void add(struct device *d, int64_t numbers, double *s, double *w, int m, const void *V, void *x)
 {
+    int64_t n = numbers / wide_of<typename AT::real>::PARTS;
     AT::run(d, n, s, pass_add<AT>{PASS_COLUMNS(V, m), PASS_OUT(x), PASS_WORK(w), n, m, 0, 0});
 }
 
 template <typename AT>
-static void residual(struct device *d, int64_t n, double *s, double *w, int m, const void *b, void *q)
+static void residual(struct device *d, int64_t numbers, double *s, double *w, int m, const void *b, void *q)
 {
+    int64_t n = numbers / wide_of<typename AT::real>::PARTS;
     AT::run(d, n, s, pass_residual<AT>{PASS_IN(b), PASS_OUT(q), PASS_WORK(w), m});
 }
 
-template <typename AT> static void scale(struct device *d, int64_t n, double *s, const void *q, void *v)
+template <typename AT> static void scale(struct device *d, int64_t numbers, double *s, const void *q, void *v)
 {
+    int64_t n = numbers / wide_of<typename AT::real>::PARTS;
     AT::run(d, n, s, pass_scale<AT>{PASS_IN(q), PASS_OUT(v), 0});
 }
 
 template <typename T>
-static void dots(struct device *d, int64_t n, double *s, double *w, int m, int from, int to, int row, const void *V,
-                 const void *q)
+static void dots(struct device *d, int64_t numbers, double *s, double *w, int m, int from, int to, int row,
+                 const void *V, const void *q)
 {
+    int64_t n = numbers / wide_of<T>::PARTS;
     LAUNCH(d, gm_blocks(d, n), VEC_BLOCK, gm_dots<T>)
     (n, SCALARS_OF(s), TICKET_OF(s), WORK_OF(w), m, from, to, row, VECTOR("V", ROLE_WORK, V, to * n, const T),
      VECTOR("q", ROLE_WORK, q, n, const T));
@@ -312,12 +332,12 @@ static void dots_parts(struct device *d, int64_t n, double *s, double *w, int m,
 
 template <typename T> static void column(struct device *d, double *s, double *w, int m, int k, bool twice)
 {
-    LAUNCH(d, 1, VEC_BLOCK, gm_column)(SCALARS_OF(s), WORK_OF(w), m, k, twice, gm_tiny<T>());
+    LAUNCH(d, 1, VEC_BLOCK, gm_column<wide<T>>)(SCALARS_OF(s), WORK_OF(w), m, k, twice, gm_tiny<T>());
 }
 
 template <typename T> static void solve(struct device *d, double *s, double *w, int m)
 {
-    LAUNCH(d, 1, VEC_BLOCK, gm_solve)(SCALARS_OF(s), WORK_OF(w), m);
+    LAUNCH(d, 1, VEC_BLOCK, gm_solve<wide<T>>)(SCALARS_OF(s), WORK_OF(w), m);
 }
 
 /* ---- the same operations on the host ---- */
@@ -327,25 +347,25 @@ namespace host
 {
 
 template <typename T>
-static void dots(struct device *, int64_t n, double *s, double *w, int m, int first, int last, int row, const void *V,
-                 const void *q)
+static void dots(struct device *, int64_t numbers, double *s, double *w, int m, int first, int last, int row,
+                 const void *V, const void *q)
 {
     if (s[S_DONE] != 0) return;
+    int64_t n = numbers / wide_of<T>::PARTS;
     const T *from = (const T *)V, *with = (const T *)q;
-    double *part = w + gm_parts(m), *to = w + gm_row(m, row);
+    wide<T> *part = (wide<T> *)w + gm_parts(m), *to = (wide<T> *)w + gm_row(m, row);
     int pieces = gm_pieces(n);
     checks check(n * (last - first));
 #pragma omp parallel for if (n > ALONE)
     for (int p = 0; p < pieces; p++)
-        for (int j = first; j < last && check.goes(p); j++) {
-            double sum = 0;
-            int64_t end = n * (p + 1) / pieces;
-#pragma omp simd reduction(+ : sum)
-            for (int64_t i = n * p / pieces; i < end; i++) sum += (double)from[j * n + i] * (double)with[i];
-            part[(int64_t)j * GM_BLOCKS + p] = sum;
-        }
+        for (int j = first; j < last && check.goes(p); j++)
+            part[(int64_t)j * GM_BLOCKS + p] = gm_piece(n * p / pieces, n * (p + 1) / pieces, from + j * n, with);
     if (!check.complete()) return;
-    for (int j = first; j < last; j++) to[j] = total(part + (int64_t)j * GM_BLOCKS, pieces);
+    for (int j = first; j < last; j++) {
+        wide<T> sum = 0;
+        for (int p = 0; p < pieces; p++) sum += part[(int64_t)j * GM_BLOCKS + p];
+        to[j] = sum;
+    }
 }
 
 /* part[j * SUM_BLOCKS + p]: the sum of piece p of the inner product with column j. false: Ctrl-C ended the sums. */
@@ -358,11 +378,8 @@ static bool column_parts(int64_t n, int first, int last, const void *V, const vo
 #pragma omp parallel for if (n > ALONE)
     for (int p = 0; p < tree.blocks; p++)
         for (int j = first; j < last && check.goes(p); j++) {
-            double sum = 0;
             int64_t begin = p * tree.each, end = begin + tree.each < n ? begin + tree.each : n;
-#pragma omp simd reduction(+ : sum)
-            for (int64_t i = begin; i < end; i++) sum += (double)from[j * n + i] * (double)with[i];
-            part[(int64_t)j * SUM_BLOCKS + p] = sum;
+            part[(int64_t)j * SUM_BLOCKS + p] = gm_piece(begin, end, from + j * n, with);
         }
     return check.complete();
 }
@@ -403,22 +420,26 @@ static void dots_parts(struct device *d, int64_t n, double *s, double *w, int m,
 template <typename T> static void column(struct device *, double *s, double *w, int m, int k, bool twice)
 {
     if (s[S_DONE] != 0) return;
-    double *col = w + gm_row(m, GM_R + k), *kept = w + gm_row(m, GM_R + m + k);
-    for (int j = 0; j <= k; j++) kept[j] = col[j] = w[gm_row(m, GM_H) + j] + (twice ? w[gm_row(m, GM_H2) + j] : 0);
-    kept[k + 1] = sqrt(s[S_PQ]);
+    typedef wide<T> W;
+    W *work = (W *)w, *col = work + gm_row(m, GM_R + k), *kept = work + gm_row(m, GM_R + m + k);
+    const W *once = work + gm_row(m, GM_H), *again = work + gm_row(m, GM_H2);
+    for (int j = 0; j <= k; j++) kept[j] = col[j] = once[j] + (twice ? again[j] : W(0));
+    kept[k + 1] = W(sqrt(s[S_PQ]));
     double rr = 0;
-    if (gm_rotate(s, w, gm_row(m, GM_G), col, w + gm_row(m, GM_COS), w + gm_row(m, GM_SIN), k, gm_tiny<T>(), rr))
+    if (gm_rotate<W>(s, work, gm_row(m, GM_G), col, work + gm_row(m, GM_COS), work + gm_row(m, GM_SIN), k, gm_tiny<T>(),
+                     rr))
         vec_note(s, rr, s[S_MAXDIFF]);
 }
 
 template <typename T> static void solve(struct device *, double *s, double *w, int m)
 {
     if (s[S_DONE] != 0) return;
+    typedef wide<T> W;
     int k = (int)s[S_COLUMNS];
-    double *y = w + gm_row(m, GM_Y);
-    memcpy(y, w + gm_row(m, GM_G), (size_t)k * sizeof *y);
+    W *work = (W *)w, *y = work + gm_row(m, GM_Y);
+    for (int j = 0; j < k; j++) y[j] = work[gm_row(m, GM_G) + j];
     for (int c = k - 1; c >= 0; c--) {
-        const double *R = w + gm_row(m, GM_R + c);
+        const W *R = work + gm_row(m, GM_R + c);
         y[c] /= R[c];
         for (int j = 0; j < c; j++) y[j] -= y[c] * R[j];
     }
@@ -443,7 +464,11 @@ GMRES_ENTRY(VEC_SYMBOL(gmres_f32), KERNEL_SPACE, dots, on_gpu, float);
 GMRES_ENTRY(VEC_SYMBOL(gmres_f64), KERNEL_SPACE, dots, on_gpu, double);
 GMRES_ENTRY(VEC_SYMBOL(parts_gmres_f32), KERNEL_SPACE, dots_parts, gpu_then_host, float);
 GMRES_ENTRY(VEC_SYMBOL(parts_gmres_f64), KERNEL_SPACE, dots_parts, gpu_then_host, double);
+GMRES_ENTRY(VEC_SYMBOL(gmres_c32), KERNEL_SPACE, dots, on_gpu, cplx<float>);
+GMRES_ENTRY(VEC_SYMBOL(gmres_c64), KERNEL_SPACE, dots, on_gpu, cplx<double>);
 #ifndef __CUDACC__
+GMRES_ENTRY(cpu_vec_gmres_c32, KERNEL_SPACE::host, dots, on_host, cplx<float>);
+GMRES_ENTRY(cpu_vec_gmres_c64, KERNEL_SPACE::host, dots, on_host, cplx<double>);
 GMRES_ENTRY(cpu_vec_gmres_f32, KERNEL_SPACE::host, dots, on_host, float);
 GMRES_ENTRY(cpu_vec_gmres_f64, KERNEL_SPACE::host, dots, on_host, double);
 GMRES_ENTRY(cpu_vec_parts_gmres_f32, KERNEL_SPACE::host, dots_parts, host_then_host, float);

@@ -85,7 +85,7 @@ __device__ cluster_record gm_cluster_judge(const gm_cycle<P> &c, S s, int k, dou
     double left = c.second[k + 1], rr = 0;
     for (int j = 0; j <= k; j++) left -= c.second[j] * c.second[j];
     s[S_PQ] = left != left || left > 0 ? left : 0;
-    if (!gm_rotate(s, c.g, 0, c.col, c.cosine, c.sine, k, tiny, rr)) return record;
+    if (!gm_rotate<double>(s, c.g, 0, c.col, c.cosine, c.sine, k, tiny, rr)) return record;
     record = cluster_record_of(s);
     vec_judge(s, rr, s[S_MAXDIFF]);
     return record;

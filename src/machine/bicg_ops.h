@@ -35,7 +35,7 @@ struct bicg_ops {
 };
 /* T_F32 or T_F64; for T_C32 and T_C64, the vectors hold n / 2 complex numbers, alpha, beta, omega and rho are complex
    (their imaginary parts are in s[S_ALPHA_IM] and so on), and the functions of qmrcgstab are NULL. Implemented by
-   gpu/kernels/k_bicgstab.cu and k_bicgstab_complex.cu. */
+   gpu/kernels/k_bicgstab.cu. */
 const struct bicg_ops *bicg_ops_of(const struct device *d, enum type type);
 /* The same operations with sums that the host adds (see vec_ops.h). */
 const struct bicg_ops *bicg_ops_host_sums(const struct device *d, enum type type);

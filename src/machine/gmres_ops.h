@@ -57,9 +57,8 @@ struct gmres_ops {
     void (*residual)(struct device *d, int64_t n, double *s, double *w, int m, const void *b, void *q);
     void (*scale)(struct device *d, int64_t n, double *s, const void *q, void *v); /* v = s[S_SCALE] q */
 };
-/* T_F32 or T_F64; for T_C32 and T_C64, the vectors hold n / 2 complex numbers, `w` holds 2 GMRES_WORK(m) doubles, a row
-   of `w` is m + 1 pairs, and H before rotation is not kept. Implemented by gpu/kernels/k_gmres.cu and
-   k_gmres_complex.cu. */
+/* T_F32 or T_F64; for T_C32 and T_C64, the vectors hold n / 2 complex numbers, and `w` holds GMRES_WORK(m) pairs.
+   Implemented by gpu/kernels/k_gmres.cu. */
 const struct gmres_ops *gmres_ops_of(const struct device *d, enum type type);
 /* The same operations with sums that the host adds (see vec_ops.h); `dots` needs m * SUM_BLOCKS doubles of d->sums. */
 const struct gmres_ops *gmres_ops_host_sums(const struct device *d, enum type real);
