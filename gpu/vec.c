@@ -2,14 +2,10 @@
 #include "halo.h"
 #include "machine/amg_ops.h"
 #include "machine/amg_setup_ops.h"
-#include "machine/bicg_ops.h"
-#include "machine/cg_ops.h"
 #include "machine/cluster_ops.h"
 #include "machine/device.h"
-#include "machine/gmres_ops.h"
 #include "machine/level_ops.h"
 #include "machine/lu_ops.h"
-#include "machine/minres_ops.h"
 #include "machine/vec_ops.h"
 
 #ifdef HAVE_CUDA
@@ -32,16 +28,12 @@
     }
 #endif
 
-/* The tables of a device with members (gpu/multi/); ALONE: it has none. */
-#define TOGETHER(id)                         \
-    {                                        \
-        &multi_##id##_f32, &multi_##id##_f64 \
-    }
+/* The tables of a device with members (gpu/multi/); ALONE: it has none. The tables of the solvers' passes are in
+ * passes.c. */
 #define TOGETHER_PAIRS(id)                                                         \
     {                                                                              \
         &multi_##id##_f32, &multi_##id##_f64, &multi_##id##_c32, &multi_##id##_c64 \
     }
-#define TOGETHER_REAL(id) TOGETHER(id)
 #define ALONE(id) \
     {             \
         NULL      \
@@ -51,7 +43,6 @@
 #define TABLES(ops, of, id, with)                                                           \
     extern const struct ops cpu_##id##_f32, cpu_##id##_f64, emu_##id##_f32, emu_##id##_f64; \
     extern const struct ops cuda_##id##_f32, cuda_##id##_f64;                               \
-    extern const struct ops multi_##id##_f32, multi_##id##_f64;                             \
     const struct ops *ops##_##of(const struct device *d, enum type real)                    \
     {                                                                                       \
         static const struct ops *const tables[][2] = {                                      \
@@ -82,10 +73,6 @@
     }
 
 PAIR_TABLES(vec_ops, of, vec, TOGETHER_PAIRS)
-TABLES(cg_ops, of, vec_cg, TOGETHER)
-TABLES(minres_ops, of, vec_minres, TOGETHER)
-PAIR_TABLES(bicg_ops, of, vec_bicg, TOGETHER_PAIRS)
-PAIR_TABLES(gmres_ops, of, vec_gmres, TOGETHER_REAL)
 PAIR_TABLES(sweep_ops, of, vec_sweep, ALONE)
 PAIR_TABLES(pre_ops, of, vec_pre, ALONE)
 PAIR_TABLES(tri_ops, of, vec_tri, ALONE)
@@ -95,10 +82,6 @@ PAIR_TABLES(halo_ops, of, vec_halo, ALONE)
 
 /* The tables whose sums the host adds. */
 PAIR_TABLES(vec_ops, host_sums, vec_parts, ALONE)
-TABLES(cg_ops, host_sums, vec_parts_cg, ALONE)
-TABLES(minres_ops, host_sums, vec_parts_minres, ALONE)
-PAIR_TABLES(bicg_ops, host_sums, vec_parts_bicg, ALONE)
-TABLES(gmres_ops, host_sums, vec_parts_gmres, ALONE)
 PAIR_TABLES(sweep_ops, host_sums, vec_parts_sweep, ALONE)
 
 extern const struct amg_setup_ops emu_vec_amg_setup_f32, emu_vec_amg_setup_f64, cuda_vec_amg_setup_f32,

@@ -5,8 +5,6 @@
 
 #include "wide.h"
 
-#include "machine/bicg_ops.h"
-
 namespace KERNEL_SPACE
 {
 

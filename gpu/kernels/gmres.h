@@ -5,7 +5,7 @@
 
 #include "wide.h"
 
-#include "machine/gmres_ops.h"
+#include "machine/gmres_work.h"
 
 namespace KERNEL_SPACE
 {

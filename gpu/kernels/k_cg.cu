@@ -1,8 +1,7 @@
 /* The passes of conjugate gradients: the inner products with q = A p, and one pass for all updates that follow.
    Every vector is read once; neighbouring threads access neighbouring elements. */
 #include "cg.h"
-
-#include "machine/cg_ops.h"
+#include "passes.h"
 
 namespace KERNEL_SPACE
 {
@@ -134,7 +133,8 @@ template <typename AT> struct pass_cg_direction {
     __device__ void end(typename AT::scalars, vec_sums) const {}
 };
 
-/* ---- the launches ---- */
+/* ---- the passes ---- The solve ends with BROKE_DOWN unless s[S_PQ] > 0, or, if s[S_SIGN] < 0, unless s[S_PQ] < 0.
+   dots and step take the diagonal of M^-1, dinv, if the preconditioner is a diagonal; NULL: M = I. */
 
 /* Vectors that do not all fit in the L2 cache are read backwards, since the SpMV has left their ends in the cache.
    The L2 cache of a large GPU of 2024 holds four vectors of 12 MB. Backwards, a pass begins at the end of a group of
@@ -161,6 +161,7 @@ static void dots_with(struct device *d, int64_t n, double *s, const void *p, con
             pass_cg_dots<AT, DIAGONAL>{PASS_IN(p), PASS_IN(q), PASS_IN(r), PASS_IN(dinv), n, last, false});
 }
 
+/* s[S_PQ] = p.q, s[S_QQ] = q.M^-1 q; if s[S_CAREFUL] is set, also s[S_RQ] = r.M^-1 q */
 template <typename AT>
 static void dots(struct device *d, int64_t n, double *s, const void *p, const void *q, const void *r, const void *dinv)
 {
@@ -176,23 +177,29 @@ static void step_with(struct device *d, int64_t n, double *s, const void *q, con
             pass_cg_step<AT, DIAGONAL>{PASS_IN(q), PASS_IN(dinv), PASS_OUT(r), PASS_OUT(p), PASS_OUT(x), n, last});
 }
 
+/* alpha = r.M^-1 r / pq; x += alpha p; r -= alpha q; p = M^-1 r + beta p. To compute beta in the same pass, the
+   function predicts r.M^-1 r from the sums of `dots`. s[S_RR] = the computed r.r, and s[S_RHO] = r.M^-1 r if there is a
+   diagonal; s[S_CAREFUL] = 1 if the computed value differs from the prediction. Adds a record. */
 template <typename AT>
 static void step(struct device *d, int64_t n, double *s, const void *q, const void *dinv, void *r, void *p, void *x)
 {
     (dinv ? step_with<AT, true> : step_with<AT, false>)(d, n, s, q, dinv, r, p, x);
 }
 
+/* With a preconditioner that is no diagonal, alpha = s[S_RHO] / pq: x += alpha p; r -= alpha q; s[S_RR] = r.r */
 template <typename AT>
 static void update(struct device *d, int64_t n, double *s, const void *p, const void *q, void *r, void *x)
 {
     AT::run(d, n, s, pass_cg_update<AT>{PASS_IN(p), PASS_IN(q), PASS_OUT(r), PASS_OUT(x), 0, false});
 }
 
+/* beta = r.z / s[S_RHO], then s[S_RHO] = r.z. Adds a record. */
 template <typename AT> static void rho(struct device *d, int64_t n, double *s, const void *r, const void *z)
 {
     AT::run(d, n, s, pass_cg_rho<AT>{PASS_IN(r), PASS_IN(z)});
 }
 
+/* p = z + beta p */
 template <typename AT> static void direction(struct device *d, int64_t n, double *s, const void *z, void *p)
 {
     AT::run(d, n, s, pass_cg_direction<AT>{PASS_IN(z), PASS_OUT(p), 0});
@@ -200,21 +207,4 @@ template <typename AT> static void direction(struct device *d, int64_t n, double
 
 } // namespace KERNEL_SPACE
 
-#define CG_ENTRY(id, AT, T)                                                        \
-    extern "C" const struct cg_ops id;                                             \
-    const struct cg_ops id = {.dots = KERNEL_SPACE::dots<KERNEL_SPACE::AT<T>>,     \
-                              .step = KERNEL_SPACE::step<KERNEL_SPACE::AT<T>>,     \
-                              .update = KERNEL_SPACE::update<KERNEL_SPACE::AT<T>>, \
-                              .rho = KERNEL_SPACE::rho<KERNEL_SPACE::AT<T>>,       \
-                              .direction = KERNEL_SPACE::direction<KERNEL_SPACE::AT<T>>}
-
-CG_ENTRY(VEC_SYMBOL(cg_f32), on_gpu, float);
-CG_ENTRY(VEC_SYMBOL(cg_f64), on_gpu, double);
-CG_ENTRY(VEC_SYMBOL(parts_cg_f32), gpu_then_host, float);
-CG_ENTRY(VEC_SYMBOL(parts_cg_f64), gpu_then_host, double);
-#ifndef __CUDACC__
-CG_ENTRY(cpu_vec_cg_f32, on_host, float);
-CG_ENTRY(cpu_vec_cg_f64, on_host, double);
-CG_ENTRY(cpu_vec_parts_cg_f32, host_then_host, float);
-CG_ENTRY(cpu_vec_parts_cg_f64, host_then_host, double);
-#endif
+PASSES(cg, dots, step, update, rho, direction)

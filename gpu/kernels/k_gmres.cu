@@ -2,6 +2,7 @@
    a small triangular system that stays on the device, and the steps of a restart. If the vectors are complex, so are
    the coefficients of the basis, and an inner product conjugates its first vector. */
 #include "gmres.h"
+#include "passes.h"
 
 namespace KERNEL_SPACE
 {
@@ -244,17 +245,18 @@ template <typename AT> struct pass_scale {
     __device__ void end(typename AT::scalars, vec_sums) const {}
 };
 
-/* ---- the launches; numbers: two for each complex element ---- */
+/* ---- the passes ---- V: the m basis vectors; w: the work memory (gmres_work.h). Complex ones exist only if the device
+   adds the sums. */
 
 #define PASS_COLUMNS(V, k) AT::from(#V, V, (k)*n)
 #define PASS_WORK(w) wide_at<AT>::type::to(#w, w, GMRES_WORK(m))
 #define WORK_OF(w) VECTOR("w", ROLE_WORK, (void *)w, GMRES_WORK(m), wide<T>)
 
+/* q -= V row for the columns [from, to); with `norm`, also s[S_PQ] = q.q */
 template <typename AT>
-static void subtract(struct device *d, int64_t numbers, double *s, double *w, int m, int from, int to, int row,
-                     bool norm, const void *V, void *q)
+static void subtract(struct device *d, int64_t n, double *s, double *w, int m, int from, int to, int row, bool norm,
+                     const void *V, void *q)
 {
-    int64_t n = numbers / wide_of<typename AT::real>::PARTS;
     auto columns = PASS_COLUMNS(V, to);
     if (norm)
         AT::run(d, n, s, pass_subtract<AT, true>{columns, PASS_OUT(q), PASS_WORK(w), n, m, row, from, to, 0});
@@ -262,31 +264,30 @@ static void subtract(struct device *d, int64_t numbers, double *s, double *w, in
         AT::run(d, n, s, pass_subtract<AT, false>{columns, PASS_OUT(q), PASS_WORK(w), n, m, row, from, to, 0});
 }
 
-template <typename AT>
-static void add(struct device *d, int64_t numbers, double *s, double *w, int m, const void *V, void *x)
+/* x += V y */
+template <typename AT> static void add(struct device *d, int64_t n, double *s, double *w, int m, const void *V, void *x)
 {
-    int64_t n = numbers / wide_of<typename AT::real>::PARTS;
     AT::run(d, n, s, pass_add<AT>{PASS_COLUMNS(V, m), PASS_OUT(x), PASS_WORK(w), n, m, 0, 0});
 }
 
+/* q = b - q, which is the true residual. The next cycle starts from this residual. The true residual replaces the
+   residual in the last record, and may end the solve. */
 template <typename AT>
-static void residual(struct device *d, int64_t numbers, double *s, double *w, int m, const void *b, void *q)
+static void residual(struct device *d, int64_t n, double *s, double *w, int m, const void *b, void *q)
 {
-    int64_t n = numbers / wide_of<typename AT::real>::PARTS;
     AT::run(d, n, s, pass_residual<AT>{PASS_IN(b), PASS_OUT(q), PASS_WORK(w), m});
 }
 
-template <typename AT> static void scale(struct device *d, int64_t numbers, double *s, const void *q, void *v)
+/* v = s[S_SCALE] q */
+template <typename AT> static void scale(struct device *d, int64_t n, double *s, const void *q, void *v)
 {
-    int64_t n = numbers / wide_of<typename AT::real>::PARTS;
     AT::run(d, n, s, pass_scale<AT>{PASS_IN(q), PASS_OUT(v), 0});
 }
 
 template <typename T>
-static void dots(struct device *d, int64_t numbers, double *s, double *w, int m, int from, int to, int row,
-                 const void *V, const void *q)
+static void dots_at(on_gpu<T>, struct device *d, int64_t n, double *s, double *w, int m, int from, int to, int row,
+                    const void *V, const void *q)
 {
-    int64_t n = numbers / wide_of<T>::PARTS;
     LAUNCH(d, gm_blocks(d, n), VEC_BLOCK, gm_dots<T>)
     (n, SCALARS_OF(s), TICKET_OF(s), WORK_OF(w), m, from, to, row, VECTOR("V", ROLE_WORK, V, to * n, const T),
      VECTOR("q", ROLE_WORK, q, n, const T));
@@ -319,8 +320,8 @@ static void dots_seated(struct device *d, int64_t n, double *s, struct gm_row_of
 }
 
 template <typename T>
-static void dots_parts(struct device *d, int64_t n, double *s, double *w, int m, int from, int to, int row,
-                       const void *V, const void *q)
+static void dots_at(gpu_then_host<T>, struct device *d, int64_t n, double *s, double *w, int m, int from, int to,
+                    int row, const void *V, const void *q)
 {
     struct sum_tree tree = sum_tree_of(n);
     if (d->seat) return dots_seated<T>(d, n, s, {WORK_OF(w), m, from, to, row}, V, q);
@@ -330,12 +331,12 @@ static void dots_parts(struct device *d, int64_t n, double *s, double *w, int m,
     if (vec_sums_arrived(d)) gm_put_row(d, w, m, from, to, row, tree.blocks);
 }
 
-template <typename T> static void column(struct device *d, double *s, double *w, int m, int k, bool twice)
+template <typename T> static void column_at(on_gpu<T>, struct device *d, double *s, double *w, int m, int k, bool twice)
 {
     LAUNCH(d, 1, VEC_BLOCK, gm_column<wide<T>>)(SCALARS_OF(s), WORK_OF(w), m, k, twice, gm_tiny<T>());
 }
 
-template <typename T> static void solve(struct device *d, double *s, double *w, int m)
+template <typename T> static void solve_at(on_gpu<T>, struct device *d, double *s, double *w, int m)
 {
     LAUNCH(d, 1, VEC_BLOCK, gm_solve<wide<T>>)(SCALARS_OF(s), WORK_OF(w), m);
 }
@@ -345,28 +346,6 @@ template <typename T> static void solve(struct device *d, double *s, double *w, 
 #ifndef __CUDACC__
 namespace host
 {
-
-template <typename T>
-static void dots(struct device *, int64_t numbers, double *s, double *w, int m, int first, int last, int row,
-                 const void *V, const void *q)
-{
-    if (s[S_DONE] != 0) return;
-    int64_t n = numbers / wide_of<T>::PARTS;
-    const T *from = (const T *)V, *with = (const T *)q;
-    wide<T> *part = (wide<T> *)w + gm_parts(m), *to = (wide<T> *)w + gm_row(m, row);
-    int pieces = gm_pieces(n);
-    checks check(n * (last - first));
-#pragma omp parallel for if (n > ALONE)
-    for (int p = 0; p < pieces; p++)
-        for (int j = first; j < last && check.goes(p); j++)
-            part[(int64_t)j * GM_BLOCKS + p] = gm_piece(n * p / pieces, n * (p + 1) / pieces, from + j * n, with);
-    if (!check.complete()) return;
-    for (int j = first; j < last; j++) {
-        wide<T> sum = 0;
-        for (int p = 0; p < pieces; p++) sum += part[(int64_t)j * GM_BLOCKS + p];
-        to[j] = sum;
-    }
-}
 
 /* part[j * SUM_BLOCKS + p]: the sum of piece p of the inner product with column j. false: Ctrl-C ended the sums. */
 template <typename T>
@@ -402,22 +381,45 @@ static void dots_seated(struct seat *t, double *w, int m, int first, int last, i
     mail_post(t, epoch, sum, last - first);
 }
 
+} // namespace host
+
 template <typename T>
-static void dots_parts(struct device *d, int64_t n, double *s, double *w, int m, int first, int last, int row,
-                       const void *V, const void *q)
+static void dots_at(on_host<T>, struct device *, int64_t n, double *s, double *w, int m, int first, int last, int row,
+                    const void *V, const void *q)
+{
+    if (s[S_DONE] != 0) return;
+    const T *from = (const T *)V, *with = (const T *)q;
+    wide<T> *part = (wide<T> *)w + gm_parts(m), *to = (wide<T> *)w + gm_row(m, row);
+    int pieces = host::gm_pieces(n);
+    host::checks check(n * (last - first));
+#pragma omp parallel for if (n > host::ALONE)
+    for (int p = 0; p < pieces; p++)
+        for (int j = first; j < last && check.goes(p); j++)
+            part[(int64_t)j * GM_BLOCKS + p] = host::gm_piece(n * p / pieces, n * (p + 1) / pieces, from + j * n, with);
+    if (!check.complete()) return;
+    for (int j = first; j < last; j++) {
+        wide<T> sum = 0;
+        for (int p = 0; p < pieces; p++) sum += part[(int64_t)j * GM_BLOCKS + p];
+        to[j] = sum;
+    }
+}
+
+template <typename T>
+static void dots_at(host_then_host<T>, struct device *d, int64_t n, double *s, double *w, int m, int first, int last,
+                    int row, const void *V, const void *q)
 {
     struct seat *t = d->seat;
     int blocks = sum_tree_of(n).blocks;
     if (t) t->at += 2;
     if (s[S_DONE] != 0) return;
-    bool whole = (t && t->stage) || column_parts<T>(n, first, last, V, q, t ? t->part : d->sums.host);
+    bool whole = (t && t->stage) || host::column_parts<T>(n, first, last, V, q, t ? t->part : d->sums.host);
     if (t)
-        dots_seated(t, w, m, first, last, row, blocks, whole);
+        host::dots_seated(t, w, m, first, last, row, blocks, whole);
     else if (whole)
         gm_put_row(d, w, m, first, last, row, blocks);
 }
 
-template <typename T> static void column(struct device *, double *s, double *w, int m, int k, bool twice)
+template <typename T> static void column_at(on_host<T>, struct device *, double *s, double *w, int m, int k, bool twice)
 {
     if (s[S_DONE] != 0) return;
     typedef wide<T> W;
@@ -431,7 +433,7 @@ template <typename T> static void column(struct device *, double *s, double *w, 
         vec_note(s, rr, s[S_MAXDIFF]);
 }
 
-template <typename T> static void solve(struct device *, double *s, double *w, int m)
+template <typename T> static void solve_at(on_host<T>, struct device *, double *s, double *w, int m)
 {
     if (s[S_DONE] != 0) return;
     typedef wide<T> W;
@@ -445,32 +447,30 @@ template <typename T> static void solve(struct device *, double *s, double *w, i
     }
 }
 
-} // namespace host
 #endif
+
+/* Row `row` = V'q for the columns [from, to). */
+template <typename AT>
+static void dots(struct device *d, int64_t n, double *s, double *w, int m, int from, int to, int row, const void *V,
+                 const void *q)
+{
+    dots_at(AT(), d, n, s, w, m, from, to, row, V, q);
+}
+
+/* Rotate column k of H into R and record the new residual. The column consists of row GM_H (plus GM_H2 if q was
+   orthogonalised twice), followed by the square root of s[S_PQ]. If the column makes R singular, the solve ends with
+   BROKE_DOWN and the column is not used. */
+template <typename AT> static void column(struct device *d, int64_t, double *s, double *w, int m, int k, bool twice)
+{
+    column_at(AT(), d, s, w, m, k, twice);
+}
+
+/* Solve R y = g with s[S_COLUMNS] columns. */
+template <typename AT> static void solve(struct device *d, int64_t, double *s, double *w, int m)
+{
+    solve_at(AT(), d, s, w, m);
+}
 
 } // namespace KERNEL_SPACE
 
-#define GMRES_ENTRY(id, space, dots_, AT, T)                                              \
-    extern "C" const struct gmres_ops id;                                                 \
-    const struct gmres_ops id = {.dots = space::dots_<T>,                                 \
-                                 .subtract = KERNEL_SPACE::subtract<KERNEL_SPACE::AT<T>>, \
-                                 .column = space::column<T>,                              \
-                                 .solve = space::solve<T>,                                \
-                                 .add = KERNEL_SPACE::add<KERNEL_SPACE::AT<T>>,           \
-                                 .residual = KERNEL_SPACE::residual<KERNEL_SPACE::AT<T>>, \
-                                 .scale = KERNEL_SPACE::scale<KERNEL_SPACE::AT<T>>}
-
-GMRES_ENTRY(VEC_SYMBOL(gmres_f32), KERNEL_SPACE, dots, on_gpu, float);
-GMRES_ENTRY(VEC_SYMBOL(gmres_f64), KERNEL_SPACE, dots, on_gpu, double);
-GMRES_ENTRY(VEC_SYMBOL(parts_gmres_f32), KERNEL_SPACE, dots_parts, gpu_then_host, float);
-GMRES_ENTRY(VEC_SYMBOL(parts_gmres_f64), KERNEL_SPACE, dots_parts, gpu_then_host, double);
-GMRES_ENTRY(VEC_SYMBOL(gmres_c32), KERNEL_SPACE, dots, on_gpu, cplx<float>);
-GMRES_ENTRY(VEC_SYMBOL(gmres_c64), KERNEL_SPACE, dots, on_gpu, cplx<double>);
-#ifndef __CUDACC__
-GMRES_ENTRY(cpu_vec_gmres_c32, KERNEL_SPACE::host, dots, on_host, cplx<float>);
-GMRES_ENTRY(cpu_vec_gmres_c64, KERNEL_SPACE::host, dots, on_host, cplx<double>);
-GMRES_ENTRY(cpu_vec_gmres_f32, KERNEL_SPACE::host, dots, on_host, float);
-GMRES_ENTRY(cpu_vec_gmres_f64, KERNEL_SPACE::host, dots, on_host, double);
-GMRES_ENTRY(cpu_vec_parts_gmres_f32, KERNEL_SPACE::host, dots_parts, host_then_host, float);
-GMRES_ENTRY(cpu_vec_parts_gmres_f64, KERNEL_SPACE::host, dots_parts, host_then_host, double);
-#endif
+PASSES_COMPLEX_ALONE(gmres, dots, subtract, column, solve, add, residual, scale)

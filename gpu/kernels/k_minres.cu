@@ -1,6 +1,7 @@
 /* The fused passes of MINRES: one pass for the Lanczos vectors and the search directions, and one pass for x. Every
    vector is read once; neighbouring threads access neighbouring elements. */
 #include "minres.h"
+#include "passes.h"
 
 namespace KERNEL_SPACE
 {
@@ -74,8 +75,13 @@ template <typename AT> struct pass_minres_step_residual {
     }
 };
 
-/* ---- the launches ---- */
+/* ---- the passes ---- A Lanczos vector r_k is kept unnormalised; beta_k^2 = r_k . z_k, where z_k = M^-1 r_k, or r_k
+   without a preconditioner. The vector u_k is gamma_k times the k-th search direction. */
 
+/* r = b - q, where q = A x; old, u and u_old become 0; s[S_RR] = s[S_RHO] = r.r. Adds no record.
+   `again`: the last record claims convergence. If ||r|| is more than twice tol, but at most half of what it was at the
+   last such check, the record receives r.r, and the solve starts again from x. Otherwise, the record stays, and
+   s[S_DONE] = CONVERGED. */
 template <typename AT>
 static void begin(struct device *d, int64_t n, double *s, bool again, const void *b, const void *q, void *r, void *old,
                   void *u, void *u_old)
@@ -85,6 +91,8 @@ static void begin(struct device *d, int64_t n, double *s, bool again, const void
         pass_minres_begin<AT>{PASS_IN(b), PASS_IN(q), PASS_OUT(r), PASS_OUT(old), PASS_OUT(u), PASS_OUT(u_old), again});
 }
 
+/* alpha = s[S_PQ] / beta^2, where s[S_PQ] = z.A z; old = the next Lanczos vector, whose squared norm is s[S_RHO_NEXT];
+   u_old = the next u. q = A z. Without a preconditioner, z is r. */
 template <typename AT>
 static void lanczos(struct device *d, int64_t n, double *s, const void *q, const void *z, const void *r, void *old,
                     const void *u, void *u_old)
@@ -94,11 +102,14 @@ static void lanczos(struct device *d, int64_t n, double *s, const void *q, const
                                     false, 0, 0, 0, 0, 0});
 }
 
+/* The next rotation, from s[S_RHO_NEXT]; then x += step u. Adds a record with the norm that the rotations give. */
 template <typename AT> static void step(struct device *d, int64_t n, double *s, const void *u, void *x)
 {
     AT::run(d, n, s, pass_minres_step<AT>{PASS_IN(u), PASS_OUT(x), {}, false});
 }
 
+/* The same with a preconditioner: the rotations give the norm of the residual in M^-1, so `residual`, the residual
+   itself, is updated as well. r: the next Lanczos vector. */
 template <typename AT>
 static void step_residual(struct device *d, int64_t n, double *s, const void *u, const void *r, void *x, void *residual)
 {
@@ -107,20 +118,4 @@ static void step_residual(struct device *d, int64_t n, double *s, const void *u,
 
 } // namespace KERNEL_SPACE
 
-#define MINRES_ENTRY(id, AT)                                                          \
-    extern "C" const struct minres_ops id;                                            \
-    const struct minres_ops id = {.begin = KERNEL_SPACE::begin<KERNEL_SPACE::AT>,     \
-                                  .lanczos = KERNEL_SPACE::lanczos<KERNEL_SPACE::AT>, \
-                                  .step = KERNEL_SPACE::step<KERNEL_SPACE::AT>,       \
-                                  .step_residual = KERNEL_SPACE::step_residual<KERNEL_SPACE::AT>}
-
-MINRES_ENTRY(VEC_SYMBOL(minres_f32), on_gpu<float>);
-MINRES_ENTRY(VEC_SYMBOL(minres_f64), on_gpu<double>);
-MINRES_ENTRY(VEC_SYMBOL(parts_minres_f32), gpu_then_host<float>);
-MINRES_ENTRY(VEC_SYMBOL(parts_minres_f64), gpu_then_host<double>);
-#ifndef __CUDACC__
-MINRES_ENTRY(cpu_vec_minres_f32, on_host<float>);
-MINRES_ENTRY(cpu_vec_minres_f64, on_host<double>);
-MINRES_ENTRY(cpu_vec_parts_minres_f32, host_then_host<float>);
-MINRES_ENTRY(cpu_vec_parts_minres_f64, host_then_host<double>);
-#endif
+PASSES(minres, begin, lanczos, step, step_residual)

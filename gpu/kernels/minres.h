@@ -5,8 +5,6 @@
 
 #include "vec.h"
 
-#include "machine/minres_ops.h"
-
 namespace KERNEL_SPACE
 {
 

@@ -496,10 +496,6 @@ template <typename T> struct on_gpu {
     {
         return (void)name, (void)n, VECTOR(name, ROLE_WORK, p, n, T);
     }
-    static auto numbers(const char *name, double *p, int64_t n)
-    {
-        return (void)name, (void)n, VECTOR(name, ROLE_WORK, p, n, double);
-    }
     template <typename PASS> static void run(struct device *d, int64_t n, double *s, PASS pass)
     {
         LAUNCH(d, vec_grid(d, n, vec_blocks_per_sm<PASS>), VEC_BLOCK, vec_pass<PASS>)
@@ -661,7 +657,6 @@ template <typename T> struct on_host {
 
     static in from(const char *, const void *p, int64_t) { return (in)p; }
     static out to(const char *, void *p, int64_t) { return (out)p; }
-    static scalars numbers(const char *, double *p, int64_t) { return p; }
     template <typename PASS> static void run(struct device *, int64_t n, double *s, PASS pass)
     {
         if (s[S_DONE] != 0) return;

@@ -5,7 +5,7 @@
 #include "base/err.h"
 #include "base/mem.h"
 #include "base/text.h"
-#include "machine/gmres_ops.h"
+#include "machine/gmres_work.h"
 #include "machine/sum_tree.h"
 #include "multi.h"
 

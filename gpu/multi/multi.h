@@ -19,6 +19,8 @@ C_BEGIN
 
 struct csr;
 struct part;
+struct pass_call;
+struct passes;
 
 /* An allocation: a copy on each member, or vectors whose elements are divided among the members. `at` is the address
    that the host calls it by: for copies that of member 0, for vectors a range of addresses without memory. */
@@ -92,6 +94,8 @@ void multi_forget(struct device *d, void *graph);
 
 /* ---- multi_ops.cc ---- */
 
+/* A pass by all members. */
+void multi_pass(const struct passes *p, const char *name, const struct pass_call *c);
 /* Seat the members for a stage of an operation, and end the stage. */
 void multi_sit(struct device *d, int stage);
 void multi_stand(struct device *d);

@@ -1,10 +1,7 @@
-/* The tables of operations of devices with members: each operation calls that of each member, stage by stage, with the
-   member's part of the vectors and its copy of the scalars. */
+/* The operations on vectors of devices with members: each operation and each pass calls that of each member, stage by
+   stage, with the member's part of the vectors and its copy of the scalars. */
 #include "base/err.h"
-#include "machine/bicg_ops.h"
-#include "machine/cg_ops.h"
-#include "machine/gmres_ops.h"
-#include "machine/minres_ops.h"
+#include "machine/passes.h"
 #include "machine/vec_ops.h"
 #include "multi.h"
 
@@ -80,7 +77,7 @@ void agree(device *d, void *s)
     d->ops->put(d, s, scalars, sizeof scalars, &m->pending);
 }
 
-/* The scalars are the first argument of type double *; they come before the work space of gmres. */
+/* The scalars are the first argument of type double *. */
 void *scalars_among()
 {
     return nullptr;
@@ -93,6 +90,26 @@ template <typename A, typename... REST> void *scalars_among(A a, REST... rest)
         return scalars_among(rest...);
 }
 
+/* Let every member do an operation, stage by stage: go(of, k) is the call for member k. `like` are vectors of the
+   operation; NULL: it has none. s: the scalars. */
+template <typename GO> void in_stages(device *d, const block *like, void *s, GO go)
+{
+    multi *m = multi_of(d);
+    int stages = 1, sums = 0;
+    for (int stage = 0; stage < stages; stage++) {
+        multi_sit(d, stage);
+        for (int k = 0; k < m->n; k++)
+            if (multi_select(m->member[k], &m->pending)) go(m->member[k], k);
+        stages = m->seat[0].at > 1 ? m->seat[0].at : 1;
+        sums = m->seat[0].sums;
+        /* every pass of these operations has sums, so stage 2 i sends those of pass i */
+        if (sums && stage % 2 == 0) multi_sums_move(d, m->epoch + 1 + (unsigned)stage / 2, &m->pending);
+        multi_stand(d);
+    }
+    m->epoch += (unsigned)sums;
+    if (stages > 1 || !like) agree(d, s);
+}
+
 /* each<GET, FIELD>::go is the operation FIELD of a table; GET returns the table of a member. */
 template <auto GET, auto FIELD> struct each;
 template <auto GET, typename OPS, typename... A, void (*OPS::*FIELD)(device *, A...)> struct each<GET, FIELD> {
@@ -100,23 +117,17 @@ template <auto GET, typename OPS, typename... A, void (*OPS::*FIELD)(device *, A
     {
         multi *m = multi_of(d);
         const block *like = vectors_among(m, a...);
-        int stages = 1, sums = 0;
-        for (int stage = 0; stage < stages; stage++) {
-            multi_sit(d, stage);
-            for (int k = 0; k < m->n; k++) {
-                device *of = m->member[k];
-                if (multi_select(of, &m->pending)) (GET(of)->*FIELD)(of, for_member(m, like, k, a)...);
-            }
-            stages = m->seat[0].at > 1 ? m->seat[0].at : 1;
-            sums = m->seat[0].sums;
-            /* every pass of these operations has sums, so stage 2 i sends those of pass i */
-            if (sums && stage % 2 == 0) multi_sums_move(d, m->epoch + 1 + (unsigned)stage / 2, &m->pending);
-            multi_stand(d);
-        }
-        m->epoch += (unsigned)sums;
-        if (stages > 1 || !like) agree(d, scalars_among(a...));
+        in_stages(d, like, scalars_among(a...),
+                  [&](device *of, int k) { (GET(of)->*FIELD)(of, for_member(m, like, k, a)...); });
     }
 };
+
+const block *vectors_of(multi *m, const pass_call *c)
+{
+    for (int i = 0; i < c->vectors; i++)
+        if (const block *b = vectors_among(m, c->vec[i])) return b;
+    return nullptr;
+}
 
 template <auto OF, enum type T> auto table_of(device *d)
 {
@@ -124,6 +135,20 @@ template <auto OF, enum type T> auto table_of(device *d)
 }
 
 } // namespace
+
+void multi_pass(const struct passes *p, const char *name, const struct pass_call *c)
+{
+    multi *m = multi_of(c->d);
+    const block *like = vectors_of(m, c);
+    in_stages(c->d, like, c->s, [&](device *of, int k) {
+        pass_call own = *c;
+        own.d = of;
+        own.n = for_member(m, like, k, c->n);
+        own.s = for_member(m, like, k, c->s);
+        for (int i = 0; i < c->vectors; i++) own.vec[i] = for_member(m, like, k, c->vec[i]);
+        pass_find(p, of, c->type, true, name)->run(&own);
+    });
+}
 
 #define ONE(ops, of, T, field) .field = each<table_of<of, T>, &ops::field>::go
 
@@ -142,56 +167,3 @@ MULTI_VEC(multi_vec_f32, T_F32);
 MULTI_VEC(multi_vec_f64, T_F64);
 MULTI_VEC(multi_vec_c32, T_C32);
 MULTI_VEC(multi_vec_c64, T_C64);
-
-#define MULTI_CG(id, T)                                                                      \
-    extern "C" const struct cg_ops id;                                                       \
-    const struct cg_ops id = {                                                               \
-        ONE(cg_ops, cg_ops_host_sums, T, dots),      ONE(cg_ops, cg_ops_host_sums, T, step), \
-        ONE(cg_ops, cg_ops_host_sums, T, update),    ONE(cg_ops, cg_ops_host_sums, T, rho),  \
-        ONE(cg_ops, cg_ops_host_sums, T, direction),                                         \
-    }
-MULTI_CG(multi_vec_cg_f32, T_F32);
-MULTI_CG(multi_vec_cg_f64, T_F64);
-
-#define MULTI_MINRES(id, T)                                      \
-    extern "C" const struct minres_ops id;                       \
-    const struct minres_ops id = {                               \
-        ONE(minres_ops, minres_ops_host_sums, T, begin),         \
-        ONE(minres_ops, minres_ops_host_sums, T, lanczos),       \
-        ONE(minres_ops, minres_ops_host_sums, T, step),          \
-        ONE(minres_ops, minres_ops_host_sums, T, step_residual), \
-    }
-MULTI_MINRES(multi_vec_minres_f32, T_F32);
-MULTI_MINRES(multi_vec_minres_f64, T_F64);
-
-#define BICG_STEPS(T)                                                                            \
-    ONE(bicg_ops, bicg_ops_host_sums, T, begin), ONE(bicg_ops, bicg_ops_host_sums, T, alpha),    \
-        ONE(bicg_ops, bicg_ops_host_sums, T, half), ONE(bicg_ops, bicg_ops_host_sums, T, omega), \
-        ONE(bicg_ops, bicg_ops_host_sums, T, update), ONE(bicg_ops, bicg_ops_host_sums, T, direction)
-#define MULTI_BICG(id, T)                                   \
-    extern "C" const struct bicg_ops id;                    \
-    const struct bicg_ops id = {                            \
-        BICG_STEPS(T),                                      \
-        ONE(bicg_ops, bicg_ops_host_sums, T, qmr_begin),    \
-        ONE(bicg_ops, bicg_ops_host_sums, T, qmr_residual), \
-        ONE(bicg_ops, bicg_ops_host_sums, T, qmr_update),   \
-    }
-/* The functions of qmrcgstab exist for real numbers only. */
-#define MULTI_BICG_PAIRS(id, T)          \
-    extern "C" const struct bicg_ops id; \
-    const struct bicg_ops id = {BICG_STEPS(T)}
-MULTI_BICG(multi_vec_bicg_f32, T_F32);
-MULTI_BICG(multi_vec_bicg_f64, T_F64);
-MULTI_BICG_PAIRS(multi_vec_bicg_c32, T_C32);
-MULTI_BICG_PAIRS(multi_vec_bicg_c64, T_C64);
-
-#define MULTI_GMRES(id, T)                                                                                \
-    extern "C" const struct gmres_ops id;                                                                 \
-    const struct gmres_ops id = {                                                                         \
-        ONE(gmres_ops, gmres_ops_host_sums, T, dots),   ONE(gmres_ops, gmres_ops_host_sums, T, subtract), \
-        ONE(gmres_ops, gmres_ops_host_sums, T, column), ONE(gmres_ops, gmres_ops_host_sums, T, solve),    \
-        ONE(gmres_ops, gmres_ops_host_sums, T, add),    ONE(gmres_ops, gmres_ops_host_sums, T, residual), \
-        ONE(gmres_ops, gmres_ops_host_sums, T, scale),                                                    \
-    }
-MULTI_GMRES(multi_vec_gmres_f32, T_F32);
-MULTI_GMRES(multi_vec_gmres_f64, T_F64);

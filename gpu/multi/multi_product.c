@@ -6,7 +6,7 @@
 #include "formats/format.h"
 #include "gpu/emu/emu.h"
 #include "gpu/emu/scope.h"
-#include "machine/cg_ops.h"
+#include "machine/passes.h"
 #include "phases.h"
 
 #include <math.h>
@@ -229,10 +229,11 @@ static bool product(const struct product_of *w, struct err *e)
 }
 
 /* The sums of conjugate gradients, which some kernels compute in the same launch, take a pass of their own here. */
-static void sums(const struct launch *L, enum type real)
+static bool sums(const struct launch *L, enum type real, struct err *e)
 {
-    struct device *d = L->A->dev;
-    cg_ops_of(d, real)->dots(d, L->A->of->rows, L->s, L->x, L->y, L->r, L->dinv);
+    struct pass_call c = {
+        .d = L->A->dev, .type = real, .n = L->A->of->rows, .s = L->s, VECTORS(L->x, L->y, L->r, L->dinv)};
+    return pass_run(passes, "cg", "dots", &c, e);
 }
 
 bool multi_launch(const struct kernel *k, const struct launch *L, struct err *e)
@@ -240,6 +241,5 @@ bool multi_launch(const struct kernel *k, const struct launch *L, struct err *e)
     struct product_of w;
     if (!product_begin(&w, k, L, e)) return false;
     if (!product(&w, e)) return multi_note_lost(w.p->dev);
-    if (L->s) sums(L, w.real);
-    return true;
+    return !L->s || sums(L, w.real, e);
 }

@@ -9,7 +9,7 @@
 #include "base/text.h"
 #include "card/card.h"
 #include "direct/direct.h"
-#include "machine/gmres_ops.h"
+#include "machine/gmres_work.h"
 #include "matrix/csr.h"
 #include "matrix/equilibrate.h"
 #include "matrix/random.h"

@@ -7,7 +7,8 @@
 #include "base/mem.h"
 #include "dense_symmetric.h"
 #include "machine/device.h"
-#include "machine/gmres_ops.h"
+#include "machine/gmres_work.h"
+#include "machine/passes.h"
 #include "machine/vec_ops.h"
 #include "matrix/random.h"
 
@@ -100,16 +101,26 @@ void lanczos_free(struct lanczos *v)
 
 /* ---- the basis ---- */
 
+/* Run a pass of gmres (gpu/kernels/k_gmres.cu); c holds its arguments. */
+static bool pass(const struct lanczos *v, const char *name, struct pass_call c, struct err *e)
+{
+    c.d = v->o.dev;
+    c.type = T_F64;
+    c.n = v->o.n;
+    c.s = v->scalars;
+    return pass_run(passes, "gmres", name, &c, e);
+}
+
 /* Orthogonalise q against the first k columns. If h is not NULL, add the inner products to h[k]. *norm receives the
    norm of the remainder; 0 if it consists of rounding errors. */
 static bool orthogonalise(struct lanczos *v, int k, double *h, double *norm, struct err *e)
 {
-    const struct gmres_ops *ops = gmres_ops_of(v->o.dev, T_F64);
     int m = v->o.columns;
+    struct pass_call c = {VECTORS(v->work, v->basis, v->q), NUMBERS(m, 0, k, GM_H)},
+                     with_norm = {VECTORS(v->work, v->basis, v->q), NUMBERS(m, 0, k, GM_H, true)};
     double product[LANCZOS_COLUMNS_MAX], left = 0, all = 0;
-    for (int pass = 0; pass < PASSES_MAX; pass++) {
-        ops->dots(v->o.dev, v->o.n, v->scalars, v->work, m, 0, k, GM_H, v->basis, v->q);
-        ops->subtract(v->o.dev, v->o.n, v->scalars, v->work, m, 0, k, GM_H, true, v->basis, v->q);
+    for (int i = 0; i < PASSES_MAX; i++) {
+        if (!pass(v, "dots", c, e) || !pass(v, "subtract", with_norm, e)) return false;
         if (!get(v, product, v->work + (int64_t)GM_H * (m + 1), k, e) || !get(v, &left, v->scalars + S_PQ, 1, e) ||
             !done(v, e))
             return false;
@@ -118,7 +129,7 @@ static bool orthogonalise(struct lanczos *v, int k, double *h, double *norm, str
             before += product[j] * product[j];
             if (h) h[j] += product[j];
         }
-        if (pass == 0) all = before;
+        if (i == 0) all = before;
         if (!isfinite(before)) return fail(e, E_NUMERIC, "a product is not finite: the values overflow");
         if (left >= enough * enough * before || left <= tiny * tiny * all) break;
     }
@@ -129,9 +140,8 @@ static bool orthogonalise(struct lanczos *v, int k, double *h, double *norm, str
 /* Column k = q / norm. */
 static bool append(struct lanczos *v, int k, double norm, struct err *e)
 {
-    if (!set_scalar(v, S_SCALE, 1 / norm, e)) return false;
-    gmres_ops_of(v->o.dev, T_F64)->scale(v->o.dev, v->o.n, v->scalars, v->q, column(v, v->basis, k));
-    return done(v, e);
+    struct pass_call c = {VECTORS(v->q, column(v, v->basis, k))};
+    return set_scalar(v, S_SCALE, 1 / norm, e) && pass(v, "scale", c, e) && done(v, e);
 }
 
 /* Column k is a random vector, orthogonal to the columns before it. */
@@ -243,8 +253,8 @@ static bool combine(struct lanczos *v, int i, struct err *e)
     double *to = column(v, v->kept, i);
     vec_ops_of(v->o.dev, T_F64)->copy(v->o.dev, v->o.n, v->zero, to);
     if (!put(v, v->work + (int64_t)GM_Y * (v->o.columns + 1), y, m, e) || !set_scalar(v, S_COLUMNS, m, e)) return false;
-    gmres_ops_of(v->o.dev, T_F64)->add(v->o.dev, v->o.n, v->scalars, v->work, v->o.columns, v->basis, to);
-    return done(v, e);
+    struct pass_call c = {VECTORS(v->work, v->basis, to), NUMBERS(v->o.columns)};
+    return pass(v, "add", c, e) && done(v, e);
 }
 
 bool lanczos_form(struct lanczos *v, struct err *e)

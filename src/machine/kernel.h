@@ -30,8 +30,8 @@ struct launch {
     void *y;
     int threads; /* host kernels: OpenMP threads, 0 = all */
     /* If s is not NULL, also compute the inner products x.y, y.M^-1 y and, if s[S_CAREFUL] is set, r.M^-1 y, like
-       cg_ops.dots. dinv is the diagonal of M^-1; NULL: M = I. Allowed only if alpha is 1 and beta is 0, and only if
-       the kernel has such sums (see kernel_sums). */
+       the pass dots of cg. dinv is the diagonal of M^-1; NULL: M = I. Allowed only if alpha is 1 and beta is 0, and
+       only if the kernel has such sums (see kernel_sums). */
     double *s;
     const void *r, *dinv;
     /* kernel_launch fills in these members for kernels that have `scratch` */

@@ -2,7 +2,6 @@
 #include <stdio.h>
 
 #include "base/base.h"
-#include "machine/bicg_ops.h"
 #include "machine/vec_ops.h"
 #include "matrix/csr.h"
 #include "solve.h"
@@ -18,9 +17,8 @@ static const int changed[] = {VEC_X, BICG_R, BICG_P};
 static bool start(struct solve *v, struct err *e)
 {
     if (!solve_spmv(v, v->vec[VEC_X], v->vec[BICG_V], e)) return false;
-    v->ops.bicg->begin(v->dev, v->n, v->scalars, v->vec[VEC_B], v->vec[BICG_V], v->vec[BICG_R], v->vec[BICG_SHADOW],
-                       v->vec[BICG_P]);
-    return true;
+    return PASS(v, bicgstab, begin, e,
+                VECTORS(v->vec[VEC_B], v->vec[BICG_V], v->vec[BICG_R], v->vec[BICG_SHADOW], v->vec[BICG_P]));
 }
 
 static bool init(struct solve *v, struct err *e)
@@ -36,11 +34,10 @@ bool bicg_half_step(struct solve *v, const void *p, void *q, const void *shadow,
     phase_begin(v, PHASE_SPMV);
     if (!solve_spmv(v, p, q, e)) return false;
     phase_begin(v, PHASE_DOT);
-    v->ops.bicg->alpha(v->dev, v->n, v->scalars, shadow, q);
+    if (!PASS(v, bicgstab, alpha, e, VECTORS(shadow, q))) return false;
     phase_begin(v, PHASE_UPDATE);
     if (!cut_hold(v, 1, &r, false, e)) return false;
-    v->ops.bicg->half(v->dev, v->n, v->scalars, q, v->vec[r]);
-    return cut_release(v, 1, e);
+    return PASS(v, bicgstab, half, e, VECTORS(q, v->vec[r])) && cut_release(v, 1, e);
 }
 
 bool bicg_second_product(struct solve *v, const void *r, void *t, struct err *e)
@@ -48,8 +45,7 @@ bool bicg_second_product(struct solve *v, const void *r, void *t, struct err *e)
     phase_begin(v, PHASE_SPMV);
     if (!solve_spmv(v, r, t, e)) return false;
     phase_begin(v, PHASE_DOT);
-    v->ops.bicg->omega(v->dev, v->n, v->scalars, t, r);
-    return true;
+    return PASS(v, bicgstab, omega, e, VECTORS(t, r));
 }
 
 static bool step(struct solve *v, struct err *e)
@@ -58,11 +54,11 @@ static bool step(struct solve *v, struct err *e)
     if (!bicg_second_product(v, v->vec[BICG_R], v->vec[BICG_T], e)) return false;
     phase_begin(v, PHASE_UPDATE);
     if (!cut_hold(v, COUNT(changed), changed, false, e)) return false;
-    v->ops.bicg->update(v->dev, v->n, v->scalars, v->vec[BICG_P], v->vec[BICG_T], v->vec[BICG_SHADOW], v->vec[BICG_R],
-                        v->vec[VEC_X]);
+    if (!PASS(v, bicgstab, update, e,
+              VECTORS(v->vec[BICG_P], v->vec[BICG_T], v->vec[BICG_SHADOW], v->vec[BICG_R], v->vec[VEC_X])))
+        return false;
     phase_begin(v, PHASE_DIRECTION);
-    v->ops.bicg->direction(v->dev, v->n, v->scalars, v->vec[BICG_R], v->vec[BICG_V], v->vec[BICG_P]);
-    return true;
+    return PASS(v, bicgstab, direction, e, VECTORS(v->vec[BICG_R], v->vec[BICG_V], v->vec[BICG_P]));
 }
 
 static bool steps(struct solve *v, int64_t n, struct err *e)

@@ -4,7 +4,6 @@
 #include <stdio.h>
 
 #include "base/base.h"
-#include "machine/cg_ops.h"
 #include "machine/kernel.h"
 #include "machine/vec_ops.h"
 #include "matrix/csr.h"
@@ -25,8 +24,7 @@ static bool precondition(struct solve *v, struct err *e)
     phase_begin(v, PHASE_PRECOND);
     if (!v->pre.method->apply(v, v->vec[CG_R], v->vec[VEC_Z], e)) return false;
     phase_begin(v, PHASE_DOT);
-    v->ops.cg->rho(v->dev, v->n, v->scalars, v->vec[CG_R], v->vec[VEC_Z]);
-    return true;
+    return PASS(v, cg, rho, e, VECTORS(v->vec[CG_R], v->vec[VEC_Z]));
 }
 
 /* r = b - A x, p = M^-1 r */
@@ -100,8 +98,7 @@ bool cg_product(struct solve *v, const void *p, void *q, const void *r, const vo
     if (product_sums(v)) return kernel_launch(v->matrix.kernel, &L, e);
     if (!solve_spmv(v, p, q, e)) return false;
     phase_begin(v, PHASE_DOTS);
-    v->ops.cg->dots(v->dev, v->n, v->scalars, p, q, r, dinv);
-    return true;
+    return PASS(v, cg, dots, e, VECTORS(p, q, r, dinv));
 }
 
 static bool step_preconditioned(struct solve *v, struct err *e)
@@ -116,11 +113,10 @@ static bool step_preconditioned(struct solve *v, struct err *e)
     }
     phase_begin(v, PHASE_UPDATE);
     if (!cut_hold(v, COUNT(changed), changed, v->pre.method->long_apply, e)) return false;
-    v->ops.cg->update(v->dev, v->n, v->scalars, v->vec[CG_P], v->vec[CG_Q], v->vec[CG_R], v->vec[VEC_X]);
+    if (!PASS(v, cg, update, e, VECTORS(v->vec[CG_P], v->vec[CG_Q], v->vec[CG_R], v->vec[VEC_X]))) return false;
     if (!precondition(v, e)) return false;
     phase_begin(v, PHASE_DIRECTION);
-    v->ops.cg->direction(v->dev, v->n, v->scalars, v->vec[VEC_Z], v->vec[CG_P]);
-    return true;
+    return PASS(v, cg, direction, e, VECTORS(v->vec[VEC_Z], v->vec[CG_P]));
 }
 
 static bool step(struct solve *v, struct err *e)
@@ -131,8 +127,7 @@ static bool step(struct solve *v, struct err *e)
     if (!cg_product(v, v->vec[CG_P], v->vec[CG_Q], v->vec[CG_R], dinv, e)) return false;
     phase_begin(v, PHASE_STEP);
     if (!cut_hold(v, COUNT(changed), changed, false, e)) return false;
-    v->ops.cg->step(v->dev, v->n, v->scalars, v->vec[CG_Q], dinv, v->vec[CG_R], v->vec[CG_P], v->vec[VEC_X]);
-    return true;
+    return PASS(v, cg, step, e, VECTORS(v->vec[CG_Q], dinv, v->vec[CG_R], v->vec[CG_P], v->vec[VEC_X]));
 }
 
 static bool steps(struct solve *v, int64_t n, struct err *e)

@@ -7,7 +7,7 @@
 #include "base/mem.h"
 #include "base/screen_lock.h"
 #include "machine/device.h"
-#include "machine/gmres_ops.h"
+#include "machine/gmres_work.h"
 #include "machine/vec_ops.h"
 #include "matrix/csr.h"
 #include "solve.h"
@@ -72,9 +72,14 @@ static bool residual(struct solve *v, struct err *e)
 {
     if (!solve_spmv(v, v->vec[VEC_X], v->vec[GMRES_Q], e)) return false;
     count_updates(v, 1, true);
-    v->ops.gmres->residual(v->dev, v->n, v->scalars, v->vec[GMRES_SYSTEM], (int)v->set.m, v->vec[VEC_B],
-                           v->vec[GMRES_Q]);
-    return true;
+    return PASS(v, gmres, residual, e, VECTORS(v->vec[GMRES_SYSTEM], v->vec[VEC_B], v->vec[GMRES_Q]),
+                NUMBERS((int)v->set.m));
+}
+
+/* Column j of the basis = q, normalised. */
+static bool scale(struct solve *v, int64_t j, struct err *e)
+{
+    return PASS(v, gmres, scale, e, VECTORS(v->vec[GMRES_Q], column(v, j)));
 }
 
 /* Begin the first cycle and record the initial residual. */
@@ -82,59 +87,57 @@ static bool start(struct solve *v, struct err *e)
 {
     if (!residual(v, e)) return false;
     v->ops.vec->record(v->dev, v->scalars);
-    v->ops.gmres->scale(v->dev, v->n, v->scalars, v->vec[GMRES_Q], column(v, 0));
+    if (!scale(v, 0, e)) return false;
     work_restarted(v, false);
     return true;
 }
 
 /* x += V y, where y solves the rotated system. */
-static void improve(struct solve *v)
+static bool improve(struct solve *v, struct err *e)
 {
+    int m = (int)v->set.m;
     count_one(v, OP_LEAST_SQUARES);
     count_updates(v, 1, false);
     work_count(v, OP_BASIS, 1);
-    v->ops.gmres->solve(v->dev, v->scalars, v->vec[GMRES_SYSTEM], (int)v->set.m);
-    v->ops.gmres->add(v->dev, v->n, v->scalars, v->vec[GMRES_SYSTEM], (int)v->set.m, v->vec[GMRES_BASIS],
-                      v->vec[VEC_X]);
+    return PASS(v, gmres, solve, e, VECTORS(v->vec[GMRES_SYSTEM]), NUMBERS(m)) &&
+           PASS(v, gmres, add, e, VECTORS(v->vec[GMRES_SYSTEM], v->vec[GMRES_BASIS], v->vec[VEC_X]), NUMBERS(m));
 }
 
 /* `whole`: the cycle that ends here had m iterations. */
 static bool restart(struct solve *v, bool whole, struct err *e)
 {
     phase_begin(v, PHASE_RESTART);
-    improve(v);
-    if (!residual(v, e)) return false;
+    if (!improve(v, e) || !residual(v, e)) return false;
     count_one(v, OP_SCALE);
-    v->ops.gmres->scale(v->dev, v->n, v->scalars, v->vec[GMRES_Q], column(v, 0));
+    if (!scale(v, 0, e)) return false;
     work_restarted(v, whole);
     return true;
 }
 
 /* Orthogonalise q against the columns [from, to); row `row` of the work memory receives the coefficients. With `norm`,
    also compute the norm of what is left of q. */
-static void orthogonalise(struct solve *v, int from, int to, int row, bool norm)
+static bool orthogonalise(struct solve *v, int from, int to, int row, bool norm, struct err *e)
 {
+    void *w = v->vec[GMRES_SYSTEM], *V = v->vec[GMRES_BASIS], *q = v->vec[GMRES_Q];
     int m = (int)v->set.m;
     phase_begin(v, PHASE_DOTS);
     work_count(v, OP_DOT, to - from);
     work_count(v, OP_PASS, 1);
-    v->ops.gmres->dots(v->dev, v->n, v->scalars, v->vec[GMRES_SYSTEM], m, from, to, row, v->vec[GMRES_BASIS],
-                       v->vec[GMRES_Q]);
+    if (!PASS(v, gmres, dots, e, VECTORS(w, V, q), NUMBERS(m, from, to, row))) return false;
     phase_begin(v, PHASE_SUBTRACT);
     count_updates(v, to - from, norm);
-    v->ops.gmres->subtract(v->dev, v->n, v->scalars, v->vec[GMRES_SYSTEM], m, from, to, row, norm, v->vec[GMRES_BASIS],
-                           v->vec[GMRES_Q]);
+    return PASS(v, gmres, subtract, e, VECTORS(w, V, q), NUMBERS(m, from, to, row, norm));
 }
 
 /* Classical Gram-Schmidt orthogonalises q against all columns in one step. Classical Gram-Schmidt makes two passes,
    since a single pass leaves large rounding errors. Modified Gram-Schmidt orthogonalises q against the columns one by
    one. */
-static void gram_schmidt(struct solve *v, int k)
+static bool gram_schmidt(struct solve *v, int k, struct err *e)
 {
-    for (int j = 0; j <= k && v->set.modified; j++) orthogonalise(v, j, j + 1, GM_H, j == k);
-    if (v->set.modified) return;
-    orthogonalise(v, 0, k + 1, GM_H, false);
-    orthogonalise(v, 0, k + 1, GM_H2, true);
+    for (int j = 0; j <= k && v->set.modified; j++)
+        if (!orthogonalise(v, j, j + 1, GM_H, j == k, e)) return false;
+    return v->set.modified ||
+           (orthogonalise(v, 0, k + 1, GM_H, false, e) && orthogonalise(v, 0, k + 1, GM_H2, true, e));
 }
 
 /* Column k + 1 of the Krylov space: A times column k, orthogonalised against all columns before it. */
@@ -143,16 +146,15 @@ static bool extend(struct solve *v, int k, struct err *e)
     int m = (int)v->set.m;
     phase_begin(v, PHASE_SPMV);
     if (!solve_spmv(v, column(v, k), v->vec[GMRES_Q], e)) return false;
-    gram_schmidt(v, k);
+    if (!gram_schmidt(v, k, e)) return false;
     phase_begin(v, PHASE_ROTATE);
     if (!cut_hold(v, k + 1 < m ? 1 : COUNT(changed), changed, false, e)) return false;
     work_count(v, OP_PASS, 1);
-    v->ops.gmres->column(v->dev, v->scalars, v->vec[GMRES_SYSTEM], m, k, !v->set.modified);
+    if (!PASS(v, gmres, column, e, VECTORS(v->vec[GMRES_SYSTEM]), NUMBERS(m, k, !v->set.modified))) return false;
     phase_begin(v, PHASE_SCALE);
     if (k + 1 == m) return true;
     count_one(v, OP_SCALE);
-    v->ops.gmres->scale(v->dev, v->n, v->scalars, v->vec[GMRES_Q], column(v, k + 1));
-    return true;
+    return scale(v, k + 1, e);
 }
 
 static bool step(struct solve *v, struct err *e)
@@ -250,8 +252,7 @@ static bool finish(struct solve *v, struct err *e)
 {
     if (v->host_scalars[S_COLUMNS] == 0 || v->reason == NOT_A_NUMBER) return true;
     if (!solve_set(v, S_DONE, RUNNING, e)) return false;
-    improve(v);
-    return v->dev->ops->sync(v->dev, e);
+    return improve(v, e) && v->dev->ops->sync(v->dev, e);
 }
 
 /* It reads the columns of the basis. */

@@ -3,7 +3,6 @@
 #include <stdio.h>
 
 #include "base/base.h"
-#include "machine/minres_ops.h"
 #include "machine/vec_ops.h"
 #include "matrix/csr.h"
 #include "matrix/symmetry.h"
@@ -46,8 +45,10 @@ static bool start(struct solve *v, bool again, struct err *e)
 {
     void *r = newer(v, MINRES_R), *residual = v->vec[MINRES_RESIDUAL];
     if (!solve_spmv(v, v->vec[VEC_X], v->vec[MINRES_Q], e)) return false;
-    v->ops.minres->begin(v->dev, v->n, v->scalars, again, v->vec[VEC_B], v->vec[MINRES_Q], r, older(v, MINRES_R),
-                         newer(v, MINRES_U), older(v, MINRES_U));
+    if (!PASS(v, minres, begin, e,
+              VECTORS(v->vec[VEC_B], v->vec[MINRES_Q], r, older(v, MINRES_R), newer(v, MINRES_U), older(v, MINRES_U)),
+              NUMBERS(again)))
+        return false;
     if (!again) v->ops.vec->record(v->dev, v->scalars);
     if (!v->pre.method) return true;
     v->ops.vec->copy(v->dev, v->n, r, residual);
@@ -74,16 +75,14 @@ static bool advance(struct solve *v, const void *u, const void *r, struct err *e
     void *z = v->vec[VEC_Z], *x = v->vec[VEC_X];
     if (!v->pre.method) {
         phase_begin(v, PHASE_STEP);
-        v->ops.minres->step(v->dev, v->n, v->scalars, u, x);
-        return true;
+        return PASS(v, minres, step, e, VECTORS(u, x));
     }
     phase_begin(v, PHASE_PRECOND);
     if (!v->pre.method->apply(v, r, z, e)) return false;
     phase_begin(v, PHASE_DOT);
     v->ops.vec->dot(v->dev, v->n, v->scalars, r, z, S_RHO_NEXT);
     phase_begin(v, PHASE_STEP);
-    v->ops.minres->step_residual(v->dev, v->n, v->scalars, u, r, x, v->vec[MINRES_RESIDUAL]);
-    return true;
+    return PASS(v, minres, step_residual, e, VECTORS(u, r, x, v->vec[MINRES_RESIDUAL]));
 }
 
 static bool step(struct solve *v, struct err *e)
@@ -96,8 +95,7 @@ static bool step(struct solve *v, struct err *e)
     bool with = v->pre.method;
     if (!cut_hold(v, with ? COUNT(changed) : COUNT(changed) - 2, changed, with && v->pre.method->long_apply, e))
         return false;
-    v->ops.minres->lanczos(v->dev, v->n, v->scalars, q, z, r, next, newer(v, MINRES_U), u);
-    return advance(v, u, next, e);
+    return PASS(v, minres, lanczos, e, VECTORS(q, z, r, next, newer(v, MINRES_U), u)) && advance(v, u, next, e);
 }
 
 static bool steps(struct solve *v, int64_t n, struct err *e)

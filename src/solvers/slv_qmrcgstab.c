@@ -2,7 +2,6 @@
    quasi-minimisation that smooths the residual. A recurrence also updates the residual of the smoothed x, so the record
    holds the norm of this residual, and not just a bound on the norm. */
 #include "base/base.h"
-#include "machine/bicg_ops.h"
 #include "machine/vec_ops.h"
 #include "matrix/csr.h"
 #include "solve.h"
@@ -18,11 +17,10 @@ static const int changed[] = {VEC_X, QMR_R, QMR_P, QMR_DIRECTION, QMR_A_DIRECTIO
 static bool start(struct solve *v, struct err *e)
 {
     if (!solve_spmv(v, v->vec[VEC_X], v->vec[QMR_V], e)) return false;
-    v->ops.bicg->begin(v->dev, v->n, v->scalars, v->vec[VEC_B], v->vec[QMR_V], v->vec[QMR_R], v->vec[QMR_SHADOW],
-                       v->vec[QMR_P]);
-    v->ops.bicg->qmr_begin(v->dev, v->n, v->scalars, v->vec[QMR_R], v->vec[QMR_RESIDUAL], v->vec[QMR_DIRECTION],
-                           v->vec[QMR_A_DIRECTION]);
-    return true;
+    return PASS(v, bicgstab, begin, e,
+                VECTORS(v->vec[VEC_B], v->vec[QMR_V], v->vec[QMR_R], v->vec[QMR_SHADOW], v->vec[QMR_P])) &&
+           PASS(v, qmrcgstab, begin, e,
+                VECTORS(v->vec[QMR_R], v->vec[QMR_RESIDUAL], v->vec[QMR_DIRECTION], v->vec[QMR_A_DIRECTION]));
 }
 
 static bool init(struct solve *v, struct err *e)
@@ -34,16 +32,15 @@ static bool init(struct solve *v, struct err *e)
 
 static bool step(struct solve *v, struct err *e)
 {
-    const struct bicg_ops *ops = v->ops.bicg;
     if (!bicg_half_step(v, v->vec[QMR_P], v->vec[QMR_V], v->vec[QMR_SHADOW], QMR_R, e)) return false;
     if (!bicg_second_product(v, v->vec[QMR_R], v->vec[QMR_T], e)) return false;
     phase_begin(v, PHASE_UPDATE);
     if (!cut_hold(v, COUNT(changed), changed, false, e)) return false;
-    ops->qmr_residual(v->dev, v->n, v->scalars, v->vec[QMR_T], v->vec[QMR_SHADOW], v->vec[QMR_R]);
+    if (!PASS(v, qmrcgstab, residual, e, VECTORS(v->vec[QMR_T], v->vec[QMR_SHADOW], v->vec[QMR_R]))) return false;
     phase_begin(v, PHASE_SMOOTH);
-    ops->qmr_update(v->dev, v->n, v->scalars, v->vec[QMR_R], v->vec[QMR_V], v->vec[QMR_T], v->vec[QMR_P],
-                    v->vec[QMR_DIRECTION], v->vec[QMR_A_DIRECTION], v->vec[VEC_X], v->vec[QMR_RESIDUAL]);
-    return true;
+    return PASS(v, qmrcgstab, update, e,
+                VECTORS(v->vec[QMR_R], v->vec[QMR_V], v->vec[QMR_T], v->vec[QMR_P], v->vec[QMR_DIRECTION],
+                        v->vec[QMR_A_DIRECTION], v->vec[VEC_X], v->vec[QMR_RESIDUAL]));
 }
 
 /* The passes read or write 28 vectors. An SpMV that also computed the inner products would save three of these vectors,

@@ -386,10 +386,7 @@ struct solve {
     double *host_scalars;              /* as last read */
     struct {
         const struct vec_ops *vec;
-        const struct cg_ops *cg;
-        const struct minres_ops *minres;
-        const struct bicg_ops *bicg;
-        const struct gmres_ops *gmres;
+        const struct passes *const *passes; /* machine/passes.h */
     } ops;
     struct {
         volatile double *record;

@@ -4,7 +4,7 @@
 #include "base/text.h"
 #include "base/threads.h"
 #include "machine/device.h"
-#include "machine/gmres_ops.h"
+#include "machine/gmres_work.h"
 #include "matrix/csr.h"
 #include "precond.h"
 #include "solve.h"

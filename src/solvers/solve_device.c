@@ -5,14 +5,11 @@
 #include "base/mem.h"
 #include "base/screen_lock.h"
 #include "base/threads.h"
-#include "machine/bicg_ops.h"
-#include "machine/cg_ops.h"
 #include "machine/device.h"
-#include "machine/gmres_ops.h"
 #include "machine/kernel.h"
 #include "machine/mat.h"
 #include "machine/member_rows.h"
-#include "machine/minres_ops.h"
+#include "machine/passes.h"
 #include "machine/vec_ops.h"
 #include "matrix/csr.h"
 #include "precond.h"
@@ -126,13 +123,18 @@ enum type solve_type(const struct solve *v)
 
 void solve_choose_ops(struct solve *v)
 {
-    bool host = v->set.sums_host;
-    v->ops.vec = (host ? vec_ops_host_sums : vec_ops_of)(v->dev, solve_type(v));
-    v->ops.cg = (host ? cg_ops_host_sums : cg_ops_of)(v->dev, v->real);
-    v->ops.minres = (host ? minres_ops_host_sums : minres_ops_of)(v->dev, v->real);
-    enum type steps = type_of_values(v->real, solve_complex_steps(v));
-    v->ops.bicg = (host ? bicg_ops_host_sums : bicg_ops_of)(v->dev, steps);
-    v->ops.gmres = (host ? gmres_ops_host_sums : gmres_ops_of)(v->dev, steps);
+    v->ops.vec = (v->set.sums_host ? vec_ops_host_sums : vec_ops_of)(v->dev, solve_type(v));
+    v->ops.passes = passes;
+}
+
+bool solve_pass(struct solve *v, const char *of, const char *name, struct pass_call c, struct err *e)
+{
+    c.d = v->dev;
+    c.type = type_of_values(v->real, solve_complex_steps(v));
+    c.host_sums = v->set.sums_host;
+    c.n = v->n;
+    c.s = v->scalars;
+    return pass_run(v->ops.passes, of, name, &c, e);
 }
 
 /* ---- SpMV ---- */

@@ -6,12 +6,17 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "machine/passes.h"
 #include "solve.h"
 
 /* ---- solve_device.c: functions for all files, including slv_*.c and pre_*.c ---- */
 
 /* Set v->ops to the operations of v->dev. */
 void solve_choose_ops(struct solve *v);
+/* Run a pass (gpu/kernels/k_NAME.cu) on the vectors of v. PASS(v, minres, step, e, VECTORS(u, x)) runs the pass `step`
+   of minres; c needs its arguments only. */
+bool solve_pass(struct solve *v, const char *of, const char *name, struct pass_call c, struct err *e);
+#define PASS(v, of, name, e, ...) solve_pass(v, #of, #name, (struct pass_call){__VA_ARGS__}, e)
 /* Compute q = A p by the chosen kernel, or q = A M^-1 p if a preconditioner is applied from the right. */
 bool solve_spmv(struct solve *v, const void *p, void *q, struct err *e);
 /* q = A p, without the preconditioner. */
@@ -90,7 +95,7 @@ void cut_free(struct solve *v);
 /* ---- slv_cg.c: a function that cg and minres share ---- */
 
 /* q = A p and s[S_PQ] = p.q, in one launch if the kernel computes inner products as well; cg also needs r and, if M^-1
-   is a diagonal, dinv (see cg_ops.dots). */
+   is a diagonal, dinv (see the pass dots in gpu/kernels/k_cg.cu). */
 bool cg_product(struct solve *v, const void *p, void *q, const void *r, const void *dinv, struct err *e);
 
 /* ---- slv_bicgstab.c: functions that bicgstab and qmrcgstab share ---- */

@@ -2,7 +2,7 @@
    and from what the solve has tried already. */
 #include "base/precision.h"
 #include "forecast.h"
-#include "machine/gmres_ops.h"
+#include "machine/gmres_work.h"
 #include "machine/vec_ops.h"
 #include "matrix/csr.h"
 #include "precond.h"

@@ -3,12 +3,11 @@
 #include "base/mem.h"
 #include "base/precision.h"
 #include "formats/format.h"
-#include "machine/bicg_ops.h"
-#include "machine/cg_ops.h"
 #include "machine/device.h"
-#include "machine/gmres_ops.h"
+#include "machine/gmres_work.h"
 #include "machine/kernel.h"
 #include "machine/mat.h"
+#include "machine/passes.h"
 #include "machine/vec_ops.h"
 #include "matrix/gen.h"
 #include "matrix/random.h"
@@ -1273,46 +1272,56 @@ static void check_dot(struct vectors *t)
     assert_true(scalar(t, FREE + 2) == first / 0.5);
 }
 
+/* Run a pass of the solver `of` on the vectors; c holds its arguments. */
+static void run(struct vectors *t, const char *of, const char *name, struct pass_call c)
+{
+    struct err e = {0};
+    c.d = t->d;
+    c.type = t->real;
+    c.host_sums = t->host_sums;
+    c.n = t->n;
+    c.s = t->s;
+    if (!pass_run(passes, of, name, &c, &e)) fail_msg("%s", e.text);
+}
+#define RUN(t, of, name, ...) run(t, #of, #name, (struct pass_call){__VA_ARGS__})
+
 static void check_bicg_guard(struct vectors *t)
 {
-    const struct bicg_ops *ops = (t->host_sums ? bicg_ops_host_sums : bicg_ops_of)(t->d, t->real);
     void *a = t->dev[0], *b = t->dev[1];
-    ops->begin(t->d, t->n, t->s, a, a, b, b, b);
-    ops->alpha(t->d, t->n, t->s, a, a);
-    ops->half(t->d, t->n, t->s, a, b);
-    ops->omega(t->d, t->n, t->s, a, a);
-    ops->update(t->d, t->n, t->s, a, a, a, b, b);
-    ops->direction(t->d, t->n, t->s, a, a, b);
-    ops->qmr_begin(t->d, t->n, t->s, a, b, b, b);
-    ops->qmr_residual(t->d, t->n, t->s, a, a, b);
-    ops->qmr_update(t->d, t->n, t->s, a, a, a, b, b, b, b, b);
+    RUN(t, bicgstab, begin, VECTORS(a, a, b, b, b));
+    RUN(t, bicgstab, alpha, VECTORS(a, a));
+    RUN(t, bicgstab, half, VECTORS(a, b));
+    RUN(t, bicgstab, omega, VECTORS(a, a));
+    RUN(t, bicgstab, update, VECTORS(a, a, a, b, b));
+    RUN(t, bicgstab, direction, VECTORS(a, a, b));
+    RUN(t, qmrcgstab, begin, VECTORS(a, b, b, b));
+    RUN(t, qmrcgstab, residual, VECTORS(a, a, b));
+    RUN(t, qmrcgstab, update, VECTORS(a, a, a, b, b, b, b, b));
 }
 
 static void check_cg_guard(struct vectors *t)
 {
-    const struct cg_ops *ops = (t->host_sums ? cg_ops_host_sums : cg_ops_of)(t->d, t->real);
     void *a = t->dev[0], *b = t->dev[1];
     for (int k = 0; k < 2; k++) {
-        ops->dots(t->d, t->n, t->s, a, a, a, k ? a : NULL);
-        ops->step(t->d, t->n, t->s, a, k ? a : NULL, b, b, b);
+        RUN(t, cg, dots, VECTORS(a, a, a, k ? a : NULL));
+        RUN(t, cg, step, VECTORS(a, k ? a : NULL, b, b, b));
     }
-    ops->update(t->d, t->n, t->s, a, a, b, b);
-    ops->rho(t->d, t->n, t->s, a, a);
-    ops->direction(t->d, t->n, t->s, a, b);
+    RUN(t, cg, update, VECTORS(a, a, b, b));
+    RUN(t, cg, rho, VECTORS(a, a));
+    RUN(t, cg, direction, VECTORS(a, b));
 }
 
 /* One step of cg from r and p, with q = p in place of A p; returns the resulting scalars. */
 static void cg_step(struct vectors *t, void *r, void *p, void *x, double careful, double out[SCALARS])
 {
-    const struct cg_ops *ops = (t->host_sums ? cg_ops_host_sums : cg_ops_of)(t->d, t->real);
     double s[VEC_WORK] = {[S_CAREFUL] = careful, [S_ONE] = 1};
     put(t, 0);
     put(t, 1);
     assert_true(t->d->ops->put(t->d, t->s, s, sizeof s, NULL));
     t->ops->copy(t->d, t->n, p, t->dev[2]);
     t->ops->dot(t->d, t->n, t->s, r, r, S_RR);
-    ops->dots(t->d, t->n, t->s, p, t->dev[2], r, NULL);
-    ops->step(t->d, t->n, t->s, t->dev[2], NULL, r, p, x);
+    RUN(t, cg, dots, VECTORS(p, t->dev[2], r, NULL));
+    RUN(t, cg, step, VECTORS(t->dev[2], NULL, r, p, x));
     assert_true(t->d->ops->get(t->d, out, t->s, SCALARS * sizeof *out, NULL) && t->d->ops->sync(t->d, NULL));
 }
 
@@ -1333,16 +1342,15 @@ static void check_cg_careful(struct vectors *t)
 
 static void check_gmres_guard(struct vectors *t)
 {
-    const struct gmres_ops *ops = (t->host_sums ? gmres_ops_host_sums : gmres_ops_of)(t->d, t->real);
     void *a = t->dev[0], *b = t->dev[1];
     double *w = t->d->ops->alloc(t->d, GMRES_WORK(2) * (int64_t)sizeof *w, "a work space", NULL);
-    ops->dots(t->d, t->n, t->s, w, 2, 0, 1, GM_H, a, a);
-    ops->subtract(t->d, t->n, t->s, w, 2, 0, 1, GM_H, true, a, b);
-    ops->column(t->d, t->s, w, 2, 1, true);
-    ops->solve(t->d, t->s, w, 2);
-    ops->add(t->d, t->n, t->s, w, 2, a, b);
-    ops->residual(t->d, t->n, t->s, w, 2, a, b);
-    ops->scale(t->d, t->n, t->s, a, b);
+    RUN(t, gmres, dots, VECTORS(w, a, a), NUMBERS(2, 0, 1, GM_H));
+    RUN(t, gmres, subtract, VECTORS(w, a, b), NUMBERS(2, 0, 1, GM_H, true));
+    RUN(t, gmres, column, VECTORS(w), NUMBERS(2, 1, true));
+    RUN(t, gmres, solve, VECTORS(w), NUMBERS(2));
+    RUN(t, gmres, add, VECTORS(w, a, b), NUMBERS(2));
+    RUN(t, gmres, residual, VECTORS(w, a, b), NUMBERS(2));
+    RUN(t, gmres, scale, VECTORS(a, b));
     assert_true(t->d->ops->sync(t->d, NULL));
     t->d->ops->free(t->d, w);
 }

@@ -9,10 +9,10 @@
 #include "kits/talk.h"
 #include "kits/test.h"
 #include "machine/bench.h"
-#include "machine/cg_ops.h"
 #include "machine/kernel.h"
 #include "machine/mat.h"
 #include "machine/microscope.h"
+#include "machine/passes.h"
 #include "machine/vec_ops.h"
 #include "matrix/csr.h"
 #include "matrix/gen.h"
@@ -591,8 +591,9 @@ struct cg_step {
 static bool queue_cg_step(const struct watched *of, struct err *e)
 {
     const struct cg_step *c = of->user;
-    cg_ops_of(of->dev, T_F64)->step(of->dev, c->n, c->s, c->v[0], NULL, c->v[1], c->v[2], c->v[3]);
-    return true;
+    struct pass_call step = {
+        .d = of->dev, .type = T_F64, .n = c->n, .s = c->s, VECTORS(c->v[0], NULL, c->v[1], c->v[2], c->v[3])};
+    return pass_run(passes, "cg", "step", &step, e);
 }
 
 /* On vectors that do not fit in the L2 cache, the pass goes backwards. A warp must still store 32 neighbours that fill

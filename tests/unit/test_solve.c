@@ -8,8 +8,8 @@
 #include "kits/talk.h"
 #include "kits/test.h"
 #include "language/run_lines.h"
-#include "machine/gmres_ops.h"
 #include "machine/kernel.h"
+#include "machine/passes.h"
 #include "machine/sum_tree.h"
 #include "session/matrix.h"
 #include "session/session_solve.h"
@@ -299,8 +299,7 @@ TEST(test_estimate_of_m)
 
 /* ---- operations of a cycle (THESIS table 3.1) ---- */
 
-/* The operations of gmres and the kernel, which count their calls and pass them on. */
-static struct gmres_ops real_ops, counting_ops;
+/* The passes of gmres and the kernel, which count their calls and pass them on. */
 static struct kernel counting_kernel;
 static const struct kernel *real_kernel;
 static int64_t called[OPERATIONS_OF_CYCLE], cycle_called[OPERATIONS_OF_CYCLE];
@@ -312,77 +311,75 @@ static bool counted_spmv(const struct launch *L, struct err *e)
     return real_kernel->f64(L, e);
 }
 
-static void counted_dots(struct device *d, int64_t n, double *s, double *w, int m, int from, int to, int row,
-                         const void *V, const void *q)
+static void pass_on(const char *name, const struct pass_call *c)
 {
-    called[OP_DOT] += to - from;
+    struct err e = {0};
     called[OP_PASS]++;
-    real_ops.dots(d, n, s, w, m, from, to, row, V, q);
+    assert_true(pass_run(passes, "gmres", name, c, &e));
 }
 
-static void counted_subtract(struct device *d, int64_t n, double *s, double *w, int m, int from, int to, int row,
-                             bool norm, const void *V, void *q)
+static void counted_dots(const struct pass_call *c)
 {
-    called[OP_UPDATE] += to - from;
-    called[OP_NORM] += norm;
-    called[OP_PASS]++;
-    real_ops.subtract(d, n, s, w, m, from, to, row, norm, V, q);
+    called[OP_DOT] += c->number[2] - c->number[1];
+    pass_on("dots", c);
 }
 
-static void counted_column(struct device *d, double *s, double *w, int m, int k, bool twice)
+static void counted_subtract(const struct pass_call *c)
 {
-    called[OP_PASS]++;
-    real_ops.column(d, s, w, m, k, twice);
+    called[OP_UPDATE] += c->number[2] - c->number[1];
+    called[OP_NORM] += c->number[4];
+    pass_on("subtract", c);
 }
 
-static void counted_solve(struct device *d, double *s, double *w, int m)
+static void counted_column(const struct pass_call *c)
+{
+    pass_on("column", c);
+}
+
+static void counted_solve(const struct pass_call *c)
 {
     called[OP_LEAST_SQUARES]++;
-    called[OP_PASS]++;
-    real_ops.solve(d, s, w, m);
+    pass_on("solve", c);
 }
 
-static void counted_add(struct device *d, int64_t n, double *s, double *w, int m, const void *V, void *x)
+static void counted_add(const struct pass_call *c)
 {
     called[OP_BASIS]++;
     called[OP_UPDATE]++;
-    called[OP_PASS]++;
-    real_ops.add(d, n, s, w, m, V, x);
+    pass_on("add", c);
 }
 
-static void counted_residual(struct device *d, int64_t n, double *s, double *w, int m, const void *b, void *q)
+static void counted_residual(const struct pass_call *c)
 {
     called[OP_UPDATE]++;
     called[OP_NORM]++;
-    called[OP_PASS]++;
-    real_ops.residual(d, n, s, w, m, b, q);
+    pass_on("residual", c);
 }
 
 /* The scaling after a residual is the end of a cycle. */
-static void counted_scale(struct device *d, int64_t n, double *s, const void *q, void *v)
+static void counted_scale(const struct pass_call *c)
 {
     called[OP_SCALE]++;
-    called[OP_PASS]++;
-    real_ops.scale(d, n, s, q, v);
+    pass_on("scale", c);
     if (!called[OP_LEAST_SQUARES]) return;
     memcpy(cycle_called, called, sizeof called);
     memset(called, 0, sizeof called);
 }
 
+static const struct pass counting[] = {{"dots", 3, 4, counted_dots},     {"subtract", 3, 5, counted_subtract},
+                                       {"column", 1, 3, counted_column}, {"solve", 1, 1, counted_solve},
+                                       {"add", 3, 1, counted_add},       {"residual", 3, 1, counted_residual},
+                                       {"scale", 2, 0, counted_scale},   {NULL}};
+static const struct pass_tables counting_tables = {{[T_F64 - T_F32] = counting}, {[T_F64 - T_F32] = counting}};
+static const struct passes counting_gmres = {"gmres", {[DEV_CPU] = &counting_tables, [DEV_EMU] = &counting_tables}};
+static const struct passes *const counting_passes[] = {&counting_gmres, NULL};
+
 static void count_calls(struct solve *v)
 {
-    real_ops = *v->ops.gmres;
     real_kernel = v->matrix.kernel;
-    counting_ops = (struct gmres_ops){.dots = counted_dots,
-                                      .subtract = counted_subtract,
-                                      .column = counted_column,
-                                      .solve = counted_solve,
-                                      .add = counted_add,
-                                      .residual = counted_residual,
-                                      .scale = counted_scale};
     counting_kernel = *real_kernel;
     counting_kernel.f64 = counted_spmv;
-    v->ops.gmres = &counting_ops;
+    v->ops.passes = counting_passes;
     v->matrix.kernel = &counting_kernel;
     memset(called, 0, sizeof called);
     memset(cycle_called, 0, sizeof cycle_called);
@@ -425,7 +422,7 @@ static void check_cycle(const char *device, int64_t m, bool modified, bool sums_
     while (v->reason == RUNNING) assert_true(solve_slice(v, 1e9, &e));
     assert_memory_equal(v->work.cycle, cycle_called, sizeof cycle_called);
     check_table_3_1(v);
-    v->ops.gmres = &real_ops;
+    v->ops.passes = passes;
     v->matrix.kernel = real_kernel;
     bed_free(&bed);
 }
@@ -785,4 +782,34 @@ TEST(test_unsymmetric_has_no_ritz_values)
     assert_true(talk_line(&t, "solve cg on cpu maxit 20"));
     assert_non_null(strstr(t.out, "Ritz"));
     talk_close(&t);
+}
+
+/* Every solver has the same passes on cpu and emu, in both precisions, whoever adds the sums. */
+TEST(test_passes_are_those_of_each_device)
+{
+    struct err e = {0};
+    const struct device *cpu = device_open("cpu", &e), *emu = device_open("emu", &e);
+    for (int i = 0; passes[i]; i++)
+        for (const struct pass *p = passes[i]->on[DEV_CPU]->sums_on_device[0]; p->name; p++)
+            for (int k = 0; k < 8; k++) {
+                enum type type = k & 1 ? T_F64 : T_F32;
+                const struct pass *same = pass_find(passes[i], k & 2 ? emu : cpu, type, k & 4, p->name);
+                if (!same) fail_msg("%s: no pass %s", passes[i]->name, p->name);
+                assert_int_equal(same->vectors, p->vectors);
+                assert_int_equal(same->numbers, p->numbers);
+            }
+}
+
+/* A call of a pass that does not exist, or with other arguments than it takes, fails and runs nothing. */
+TEST(test_pass_with_wrong_arguments)
+{
+    struct err e = {0};
+    struct pass_call c = {.d = device_open("cpu", &e), .type = T_F64, VECTORS(NULL, NULL)};
+    assert_false(pass_run(passes, "cg", "nothing", &c, &e));
+    assert_string_equal(e.text, "cpu has no pass nothing of cg in fp64");
+    assert_false(pass_run(passes, "nobody", "dots", &c, &e));
+    assert_false(pass_run(passes, "cg", "direction", &(struct pass_call){.d = c.d, .type = T_C64}, &e));
+    e = (struct err){0};
+    assert_false(pass_run(passes, "cg", "dots", &c, &e));
+    assert_string_equal(e.text, "the pass dots of cg takes 4 vectors and 0 numbers, not 2 and 0");
 }

@@ -1,0 +1,66 @@
+/* The passes of a solver: operations on its vectors that it fuses for itself, so that each vector is read and written
+   once. Their kernels and the comments on what they do are in gpu/kernels/k_NAME.cu, which ends in
+   PASSES(NAME, ...); passes.def lists the solvers. Implemented by gpu/passes.c. */
+#ifndef PASSES_H
+#define PASSES_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/array.h"
+#include "device.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+enum { PASS_VECTORS_MAX = 12, PASS_NUMBERS_MAX = 6, PASS_TYPES = 4 };
+
+/* A call of a pass: where it runs, and its arguments in the order of its parameters. The pass has no effect once
+   s[S_DONE] is not 0; its launches may still be running when the call returns. */
+struct pass_call {
+    struct device *d;
+    enum type type; /* of an element: T_F32, T_F64, T_C32 or T_C64 */
+    bool host_sums; /* the host adds the sums of thread blocks (see vec_ops_host_sums) */
+    int64_t n;      /* numbers in a vector, two for each complex element */
+    double *s;      /* the solver's scalars (vec_ops.h) */
+    int vectors, numbers;
+    const void *vec[PASS_VECTORS_MAX]; /* vectors, and other memory on the device */
+    int number[PASS_NUMBERS_MAX];
+};
+#ifndef __cplusplus
+/* The arguments, in an initialiser: {.d = d, ..., VECTORS(b, q, r), NUMBERS(again)}. */
+#define VECTORS(...) .vectors = sizeof((const void *[]){__VA_ARGS__}) / sizeof(void *), .vec = {__VA_ARGS__}
+#define NUMBERS(...) .numbers = sizeof((int[]){__VA_ARGS__}) / sizeof(int), .number = {__VA_ARGS__}
+#endif
+
+struct pass {
+    const char *name;
+    int vectors, numbers; /* of its parameters */
+    void (*run)(const struct pass_call *c);
+};
+
+/* The passes of one solver on one kind of device, by type - T_F32. Each table ends with a NULL name; NULL: the passes
+   do not exist for this type. */
+struct pass_tables {
+    const struct pass *sums_on_device[PASS_TYPES], *sums_on_host[PASS_TYPES];
+};
+
+struct passes {
+    const char *name;                        /* of the solver */
+    const struct pass_tables *on[DEV_RANKS]; /* by kind of device; NULL: the program was built without it */
+};
+extern const struct passes *const passes[]; /* all solvers that have passes, terminated by NULL */
+
+/* Run the pass `name` of the solver `of`, which `among` lists; tests give a list other than passes[]. Fails with
+   E_INTERNAL if the device has no such pass for this type, or if the pass takes other numbers of arguments. */
+bool pass_run(const struct passes *const *among, const char *of, const char *name, const struct pass_call *c,
+              struct err *e);
+/* That pass on an ordinary device, or NULL. */
+const struct pass *pass_find(const struct passes *p, const struct device *d, enum type type, bool host_sums,
+                             const char *name);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
