@@ -1,6 +1,7 @@
 /* Registries: count, find and list the entries. */
 #include "registry.h"
 
+#include <stdio.h>
 #include <string.h>
 
 const struct named *registry_at(const struct registry *r, int i)
@@ -46,6 +47,24 @@ const void *registry_find(const struct registry *r, const char *name)
 {
     int i = registry_index(r, name);
     return i < 0 ? NULL : registry_at(r, i);
+}
+
+struct name_list registry_names(const struct registry *r, bool (*has)(const void *entry), const char *word)
+{
+    struct name_list out = {.text = "none"};
+    const struct named *entry;
+    char item[64];
+    int n = 0;
+    size_t used = 0;
+    for (int i = 0; (entry = registry_at(r, i)); i++) out.n += has(entry);
+    for (int i = 0; (entry = registry_at(r, i)); i++) {
+        if (!has(entry)) continue;
+        const char *before = n == 0 ? "" : n < out.n - 1 ? ", " : word ? " or " : " and ";
+        n++;
+        snprintf(item, sizeof item, word ? "%s`%s %s`" : "%s%s%s", before, word ? word : "", entry->name);
+        if (used + strlen(item) < sizeof out.text) used += (size_t)sprintf(out.text + used, "%s", item);
+    }
+    return out;
 }
 
 void registry_list(const struct registry *r, give_fn *give, void *user)

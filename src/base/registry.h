@@ -39,6 +39,14 @@ bool has_word(const char *list, const char *name);
 int registry_index(const struct registry *r, const char *name);
 /* The entry with that name or alias, or NULL. */
 const void *registry_find(const struct registry *r, const char *name);
+/* The names of the entries that have a trait, as a sentence lists them: "cg, minres and gmres" if `word` is NULL, or,
+   if it is "precond", "`precond ilu0` or `precond ic0`"; "none" if there are none. Names that do not fit are left out.
+ */
+struct name_list {
+    char text[200];
+    int n;
+};
+struct name_list registry_names(const struct registry *r, bool (*has)(const void *entry), const char *word);
 void registry_list(const struct registry *r, give_fn *give, void *user);
 
 C_END

@@ -1,6 +1,7 @@
 /* Checks before a solve: Is the matrix square? Do the solver and the preconditioner take its values? Do the options
  * suit the solver? Are the values finite? */
 #include "base/precision.h"
+#include "base/registry.h"
 #include "base/text.h"
 #include "base/threads.h"
 #include "machine/device.h"
@@ -73,6 +74,41 @@ double frobenius_norm(const struct csr *A)
     return A->imag ? hypot(norm2(A->nnz, A->val), norm2(A->nnz, A->imag)) : norm2(A->nnz, A->val);
 }
 
+/* ---- the names of the solvers and preconditioners that have a trait ---- */
+
+#define TRAIT(kind, name, test)         \
+    static bool name(const void *entry) \
+    {                                   \
+        const struct kind *x = entry;   \
+        return test;                    \
+    }
+TRAIT(solver, takes_complex, x->products_only || x->complex_steps)
+TRAIT(solver, takes_precond, !x->no_precond)
+TRAIT(solver, has_basis, x->arnoldi)
+TRAIT(solver, forms_matrix, x->form_bytes)
+TRAIT(solver, refines, x->refines)
+TRAIT(solver, runs_on_several, x->several)
+TRAIT(precond, pre_takes_complex, x->takes_complex)
+TRAIT(precond, pre_has_blocks, x->blocks)
+TRAIT(precond, pre_has_triangles, x->triangles)
+TRAIT(precond, pre_is_diagonal, x->diagonal)
+
+static struct name_list solvers_that(bool (*has)(const void *entry))
+{
+    return registry_names(&solver_registry, has, NULL);
+}
+
+static struct name_list preconds_that(bool (*has)(const void *entry))
+{
+    return registry_names(&precond_registry, has, NULL);
+}
+
+/* "`precond ilu0` or `precond ic0`" */
+static struct name_list words_for(bool (*has)(const void *entry))
+{
+    return registry_names(&precond_registry, has, "precond");
+}
+
 int64_t solve_numbers(const struct csr *A)
 {
     return A->imag ? 2 * A->rows : A->rows;
@@ -82,9 +118,8 @@ bool precond_takes(const struct precond *pre, const struct csr *A, struct err *e
 {
     if (!pre || !A->imag || pre->takes_complex) return true;
     return fail(e, E_UNSUPPORTED,
-                "the matrix is complex, but the preconditioner %s takes real matrices only; jacobi, bjacobi and ilu0 "
-                "take complex matrices",
-                pre->name);
+                "the matrix is complex, but the preconditioner %s takes real matrices only; %s take complex matrices",
+                pre->name, preconds_that(pre_takes_complex).text);
 }
 
 static bool check_complex(const struct csr *A, const struct solve_options *o, struct err *e)
@@ -92,9 +127,8 @@ static bool check_complex(const struct csr *A, const struct solve_options *o, st
     if (!A->imag) return true;
     if (!o->solver->products_only && !o->solver->complex_steps)
         return fail(e, E_UNSUPPORTED,
-                    "the matrix is complex, but %s takes real matrices only; bicgstab, qmrcgstab, gmres and, for "
-                    "hermitian matrices, cg and minres take complex matrices",
-                    o->solver->name);
+                    "the matrix is complex, but %s takes real matrices only; %s take complex matrices", o->solver->name,
+                    solvers_that(takes_complex).text);
     return precond_takes(o->pre, A, e);
 }
 
@@ -150,10 +184,14 @@ static bool check_m(const struct solve_options *o, struct err *e)
 static bool check_block(const struct solve_options *o, struct err *e)
 {
     if (!o->pre_block || (o->pre && o->pre->blocks)) return true;
-    if (o->pre) return fail(e, E_USAGE, "%s has no blocks, so `block` cannot be set; bjacobi has blocks", o->pre->name);
-    return fail(e, E_USAGE,
-                "`block` sets the block size of a preconditioner, but there is no preconditioner; add `precond "
-                "bjacobi` to the command");
+    struct name_list with = preconds_that(pre_has_blocks);
+    if (o->pre)
+        return fail(e, E_USAGE, "%s has no blocks, so `block` cannot be set; %s %s blocks", o->pre->name, with.text,
+                    with.n == 1 ? "has" : "have");
+    return fail(
+        e, E_USAGE,
+        "`block` sets the block size of a preconditioner, but there is no preconditioner; add %s to the command",
+        words_for(pre_has_blocks).text);
 }
 
 /* `triangles`, `sweeps` and `order` need a preconditioner that has triangles. */
@@ -167,14 +205,15 @@ static bool check_triangles(const struct solve_options *o, struct err *e)
                     "`triangles` chooses how to solve with the triangles exactly, and `sweeps` solves approximately; "
                     "leave out one of them");
     if ((t->way == TRIANGLES_AUTO && !t->order) || (o->pre && o->pre->triangles)) return true;
+    struct name_list with = preconds_that(pre_has_triangles);
     if (o->pre)
-        return fail(
-            e, E_USAGE,
-            "%s has no triangles, so `triangles`, `sweeps` and `order` cannot be set; ilu0 and ic0 have triangles",
-            o->pre->name);
+        return fail(e, E_USAGE,
+                    "%s has no triangles, so `triangles`, `sweeps` and `order` cannot be set; %s have triangles",
+                    o->pre->name, with.text);
     return fail(e, E_USAGE,
                 "`triangles`, `sweeps` and `order` are for a preconditioner with triangles, but there is no "
-                "preconditioner; add `precond ilu0` or `precond ic0` to the command");
+                "preconditioner; add %s to the command",
+                words_for(pre_has_triangles).text);
 }
 
 static bool check_precond(const struct solve_options *o, struct err *e)
@@ -182,8 +221,8 @@ static bool check_precond(const struct solve_options *o, struct err *e)
     if (!check_block(o, e) || !check_triangles(o, e)) return false;
     if (!o->pre) return true;
     if (o->solver->no_precond)
-        return fail(e, E_USAGE, "%s takes no preconditioner; cg, minres, bicgstab, qmrcgstab and gmres take one",
-                    o->solver->name);
+        return fail(e, E_USAGE, "%s takes no preconditioner; %s take one", o->solver->name,
+                    solvers_that(takes_precond).text);
     if (o->solver->own_precond && !o->pre->symmetric)
         return fail(e, E_USAGE, "%s needs a symmetric preconditioner, but %s is not symmetric", o->solver->name,
                     o->pre->name);
@@ -193,21 +232,21 @@ static bool check_precond(const struct solve_options *o, struct err *e)
 static bool check_gmres(const struct solve_options *o, struct err *e)
 {
     if (o->solver->arnoldi || !o->modified) return true;
-    return fail(e, E_USAGE, "%s: `orth modified` is for gmres", o->solver->name);
+    return fail(e, E_USAGE, "%s: `orth modified` is for %s", o->solver->name, solvers_that(has_basis).text);
 }
 
 static bool check_form(const struct solve_options *o, struct err *e)
 {
     if (!o->form_matrix || o->solver->form_bytes) return true;
-    return fail(e, E_USAGE, "%s forms no iteration matrix: `form matrix` is for jacobi and wjacobi", o->solver->name);
+    return fail(e, E_USAGE, "%s forms no iteration matrix: `form matrix` is for %s", o->solver->name,
+                solvers_that(forms_matrix).text);
 }
 
 static bool check_refine(const struct csr *A, const struct solve_options *o, struct err *e)
 {
     if (!o->refine) return true;
     if (!o->solver->refines)
-        return fail(e, E_USAGE, "%s does not refine: `refine` is for cg, minres, bicgstab and qmrcgstab",
-                    o->solver->name);
+        return fail(e, E_USAGE, "%s does not refine: `refine` is for %s", o->solver->name, solvers_that(refines).text);
     if (!A->imag || o->stored == T_F32) return true;
     return fail(e, E_UNSUPPORTED, "the matrix is complex, and complex values are not stored in %s; use `refine fp32`",
                 type_name(type_of_stored(o->stored)));
@@ -219,13 +258,11 @@ static bool check_members(const struct solve_options *o, struct err *e)
     const struct device *d = o->dev;
     if (!d || !d->members) return true;
     if (!o->solver->several)
-        return fail(e, E_UNSUPPORTED,
-                    "%s does not run on %s, which has %d members; jacobi, wjacobi, cg, minres, bicgstab, qmrcgstab and "
-                    "gmres do",
-                    o->solver->name, d->name, d->members);
+        return fail(e, E_UNSUPPORTED, "%s does not run on %s, which has %d members; %s do", o->solver->name, d->name,
+                    d->members, solvers_that(runs_on_several).text);
     if (o->pre && !o->pre->diagonal)
-        return fail(e, E_UNSUPPORTED, "%s does not run on %s, which has %d members; `precond jacobi` does",
-                    o->pre->name, d->name, d->members);
+        return fail(e, E_UNSUPPORTED, "%s does not run on %s, which has %d members; %s does", o->pre->name, d->name,
+                    d->members, words_for(pre_is_diagonal).text);
     if (o->sums_host)
         return fail(e, E_UNSUPPORTED, "%s: `sums host` is for one device; members send their sums to each other",
                     d->name);
