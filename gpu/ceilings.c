@@ -3,6 +3,7 @@
 #include "base/clock.h"
 #include "base/err.h"
 #include "base/loop.h"
+#include "base/screen_lock.h"
 #include "base/watch.h"
 #include "dev.h"
 
@@ -213,6 +214,13 @@ static bool is_counted(const struct device *d, int k)
     return false;
 }
 
+/* Views show the share of the bandwidth. */
+static void keep(struct device *d, const struct ceilings *c)
+{
+    SCREEN_EDIT;
+    d->ceilings = *c;
+}
+
 static bool ceilings_of_members(struct device *d, struct watch *w, struct err *e)
 {
     struct ceilings sum = {.measured = true};
@@ -221,7 +229,7 @@ static bool ceilings_of_members(struct device *d, struct watch *w, struct err *e
         if (!m->ceilings.measured && !device_ceilings(m, w, e)) return false;
         if (!is_counted(d, k)) add_ceilings(&sum, &m->ceilings);
     }
-    d->ceilings = sum;
+    keep(d, &sum);
     return true;
 }
 
@@ -235,7 +243,7 @@ bool device_ceilings(struct device *d, struct watch *w, struct err *e)
     bool ok = plan(&p, e) && prepare(&p, e) && measure(&p, w, &found, e) && measure_cores(&p, w, &found, e);
     if (ok) {
         found.cache_bytes = device_maker_of(d)->cache(d);
-        d->ceilings = found;
+        keep(d, &found);
     }
     d->ops->free(d, p.x);
     if (p.copied == p.n) d->ops->free(d, p.y);
