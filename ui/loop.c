@@ -232,9 +232,16 @@ static bool again(struct session *s, const struct view *v, struct view_state *st
     return view_numbers(v, s, st, w, h, e);
 }
 
+/* The explorer, too, changes what was drawn last. */
+static const struct view *drawn_view(struct session *s)
+{
+    SCREEN_EDIT;
+    return screen_of(s)->drawn_view;
+}
+
 bool screen_draw_again(struct session *s, int w, int h, struct err *e)
 {
-    const struct view *v = screen_of(s)->drawn_view;
+    const struct view *v = drawn_view(s);
     if (!v) return fail(e, E_USAGE, "nothing has been drawn yet; run spy, rows, layout or view");
     struct view_state *st = screen_view_state(s, v);
     struct matrix *current = s->current, *m = v->any ? current : (struct matrix *)st->of;
