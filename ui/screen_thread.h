@@ -1,5 +1,6 @@
-/* The screen thread. While a command runs on the main thread, the screen thread handles keys and draws. Each thread
-   holds the screen lock (base/screen_lock.h) while it uses the session, so neither sees an unfinished change. */
+/* The screen thread. While a command runs on the main thread, the screen thread handles keys and draws. It holds the
+   screen lock (base/screen_lock.h) meanwhile, and the main thread holds it while it changes what the screen thread
+   reads, so that neither sees an unfinished change. */
 #ifndef SCREEN_THREAD_H
 #define SCREEN_THREAD_H
 

@@ -48,7 +48,7 @@ struct view {
        NULL: no. */
     bool (*claims)(const struct session *s, int key);
 
-    /* Compute what draw needs (statistics, products). NULL: nothing. */
+    /* Compute what draw needs (statistics, products), without the screen lock. NULL: nothing. */
     bool (*prepare)(struct session *s, struct view_state *st, struct err *e);
     /* Does prepare return within a few milliseconds and change nothing that commands use? Such a pane can be shown
        while a command runs. NULL: no. */

@@ -535,6 +535,23 @@ def test_typing_ahead():
     quits(s)
 
 
+def test_typing_while_a_command_only_computes():
+    """A command that never reports progress does not delay what the user types."""
+    s = Session(program=os.path.join(os.path.dirname(PROGRAM), "tests", "terminal", "busy_command"))
+    s.wait("]> ")
+    s.line("busy seconds 3")
+    time.sleep(0.5)
+    start = time.time()
+    s.child.send("version\rlist a")
+    s.wait("waiting: 1] list a")
+    assert time.time() - start < 0.5, f"the line came after {time.time() - start:.2f} s"
+    s.wait("busy no more")
+    s.wait("]> version")
+    s.wait("]> list a")
+    s.keys("\x03")
+    quits(s)
+
+
 def test_go_to_a_row():
     s = at_prompt("samples/thesis4.mtx")
     s.line("view spy")
