@@ -28,8 +28,8 @@
     }
 #endif
 
-/* The tables of a device with members (gpu/multi/); ALONE: it has none. The tables of the solvers' passes are in
- * passes.c. */
+/* The tables of a device with members (gpu/multi/); ALONE: it has none. passes.c has the tables of
+   the solvers' passes. */
 #define TOGETHER_PAIRS(id)                                                         \
     {                                                                              \
         &multi_##id##_f32, &multi_##id##_f64, &multi_##id##_c32, &multi_##id##_c64 \

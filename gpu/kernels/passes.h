@@ -1,8 +1,7 @@
-/* PASSES(NAME, begin, step): the macro that ends gpu/kernels/k_NAME.cu and makes the tables of the solver's passes.
-   Each pass is the name of a function template <typename AT> static void step(struct device *d, int64_t n, double *s,
-   const void *u, void *x) that runs passes over vectors of n elements of type AT::real (see vec.h). Its further
-   parameters are pointers to memory on the device, and int or bool; slv_NAME.c calls it as PASS(v, NAME, step, e,
-   VECTORS(u, x)). */
+/* PASSES(NAME, begin, step) ends gpu/kernels/k_NAME.cu and makes the tables of the solver's passes. A pass is the name
+   of a function template with the parameters (struct device *d, int64_t n, double *s, ...), whose template parameter AT
+   says where it runs: its vectors have n elements of type AT::real (see vec.h). Its further parameters are pointers to
+   memory on the device, int, or bool. slv_NAME.c calls it as PASS(v, NAME, step, e, VECTORS(u, x), NUMBERS(k)). */
 #ifndef KERNEL_PASSES_H
 #define KERNEL_PASSES_H
 
@@ -22,6 +21,7 @@ template <typename A> static A pass_argument(const struct pass_call *c, int &vec
         return (A)c->vec[vectors++];
     else
         return (A)c->number[numbers++];
+    static_assert(std::is_pointer_v<A> || std::is_same_v<A, int> || std::is_same_v<A, bool>, "see pass_call.number");
 }
 
 /* GO as an entry of a table; T is the type of an element. */

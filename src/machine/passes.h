@@ -14,7 +14,7 @@
 extern "C" {
 #endif
 
-enum { PASS_VECTORS_MAX = 12, PASS_NUMBERS_MAX = 6, PASS_TYPES = 4 };
+enum { PASS_VECTORS_MAX = 10, PASS_NUMBERS_MAX = 5, PASS_TYPES = 4 };
 
 /* A call of a pass: where it runs, and its arguments in the order of its parameters. The pass has no effect once
    s[S_DONE] is not 0; its launches may still be running when the call returns. */

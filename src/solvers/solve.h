@@ -387,6 +387,7 @@ struct solve {
     struct {
         const struct vec_ops *vec;
         const struct passes *const *passes; /* machine/passes.h */
+        enum type type;                     /* of an element, for the passes */
     } ops;
     struct {
         volatile double *record;

@@ -125,16 +125,7 @@ void solve_choose_ops(struct solve *v)
 {
     v->ops.vec = (v->set.sums_host ? vec_ops_host_sums : vec_ops_of)(v->dev, solve_type(v));
     v->ops.passes = passes;
-}
-
-bool solve_pass(struct solve *v, const char *of, const char *name, struct pass_call c, struct err *e)
-{
-    c.d = v->dev;
-    c.type = type_of_values(v->real, solve_complex_steps(v));
-    c.host_sums = v->set.sums_host;
-    c.n = v->n;
-    c.s = v->scalars;
-    return pass_run(v->ops.passes, of, name, &c, e);
+    v->ops.type = type_of_values(v->real, solve_complex_steps(v));
 }
 
 /* ---- SpMV ---- */
