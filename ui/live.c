@@ -127,7 +127,7 @@ static enum turn live_beside(struct session *s, const struct view *v)
         if (x->on && x->pending) return leave_work(s, v);
         if (x->on && v->drive && (waits(s, v) || beside_lines())) return leave_screen(s), TURN_YIELD;
         if (!waits(s, v)) return TURN_ON;
-        if (v->drive) solve_offer_hessenberg(s->solve);
+        if (v->drive) solve_publish(s->solve);
         beside_wait();
     }
 }

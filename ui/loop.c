@@ -362,7 +362,7 @@ static void greet(struct session *s)
 static void work(struct session *s, const char *line)
 {
     term_quiet(true);
-    paged_begin(s);
+    paged_begin(s, prompt_beside_hide);
     beside_serve(s, BESIDE_PROMPT);
     run_line(s, line);
     live_calm(s);

@@ -8,7 +8,6 @@
 #include "canvas.h"
 #include "language/options.h"
 #include "pager.h"
-#include "prompt.h"
 #include "screen_private.h"
 #include "screen_thread.h"
 #include "session/shell.h"
@@ -28,6 +27,7 @@ static struct {
     FILE *stream; /* NULL: output is not shown page by page */
     struct session *session;
     struct out_target before;
+    void (*before_output)(void);
     char *text; /* owned */
     size_t n, room;
     size_t passed, row; /* number of bytes passed on; offset at which the current row begins */
@@ -90,7 +90,7 @@ static bool reserve(size_t n)
 static ssize_t take(void *user, const char *bytes, size_t n)
 {
     SCREEN_EDIT;
-    prompt_beside_hide();
+    paged.before_output();
     bool pages = !paged.session->lines.from && strcmp(option_value(paged.session, OPTION_PAGER), "off") != 0;
     if (now_us() - paged.written_us > HOLD_US || paged.n > HOLD_MAX) paged_release();
     paged.written_us = now_us();
@@ -106,13 +106,14 @@ static ssize_t take(void *user, const char *bytes, size_t n)
     return (ssize_t)n;
 }
 
-void paged_begin(struct session *s)
+void paged_begin(struct session *s, void (*before_output)(void))
 {
     if (stage_now() || !s->interactive || paged.stream) return;
     paged.stream = fopencookie(NULL, "w", (cookie_io_functions_t){.write = take});
     if (!paged.stream) return;
     setvbuf(paged.stream, NULL, _IOLBF, BUFSIZ);
     paged.session = s;
+    paged.before_output = before_output;
     paged.written_us = now_us();
     start_again();
     struct out_target to = {.data = paged.stream, .columns = -1, .messages = true};

@@ -9,8 +9,8 @@
 
 struct session;
 
-/* Show the output of the running line page by page, until paged_end. */
-void paged_begin(struct session *s);
+/* Show the output of the running line page by page, until paged_end. `before_output` is called before each part. */
+void paged_begin(struct session *s, void (*before_output)(void));
 /* Show the text that is held back, and stop showing output page by page. */
 void paged_end(struct session *s);
 /* Show the text that is held back, because something else uses the terminal next. */

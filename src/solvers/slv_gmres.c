@@ -299,9 +299,10 @@ static bool is_wanted(struct solve *v)
     return was;
 }
 
-void solve_offer_hessenberg(struct solve *v)
+/* Copy the Hessenberg matrix if a view wants it. */
+static void offer_hessenberg(struct solve *v)
 {
-    if (v->solver->arnoldi && is_wanted(v)) solve_copy_hessenberg(v);
+    if (is_wanted(v)) solve_copy_hessenberg(v);
 }
 
 static void explain(const struct solve *v, char *out, size_t size)
@@ -346,6 +347,7 @@ const struct solver solver_gmres = {
     .restarts = true,
     .used_bytes = used_bytes,
     .arnoldi = true,
+    .publish = offer_hessenberg,
     .products_only = true,
     .several = true,
     .complex_steps = true,

@@ -514,8 +514,13 @@ bool solve_slice(struct solve *v, double us, struct err *e)
     if (v->reason == RUNNING && !advance(v, us, sample, &why) && !take_cut(v, queued, &why, e)) return false;
     account(v, start, v->iterations - before);
     note_memory(v);
-    solve_offer_hessenberg(v);
+    solve_publish(v);
     return true;
+}
+
+void solve_publish(struct solve *v)
+{
+    if (v->solver->publish) v->solver->publish(v);
 }
 
 /* ---- the end ---- */

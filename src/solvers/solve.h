@@ -541,8 +541,8 @@ int64_t solve_memory(const struct solve *v);
 bool solve_hessenberg(struct solve *v, double *to, int64_t *columns, struct err *e);
 /* Copy that matrix to v->krylov; not if there is none. Like solve_slice, only for the thread that iterates. */
 void solve_copy_hessenberg(struct solve *v);
-/* The same, if a view wants it. solve_slice does this. */
-void solve_offer_hessenberg(struct solve *v);
+/* Copy what a view has asked for, such as that matrix. solve_slice does this. */
+void solve_publish(struct solve *v);
 /* Set v->paused, which the screen thread reads. */
 void solve_pause(struct solve *v, bool paused);
 /* Free all memory on the device, but keep the history and x. */

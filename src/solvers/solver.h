@@ -76,6 +76,7 @@ struct solver {
     /* Called when the records show convergence: compute the true residual; if it is too large, set s[S_DONE] = 0 to
        continue. NULL: the records are exact. */
     bool (*settle)(struct solve *v, struct err *e);
+    void (*publish)(struct solve *v); /* copy what a view has asked for, for that view; may be NULL */
     /* Called after a breakdown: start again from the x of the last record, and add no record. NULL: a breakdown ends
        the solve. */
     bool (*recover)(struct solve *v, struct err *e);
