@@ -65,6 +65,14 @@ static const struct {
     {"walk", {2}, 3, 3, 3, false, false, false},
     {"walk", {31}, 496, 496, 1859, false, false, false},
     {"walk", {101}, 5151, 5151, 20199, false, false, false},
+    /* a size that is left out is nx, not another size */
+    {"poisson3d", {4, 3, 0}, 48, 48, 7 * 48 - 2 * (12 + 16 + 12), true, true, true},
+    {"poisson3d", {2, 0, 5}, 20, 20, 7 * 20 - 2 * (10 + 10 + 4), true, true, true},
+    {"stencil", {9, 4, 0, 0, 1}, 16, 16, 10 * 10, true, false, true},
+    {"stencil", {7, 4, 3, 0, 1}, 48, 48, 7 * 48 - 2 * (12 + 16 + 12), true, false, true},
+    {"stencil", {7, 4, 0, 2, 1}, 32, 32, 7 * 32 - 2 * (8 + 8 + 16), true, false, true},
+    {"stencil", {27, 3, 4, 0, 1}, 36, 36, 7 * 10 * 7, true, false, true},
+    {"stencil", {27, 3, 0, 5, 1}, 45, 45, 7 * 7 * 13, true, false, true},
 };
 
 static struct csr make(int i, uint64_t seed)
