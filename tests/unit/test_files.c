@@ -152,6 +152,7 @@ TEST(wsb_keeps_what_load_found)
     struct err e = {0};
     load_well(SAMPLES "symmetric.rb", &A, &info);
     info.duplicates = 3;
+    info.explicit_zeros = 5;
     file_note(&info, "one");
     file_note(&info, "two");
     assert_true(file_save(scratch_path("k.wsb"), true, &A, &info, NULL, NULL, &e));
@@ -161,6 +162,7 @@ TEST(wsb_keeps_what_load_found)
     assert_string_equal(again.symmetry, "symmetric");
     assert_int_equal(again.nnz_stored, 4);
     assert_int_equal(again.duplicates, 3);
+    assert_int_equal(again.explicit_zeros, 5);
     assert_int_equal(again.nwarnings, 1);
     assert_string_equal(again.warning[0], "a copy of " SAMPLES "symmetric.rb, which was read with 2 notes");
     csr_free(&A);
