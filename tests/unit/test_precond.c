@@ -7,6 +7,7 @@
 #include "gpu/emu/emu.h"
 #include "kits/amg_kit.h"
 #include "kits/collection.h"
+#include "kits/complex_kit.h"
 #include "kits/dev_fake.h"
 #include "kits/precond_kit.h"
 #include "kits/solve_kit.h"
@@ -90,6 +91,31 @@ TEST(test_negative_definite)
             check_negated(preconds[i], "cg", devices[d]);
             check_negated(preconds[i], "minres", devices[d]);
         }
+}
+
+/* The same for hermitian matrices. These are tridiagonal, so ilu0 and ic0 are exact. */
+TEST(test_negative_definite_complex)
+{
+    struct talk t;
+    char line[200];
+    int tried = 0;
+    talk_open(&t, OUT_TEXT);
+    complex_add(&t, true, "H");
+    assert_true(talk_line(&t, "let N = -1*H"));
+    for (int i = 0; preconds[i]; i++)
+        for (int k = 0; k < 4 && preconds[i]->symmetric && preconds[i]->takes_complex; k++, tried++) {
+            int64_t iterations[2];
+            for (int negated = 0; negated < 2; negated++) {
+                snprintf(line, sizeof line, "solve %s %c precond %s on %s", k & 1 ? "minres" : "cg", "HN"[negated],
+                         preconds[i] -> name, devices[k >> 1]);
+                solve_complex(&t, line, 1e-8);
+                iterations[negated] = t.s.solve->iterations;
+            }
+            if (iterations[0] != iterations[1] || (preconds[i]->triangles && iterations[0] > 1))
+                fail_msg("%s: %d iterations, %d with H", line, (int)iterations[1], (int)iterations[0]);
+        }
+    assert_true(tried >= 4 * 4);
+    talk_close(&t);
 }
 
 /* ---- levels and launches ---- */
