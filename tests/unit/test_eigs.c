@@ -495,6 +495,8 @@ TEST(counts_verify_the_pairs)
         {"eigs 4 largest verify on cpu", "eigenvalues above 7.9", 3},
         {"eigs 5 near 0 verify on cpu", "eigenvalues between -0.0", 4},
         {"eigs 6 near 2.02 verify on cpu", "none was missed there", 4}, /* three double values */
+        {"eigs 4 smallest tol 1e-17 verify on cpu", "where 3 of the pairs lie: none was missed there",
+         3}, /* rounding */
         {"eigs 1 near 0 verify on cpu", "Not verified: no gap", -1},
     };
     struct talk t;
@@ -537,18 +539,24 @@ TEST(a_gap_exceeds_the_residuals)
 {
     static const struct {
         double value[4], residual;
-        int open; /* the first open pair */
+        const char *status; /* c: converged, r: rounding, o: open */
         int64_t verified, counted;
         double to;
     } cases[] = {
-        {{1, 2, 3, 4}, 1e-9, 4, 3, 3, 3.5},
-        {{1, 2, 3, 4}, 0.24, 4, 3, 3, 3.5}, /* 2 (0.24 + 0.24) < 1 */
-        {{1, 2, 3, 4}, 0.26, 4, -1, -1, 0},
-        {{1, 2, 2.5, 2.6}, 0.1, 4, 2, 2, 2.25},
-        {{1, 2, 3, 3 + 1e-8}, 0, 4, 2, 2, 2.5}, /* 4e-9 ||A|| = 2e-7 */
-        {{1, 1 + 1e-8, 1 + 2e-8, 1 + 3e-8}, 0, 4, -1, -1, 0},
-        {{1, 2, 3, 4}, 1e-9, 3, 2, 2, 2.5},
-        {{1, 2, 3, 4}, 1e-9, 1, -1, -1, 0},
+        {{1, 2, 3, 4}, 1e-9, "cccc", 3, 3, 3.5},
+        {{1, 2, 3, 4}, 0.24, "cccc", 3, 3, 3.5}, /* 2 (0.24 + 0.24) < 1 */
+        {{1, 2, 3, 4}, 0.26, "cccc", -1, -1, 0},
+        {{1, 2, 2.5, 2.6}, 0.1, "cccc", 2, 2, 2.25},
+        {{1, 2, 3, 3 + 1e-8}, 0, "cccc", 2, 2, 2.5}, /* 4e-9 ||A|| = 2e-7 */
+        {{1, 1 + 1e-8, 1 + 2e-8, 1 + 3e-8}, 0, "cccc", -1, -1, 0},
+        {{1, 2, 3, 4}, 1e-9, "ccco", 2, 2, 2.5},
+        {{1, 2, 3, 4}, 1e-9, "cooo", -1, -1, 0},
+        {{1, 2, 3, 4}, 1e-9, "crrr", 3, 3, 3.5}, /* rounding errors end a pair, too */
+        {{1, 2, 3, 4}, 1e-9, "rrrr", 3, 3, 3.5},
+        {{1, 2, 3, 4}, 1e-9, "rcrc", 3, 3, 3.5},
+        {{1, 2, 3, 4}, 1e-9, "crro", 2, 2, 2.5},
+        {{1, 2, 3, 4}, 1e-9, "rroc", 1, 1, 1.5},
+        {{1, 2, 3, 4}, 1e-9, "occc", -1, -1, 0},
     };
     struct talk t;
     talk_open(&t, OUT_TEXT);
@@ -561,7 +569,9 @@ TEST(a_gap_exceeds_the_residuals)
         for (int k = 0; k < 4; k++)
             pair[k] = (struct eigen_pair){.value = cases[i].value[k],
                                           .residual = cases[i].residual,
-                                          .status = k < cases[i].open ? EIGEN_CONVERGED : EIGEN_OPEN};
+                                          .status = cases[i].status[k] == 'c'   ? EIGEN_CONVERGED
+                                                    : cases[i].status[k] == 'r' ? EIGEN_ROUNDED
+                                                                                : EIGEN_OPEN};
         assert_true(eigen_verify(&v, &e));
         if (v.verified != cases[i].verified || v.counted != cases[i].counted)
             fail_msg("case %d: %d pairs, %d counted", i, (int)v.verified, (int)v.counted);
