@@ -925,6 +925,51 @@ TEST(rectangular_parts_are_no_systems)
     talk_close(&t);
 }
 
+/* ---- digits lost ---- */
+
+/* Load the 2 x 2 matrix with ones on the diagonal and `off` beside it, whose condition is (1 + off) / (1 - off) in the
+   1-norm, also when equilibrated. */
+static void load_pair(struct talk *t, double off)
+{
+    char path[] = "/tmp/warpspy-card-XXXXXX", line[100];
+    int fd = mkstemp(path);
+    FILE *f = fd < 0 ? NULL : fdopen(fd, "w");
+    assert_non_null(f);
+    fprintf(f, "%%%%MatrixMarket matrix array real general\n2 2\n1\n%.17g\n%.17g\n1\n", off, off);
+    assert_int_equal(fclose(f), 0);
+    snprintf(line, sizeof line, "drop all; load %s", path);
+    if (!talk_line(t, line)) fail_msg("%s: %s", line, t->err);
+    unlink(path);
+}
+
+/* A solve in fp32 has no correct digit from 7 lost digits on; with 16, not even one in fp64. */
+TEST(digits_lost_are_those_of_the_condition)
+{
+    static const struct {
+        double condition;
+        int digits;
+    } cases[] = {{1e3, 3},   {1e6, 6},   {3e6, 6},   {3.3e6, 7},   {1e7, 7},
+                 {2.9e7, 7}, {3.3e7, 8}, {1e12, 12}, {0x1p51, 15}, {0x1p53, 16}};
+    struct talk t;
+    char says[100];
+    talk_open(&t, OUT_TEXT);
+    for (int i = 0; i < COUNT(cases); i++) {
+        int digits = cases[i].digits;
+        load_pair(&t, (cases[i].condition - 1) / (cases[i].condition + 1));
+        talk_forget(&t);
+        assert_true(talk_line(&t, "check"));
+        snprintf(says, sizeof says, ": a solve loses %d of 16 digits; do not use fp32", digits);
+        if (!strstr(t.out, says) != (digits < 7 || digits > 15) ||
+            !strstr(t.out, "do not use fp32") != !strstr(t.out, says))
+            fail_msg("condition %g:\n%s", cases[i].condition, t.out);
+        snprintf(says, sizeof says, "%d of 16 digits lost%s\n", digits, digits < 7 ? "" : ", not fp32");
+        if (!strstr(t.out, says) != (digits > 15)) fail_msg("condition %g:\n%s", cases[i].condition, t.out);
+        if (!strstr(t.out, "equilibrated: nearly singular to fp64") != (digits <= 15))
+            fail_msg("condition %g:\n%s", cases[i].condition, t.out);
+    }
+    talk_close(&t);
+}
+
 /* ---- the verdict ---- */
 
 static const struct {
