@@ -96,13 +96,13 @@ static const struct measured {
     {"maros_BOYD1_A", 93279, 93261, 652246, 93261, 3077600, 194342, {17.7, 13.2, 12.7}},
 };
 
-/* The bytes of the arrays, x and y. */
-static int64_t bytes_of(const struct black_box *b, const struct measured *m)
+/* The bytes of the arrays, x and y, with `value` bytes per value. */
+static int64_t bytes_of(const struct black_box *b, const struct measured *m, int value)
 {
-    int64_t vectors = 8 * (m->rows + m->cols), slices = (m->rows + 31) / 32;
-    if (b->format == &format_csr) return 12 * m->nnz + 4 * (m->rows + 1) + vectors;
-    if (b->format == &format_coo) return 16 * m->nnz + vectors;
-    return 12 * m->slots + 4 * 32 * slices + 4 * (slices + 1) + vectors;
+    int64_t vectors = value * (m->rows + m->cols), slices = (m->rows + 31) / 32;
+    if (b->format == &format_csr) return (value + 4) * m->nnz + 4 * (m->rows + 1) + vectors;
+    if (b->format == &format_coo) return (value + 8) * m->nnz + vectors;
+    return (value + 4) * m->slots + 4 * 32 * slices + 4 * (slices + 1) + vectors;
 }
 
 static bool is_held_out(const struct measured *m)
@@ -123,7 +123,7 @@ static struct equations equations_of(int box)
     for (int i = 0; i < COUNT(data); i++) {
         double us = data[i].us[box];
         if (us == 0) continue;
-        double bytes = (double)bytes_of(&black_boxes[box], &data[i]);
+        double bytes = (double)bytes_of(&black_boxes[box], &data[i], 8);
         q.held_out[q.n] = is_held_out(&data[i]);
         memcpy(q.row[q.n++],
                (double[]){1 / us, bytes / us, (double)data[i].gathers / us, (double)data[i].longest / us, 1},
@@ -226,9 +226,34 @@ TEST(a_matrix_has_the_facts_of_the_table)
         for (const struct black_box *b = black_boxes; b->name; b++) {
             if (!black_box_terms_of(b, &A, T_F64, &t, &e)) fail_msg("%s", e.text);
             assert_int_equal(t.gathers, m->gathers);
-            assert_int_equal(t.bytes, bytes_of(b, m));
+            assert_int_equal(t.bytes, bytes_of(b, m, 8));
             assert_int_equal(t.longest, m->longest);
         }
+        csr_free(&A);
+    }
+}
+
+/* x has as many values as A has columns, and y as many as A has rows. */
+TEST(bytes_are_those_of_both_vectors)
+{
+    static const struct measured shapes[] = {
+        {"wide", 40, 70, 40 * 70, 70, 64 * 70, 0, {0}},
+        {"tall", 70, 40, 70 * 40, 40, 96 * 40, 0, {0}},
+        {"one row", 1, 50, 50, 50, 32 * 50, 0, {0}},
+        {"one column", 50, 1, 50, 1, 64, 0, {0}},
+    };
+    for (int i = 0; i < COUNT(shapes); i++) {
+        const struct measured *m = &shapes[i];
+        struct err e = {0};
+        struct csr A;
+        struct black_box_terms t = {0};
+        assert_true(generator_find("dense")->make((int64_t[PARAMS_MAX]){m->rows, m->cols}, 1, NULL, &A, &e));
+        for (const struct black_box *b = black_boxes; b->name; b++)
+            for (int single = 0; single < 2; single++) {
+                if (!black_box_terms_of(b, &A, single ? T_F32 : T_F64, &t, &e)) fail_msg("%s: %s", m->matrix, e.text);
+                if (t.bytes != bytes_of(b, m, single ? 4 : 8) || t.longest != m->longest)
+                    fail_msg("%s, %s: %lld bytes", m->matrix, b->name, (long long)t.bytes);
+            }
         csr_free(&A);
     }
 }
