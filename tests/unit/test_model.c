@@ -114,6 +114,44 @@ TEST(differences_count_what_the_launches_do)
     mem_free(merge);
 }
 
+/* Each term counts what its unit says: sums over the launches, and the largest ratio. Launches without blocks count
+   nothing. */
+TEST(each_term_counts_its_unit)
+{
+    static const struct {
+        enum bound term;
+        double count;
+    } cases[] = {{BOUND_LATENCY, 6.5}, {BOUND_LONGEST, 4}, {BOUND_DRAM, 98765}, {BOUND_L2, 166}, {BOUND_L1, 77},
+                 {BOUND_ISSUE, 550},   {BOUND_FLOPS, 432}, {BOUND_ATOMICS, 16}, {BOUND_HOT, 12}, {BOUND_LAUNCH, 2}};
+    struct modeled *a = model_of("gen circuit 5000 1", "csr-scalar", T_F64), *b = model_of(NULL, "csr-merge", T_F64);
+    struct difference d[DIFFERENCES];
+    struct work *w = b->work.launch;
+    w[0] = w[1] = w[2] = (struct work){.threads = 256, .blocks = 4, .seen = 4};
+    w[0].wait[WAIT_L1] = 8, w[0].wait[WAIT_L2] = 6, w[0].wait[WAIT_FIRST] = 4; /* 18 / 4 = 4.5 */
+    w[0].wait[WAIT_STEP] = 40, w[0].longest[WAIT_STEP] = 20;                   /* 2 */
+    w[0].l2_loads = 100, w[0].l2_stores = 30, w[0].lines = 70, w[0].steps = 500, w[0].atomics = 11, w[0].hot = 3;
+    w[1].blocks = w[1].seen = 2;
+    w[1].wait[WAIT_L1] = 1, w[1].wait[WAIT_L2] = 2, w[1].wait[WAIT_FIRST] = 10; /* 13 / 2 = 6.5 */
+    w[1].wait[WAIT_STEP] = 10, w[1].longest[WAIT_STEP] = 20;                    /* 4 */
+    w[1].l2_loads = 20, w[1].l2_stores = 16, w[1].lines = 7, w[1].steps = 50, w[1].atomics = 5, w[1].hot = 9;
+    w[2] = w[0];
+    w[2].blocks = w[2].seen = 0;
+    b->work.n = 3;
+    b->work.flops = 432;
+    b->time.dram_bytes = 98765;
+    for (int k = 0; k < BOUNDS; k++) b->time.bound_us[k] = 1;
+    assert_int_equal(differences_of(a, b, d), COUNT(cases));
+    for (int i = 0; i < COUNT(cases); i++) {
+        int k = 0;
+        while (k < COUNT(cases) && d[k].term != cases[i].term) k++;
+        assert_in_range(k, 0, COUNT(cases) - 1);
+        if (fabs(d[k].count[1] - cases[i].count) > 1e-9)
+            fail_msg("%s: %g, not %g", difference_unit(cases[i].term), d[k].count[1], cases[i].count);
+    }
+    mem_free(a);
+    mem_free(b);
+}
+
 /* ---- counted by hand ---- */
 
 /* A 256 x 256 diagonal matrix: each warp makes six requests, two of them for ptr, and one each for col, val, x and y. A
