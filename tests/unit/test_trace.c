@@ -19,6 +19,7 @@
 #include "ui/term.h"
 #include "ui/view.h"
 #include "ui/views/view_state.h"
+#include "ui/views/view_trace.h"
 
 #include <stdio.h>
 
@@ -753,6 +754,80 @@ TEST(elements_are_highlighted)
     assert_int_equal(traced_elements(s, s->current, lit), 0);
     assert_false(x.v->go(s, x.st, 0, 0));
     screen_close(&x);
+}
+
+/* ---- the steps of an element ---- */
+
+/* Does the lane work in this step on the element, or, if col is -1, on the row? */
+static bool works_on(const struct tracing *v, int64_t step, int lane, int64_t row, int64_t col)
+{
+    struct lane_at at = tracing_lane(v, step, lane);
+    return at.state == LANE_ACTIVE && at.row == row && (col < 0 || (at.col == col && !at.padding));
+}
+
+/* From each step, the next one that works on the element, which may be the same step, or one at the begin again. */
+static void check_seek(struct tracing *v, int64_t row, int64_t col)
+{
+    for (int64_t from = 0; from < v->t.nsteps; from++) {
+        int64_t n = 0;
+        int lane = LANES;
+        for (; n < v->t.nsteps && lane == LANES; n += lane == LANES)
+            for (lane = 0; lane < LANES && !works_on(v, (from + n) % v->t.nsteps, lane, row, col);) lane++;
+        v->at = from;
+        v->lane = 7;
+        bool found = tracing_seek(v, row, col);
+        if (found != (lane < LANES) || v->at != (found ? (from + n) % v->t.nsteps : from) ||
+            v->lane != (found ? lane : 7))
+            fail_msg("(%d, %d) from step %d: step %d and lane %d", (int)row, (int)col, (int)from, (int)v->at, v->lane);
+    }
+}
+
+TEST(seeking_an_element_finds_its_next_step)
+{
+    static const char *const lines[] = {"trace csr-scalar", "trace ell", "trace csr-vector warp 2", "trace coo-atomic"};
+    struct talk t;
+    talk_open(&t, OUT_TEXT);
+    assert_true(talk_line(&t, "load samples/thesis4.mtx"));
+    for (int i = 0; i < COUNT(lines); i++) {
+        if (!talk_line(&t, lines[i])) fail_msg("%s: %s", lines[i], t.err);
+        for (int64_t row = 0; row <= 4; row++)
+            for (int64_t col = -1; col <= 4; col++) check_seek(t.s.trace, row, col);
+    }
+    talk_close(&t);
+}
+
+/* The boxes of the sectors show the bytes that the lanes request, also if a lane loads several elements at once. */
+TEST(boxes_show_the_bytes_of_a_request)
+{
+    static const char *const lines[] = {"trace csr-scalar", "trace csr-hot", "trace dia",        "trace dia f32",
+                                        "trace hyb f32",    "trace ell",     "trace csr-vector", "trace csr-hot f32"};
+    struct talk t;
+    struct canvas c;
+    int several = 0;
+    talk_open(&t, OUT_TEXT);
+    assert_true(talk_line(&t, "gen band 70 3 seed 2") && canvas_new(&c, 400, 40, true, NULL));
+    for (int i = 0; i < COUNT(lines); i++) {
+        if (!talk_line(&t, lines[i])) fail_msg("%s: %s", lines[i], t.err);
+        struct tracing *v = t.s.trace;
+        for (v->at = 0; v->at < v->t.nsteps; v->at++) {
+            const struct access_site *p = tracing_site(v, v->at);
+            struct frame frame = {.v = v, .sectors = 40};
+            struct request_facts f;
+            int cells = 0;
+            if (!accesses_global(p->kind)) continue;
+            int size = v->t.scope.array[p->array].size;
+            facts_of(&v->t.scope, &v->t.step[v->at], &f);
+            canvas_clear(&c);
+            trace_view_sectors(&c, &frame, &f, 0);
+            for (int k = 0; k < c.w * c.h; k++) cells += c.cell[k].glyph < 128 && strchr("#=*", (int)c.cell[k].glyph);
+            if (size >= 4 && cells * size != f.bytes)
+                fail_msg("%s, step %d: %d boxes of %d bytes, not %d", lines[i], (int)v->at, cells, size, f.bytes);
+            several += p->elements > 1;
+        }
+    }
+    assert_true(several > 0);
+    canvas_free(&c);
+    talk_close(&t);
 }
 
 /* ---- refusals, and traces whose matrix is dropped ---- */
