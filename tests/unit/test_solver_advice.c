@@ -622,3 +622,43 @@ TEST(the_command_writes_options)
     talk_refuses(&t, "advise options petsc", "`options` is for `advise solver`");
     talk_close(&t);
 }
+
+/* ---- the words for iterations and times ---- */
+
+/* A span has the unit of its longer time, and two digits. */
+TEST(spans_have_the_unit_of_the_longer_time)
+{
+    static const struct {
+        double low, high;
+        const char *says;
+    } cases[] = {
+        {0.4, 0.994, "0.40 to 0.99 us"},
+        {0.995, 9.94, "1.0 to 9.9 us"},
+        {9.96, 940, "10 to 940 us"},
+        {20, 999, "20 to 999 us"},
+        {20, 1000, "0.02 to 1.0 ms"},
+        {500, 1500, "0.50 to 1.5 ms"},
+        {2000, 999e3, "2.0 to 999 ms"},
+        {2e5, 1e6, "0.20 to 1.0 s"},
+        {9e5, 3e6, "0.90 to 3.0 s"},
+        {1e6, 12e6, "1.0 to 12 s"},
+        {5, 2e7, "0.00 to 20 s"},
+        {NAN, NAN, "-"},
+        {NAN, 1e3, "-"},
+        {20, INFINITY, "not yet known"},
+    };
+    for (int i = 0; i < COUNT(cases); i++)
+        assert_string_equal(time_text(&(struct trial){.us = {cases[i].low, cases[i].high}}).text, cases[i].says);
+}
+
+TEST(spans_of_iterations_have_no_unit)
+{
+    static const struct {
+        double low, high;
+        const char *says;
+    } cases[] = {{45, 45, "45"},       {1200, 1200, "1,200"}, {900, 3400, "900 to 3,400"},
+                 {44, 45, "44 to 45"}, {0, 0, "0"},           {9, INFINITY, "not yet known"},
+                 {NAN, NAN, "-"}};
+    for (int i = 0; i < COUNT(cases); i++)
+        assert_string_equal(needs_text(&(struct trial){.needs = {cases[i].low, cases[i].high}}).text, cases[i].says);
+}
