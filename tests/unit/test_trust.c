@@ -1,5 +1,6 @@
 /* The digits of x that a solve claims: never more than one digit above the truth. The systems have integer entries and
    integer solutions, so that b = A x is exact, but the program reads b from a file and does not know x. */
+#include "advice/solve_trust.h"
 #include "base/mem.h"
 #include "direct/direct.h"
 #include "kits/mtx_kit.h"
@@ -157,6 +158,36 @@ TEST(a_known_x_gives_the_digits)
     assert_true(r->trust.digits >= 4 && r->trust.digits <= 9);
     talk_says(&t, "solve cg on cpu b zero", "not known: b = 0");
     talk_says(&t, "load tests/golden/singular.mtx; solve direct b random", "not known");
+    talk_close(&t);
+}
+
+/* The x of a direct solve has an error of its own, which adds to the distance of the two x. Both the direct solve that
+   came before and the one that is made for the comparison count. */
+TEST(the_error_of_the_direct_solve_counts)
+{
+    static const struct {
+        double difference, error;
+        int digits; /* -1: not known */
+    } cases[] = {{6e-8, 5e-8, 6},  {6e-8, 3e-8, 7}, {1e-15, 4e-4, 3}, {0.9, 1e-15, 0}, {0, 0, 15},
+                 {1e-9, 0.999, 0}, {1e-9, 1, -1},   {1e-9, 2, -1},    {1e-9, NAN, -1}};
+    struct talk t;
+    double difference, error;
+    talk_open(&t, OUT_TEXT);
+    assert_true(talk_line(&t, "gen poisson2d 10; solve cg b random tol 1e-15 on cpu"));
+    struct trust *trust = &t.s.solve->result.trust;
+    assert_int_equal(sscanf(trust->why, "x is %lf from that of `solve direct` (error %lf)", &difference, &error), 2);
+    assert_true(error > 1e-16 && fabs(trust->error - difference - error) < 0.06 * error);
+    assert_true(talk_line(&t, "solve direct b random; solve cg b random tol 1e-15 on cpu"));
+    struct solve *v = t.s.solve;
+    trust = &v->result.trust;
+    assert_true(v->result.truth_error > 1e-16 && trust->error == v->result.error_known + v->result.truth_error);
+    for (int i = 0; i < COUNT(cases); i++) {
+        v->result.error_known = cases[i].difference;
+        v->result.truth_error = cases[i].error;
+        solve_find_trust(&t.s, v, false);
+        if (trust->digits != cases[i].digits || isnan(trust->error) != (cases[i].digits < 0))
+            fail_msg("%g and %g: %s", cases[i].difference, cases[i].error, trust->why);
+    }
     talk_close(&t);
 }
 
