@@ -461,9 +461,9 @@ static void assert_current_solved(const struct session *s)
 
 TEST(matrices_made_from_others_have_their_right_sides)
 {
-    static const char *const lines[] = {"prune A",          "let L = A",       "scale A",
-                                        "scale A by rows",  "scale A by cols", "reorder rcm A",
-                                        "reorder degree A", "extract 1 4 A",   "extract 0 2 0 5 A"};
+    static const char *const lines[] = {"prune A",           "let L = A",        "scale A",          "scale A by rows",
+                                        "scale A by cols",   "reorder rcm A",    "reorder degree A", "extract 1 4 A",
+                                        "extract 0 2 0 5 A", "extract 4 5 0 5 A"};
     struct talk t;
     talk_open(&t, OUT_TEXT);
     for (int i = 0; i < COUNT(lines); i++) {
@@ -495,7 +495,8 @@ TEST(pruned_and_copied_matrices_solve_with_their_b)
 TEST(right_sides_that_do_not_fit_are_left_out_with_a_note)
 {
     static const char *const lines[] = {
-        "transpose A", "let L = 2*A", "let M = A + I", "extract 0 5 0 4 A", "symmetrize A mode average", "let N = A'"};
+        "transpose A",       "let L = 2*A",       "let M = A + I",     "extract 0 5 0 4 A",         "extract 0 5 1 5 A",
+        "extract 1 3 1 4 A", "extract 0 5 0 0 A", "extract 0 5 5 5 A", "symmetrize A mode average", "let N = A'"};
     struct talk t;
     talk_open(&t, OUT_TEXT);
     assert_true(talk_line(&t, "load tests/files/sides.mat as A"));
