@@ -195,6 +195,35 @@ TEST(a_tried_kernel_has_a_name)
     talk_close(&t);
 }
 
+/* A kernel that takes both alpha and beta is judged with both, and does the other products; a kernel that takes only
+   one of them computes A x. */
+TEST(alpha_and_beta_are_taken_together)
+{
+    static const struct {
+        const char *file, *kernel;
+        bool both;
+    } cases[] = {{"right", "right", false},
+                 {"atomic_alpha", "atomic_alpha", false},
+                 {"beta_only", "beta_only", false},
+                 {"plain_given", "plain_given", true}};
+    struct talk t;
+    char line[200];
+    open_with_matrix(&t, OUT_TEXT);
+    for (int i = 0; i < COUNT(cases); i++) {
+        if (!try_file(&t, cases[i].file, "")) fail_msg("%s: %s", cases[i].file, t.err);
+        assert_says(t.out, "right, within");
+        static const char *const terms[] = {"alpha 2", "beta 3", "alpha 2 beta 3"};
+        for (int k = 0; k < COUNT(terms); k++) {
+            snprintf(line, sizeof line, "spmv kernel %s on emu %s", cases[i].kernel, terms[k]);
+            if (cases[i].both)
+                talk_says(&t, line, "error");
+            else
+                talk_refuses(&t, line, "computes A x only");
+        }
+    }
+    talk_close(&t);
+}
+
 /* What a user's kernel stores in shared memory is followed in its process: row 0 of the grid has the columns 0, 1, 8.
  */
 TEST(shared_memory_of_a_tried_kernel_has_places)
