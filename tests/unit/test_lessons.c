@@ -613,12 +613,27 @@ TEST(matrices_stay_until_the_next_lesson)
     assert_true(talk_line(&t, "gen poisson2d 5 as mine"));
     assert_true(lesson(&t, three));
     assert_true(session_matrix(&t.s, "P", NULL) && session_matrix(&t.s, "mine", NULL));
-    assert_true(lesson(&t, "> gen poisson2d 3 as S\n| matrix | of | what | p |\n| mean | - | rows | 9 |\n"));
-    assert_says(t.out, "1\n"); /* the mean covers only the rows of this lesson */
+    assert_true(lesson(&t, "> gen poisson2d 3 as S\n"));
     assert_null(session_matrix(&t.s, "P", NULL));
     assert_non_null(session_matrix(&t.s, "mine", NULL));
     assert_false(lesson(&t, "> gen poisson2d 3 as mine\n"));
     assert_says(t.err, "is called mine already");
+    shut(&t);
+}
+
+/* The mean, the highest and the lowest value are those of the lesson's matrices, not of others in the session. */
+TEST(means_cover_the_matrices_of_the_lesson)
+{
+    static const char table[] = "> gen poisson2d 3 as S\n> gen poisson2d 4 as T\n| matrix | of | what | p |\n"
+                                "| mean | - | rows | 9 |\n| highest | - | rows | 9 |\n| lowest | - | rows | 9 |\n";
+    struct talk t;
+    open_on_cpu(&t, OUT_JSON);
+    assert_true(talk_line(&t, "gen poisson2d 2 as few; gen poisson2d 9 as many"));
+    talk_forget(&t);
+    assert_true(lesson(&t, table));
+    same(number(&t, "lesson", 0, "ours"), 12.5);
+    same(number(&t, "lesson", 1, "ours"), 16);
+    same(number(&t, "lesson", 2, "ours"), 9);
     shut(&t);
 }
 
