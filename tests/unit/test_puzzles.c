@@ -7,6 +7,7 @@
 #include "lab/lab.h"
 #include "lessons/puzzle.h"
 #include "machine/device.h"
+#include "machine/microscope.h"
 #include "matrix/csr.h"
 #include "session/command.h"
 #include "session/matrix.h"
@@ -212,6 +213,111 @@ TEST(a_goal_is_met_at_its_limit)
     assert_string_equal(j.missed, p->goal[0].of->name);
     talk_close(&t);
     free(p);
+}
+
+/* ---- what a goal counts ---- */
+
+enum { SITE_LOAD, SITE_ATOMIC, SITE_SHARED, SITE_EXCHANGE, SITE_BARRIER, SITE_TEXTURE, SITE_ADD, SITES };
+
+/* Sites of all kinds, with counts by hand; the caller frees them. */
+static struct counts *made_counts(void)
+{
+    static const struct access_site site[SITES] = {
+        [SITE_LOAD] = {.kind = ACCESS_LOAD, .array = 0},
+        [SITE_ATOMIC] = {.kind = ACCESS_ATOMIC, .array = 1},
+        [SITE_SHARED] = {.kind = ACCESS_SHARED_LOAD, .array = 2},
+        [SITE_EXCHANGE] = {.kind = ACCESS_COLLECTIVE, .array = -1, .what = "__shfl_down_sync"},
+        [SITE_BARRIER] = {.kind = ACCESS_BARRIER, .array = -1},
+        [SITE_TEXTURE] = {.kind = ACCESS_TEXTURE, .array = 0},
+        [SITE_ADD] = {.kind = ACCESS_SHARED_ATOMIC, .array = 2},
+    };
+    static const struct tally by_site[SITES] = {
+        [SITE_LOAD] = {.requests = 10, .lanes = 240, .sectors = 100, .bytes = 1600, .refetched = 10},
+        [SITE_ATOMIC] = {.requests = 1, .lanes = 20, .sectors = 20, .bytes = 160, .refetched = 11, .contended = 4},
+        [SITE_SHARED] = {.requests = 6, .lanes = 192, .wavefronts = 1030, .wavefronts_least = 1006},
+        [SITE_EXCHANGE] = {.requests = 5, .lanes = 160},
+        [SITE_BARRIER] = {.requests = 4, .lanes = 128},
+        [SITE_TEXTURE] = {.requests = 3, .lanes = 48, .sectors = 3, .bytes = 96},
+        [SITE_ADD] = {.requests = 2, .lanes = 1, .wavefronts = 1, .wavefronts_least = 1},
+    };
+    struct counts *c = calloc(1, sizeof *c);
+    assert_non_null(c);
+    memcpy(c->scope.site, site, sizeof site);
+    memcpy(c->by_site, by_site, sizeof by_site);
+    c->scope.nsites = SITES;
+    strcpy(c->scope.array[0].name, "val");
+    strcpy(c->scope.array[1].name, "y");
+    strcpy(c->scope.array[2].name, "part");
+    return c;
+}
+
+/* The costs are whole numbers, plus a little that puts an access without waste last. */
+TEST(each_goal_blames_its_accesses)
+{
+    static const struct {
+        const char *name;
+        double cost[SITES];
+    } cases[] = {
+        {"sectors", {50, 15, 0, 0, 0, 0, 0}}, {"time", {50, 15, 0, 0, 0, 0, 0}},
+        {"requests", {10, 1, 0, 0, 0, 3, 0}}, {"loads", {10, 0, 0, 0, 0, 3, 0}},
+        {"atomics", {0, 1, 0, 0, 0, 0, 0}},   {"additions", {0, 20, 0, 0, 0, 0, 1}},
+        {"lanes", {80, 12, 0, 0, 0, 48, 63}}, {"steps", {10, 1, 6, 5, 4, 3, 2}},
+        {"longest", {10, 1, 6, 5, 4, 3, 2}},  {"wavefronts", {0, 0, 24, 0, 0, 0, 0}},
+        {"shared", {0, 0, 6, 0, 0, 0, 2}},    {"collectives", {0, 0, 0, 5, 0, 0, 0}},
+        {"barriers", {0, 0, 0, 0, 4, 0, 0}},
+    };
+    struct counts *c = made_counts();
+    char names[400] = "";
+    for (int i = 0; i < COUNT(cases); i++)
+        for (int k = 0; k < SITES; k++) {
+            double cost = goal_quantity_find(cases[i].name)->cost(c, k);
+            if (!(cost >= cases[i].cost[k] && cost < cases[i].cost[k] + 0.01))
+                fail_msg("%s, site %d: %g, not %g", cases[i].name, k, cost, cases[i].cost[k]);
+        }
+    goal_quantity_names(names, sizeof names);
+    int n = 1;
+    for (const char *p = names; *p; p++) n += *p == ',';
+    assert_int_equal(n, COUNT(cases));
+    assert_int_equal((int)goal_quantity_find("additions")->of(NULL, c), 21);
+    free(c);
+}
+
+TEST(each_goal_says_what_an_access_does)
+{
+    static const struct {
+        const char *name;
+        int site;
+        const char *says;
+    } cases[] = {
+        {"lanes", SITE_LOAD, "the load of val has 24.0 active lanes of 32, in 10 requests"},
+        {"lanes", SITE_ATOMIC, "the atomic of y has 20.0 active lanes of 32, in 1 request"},
+        {"lanes", SITE_ADD, "the shared atomic of part has 0.5 active lanes of 32, in 2 requests"},
+        {"lanes", SITE_BARRIER, "barrier has 32.0 active lanes of 32, in 4 requests"},
+        {"additions", SITE_ATOMIC, "the atomic of y is done by 20 lanes"},
+        {"additions", SITE_ADD, "the shared atomic of part is done by 1 lane"},
+        {"steps", SITE_EXCHANGE, "__shfl_down_sync makes 5 requests"},
+        {"requests", SITE_TEXTURE, "the texture load of val makes 3 requests"},
+        {"wavefronts", SITE_SHARED, "the shared load of part needs 1,030 wavefronts, and 1,006 without bank conflicts"},
+        {"wavefronts", SITE_ADD, "the shared atomic of part needs 1 wavefront, and 1 without bank conflicts"},
+        {"sectors", SITE_LOAD, /* only a tenth was requested before */
+         "the load of val requests 100 sectors, 10.0 per request; the lanes use 50 % of their bytes"},
+        {"sectors", SITE_ATOMIC,
+         "the atomic of y requests 20 sectors, 20.0 per request; the lanes use 25 % of their bytes, and 55 % were "
+         "requested before"},
+        {"time", SITE_TEXTURE,
+         "the texture load of val requests 3 sectors, 1.0 per request; the lanes use 100 % of their bytes"},
+    };
+    struct counts *c = made_counts();
+    for (int i = 0; i < COUNT(cases); i++) {
+        char text[300] = "";
+        goal_quantity_find(cases[i].name)->say(c, cases[i].site, text, sizeof text);
+        assert_string_equal(text, cases[i].says);
+    }
+    char text[300] = "";
+    c->by_site[SITE_LOAD].refetched = 11; /* more than a tenth */
+    goal_quantity_find("sectors")->say(c, SITE_LOAD, text, sizeof text);
+    assert_non_null(strstr(text, "of their bytes, and 11 % were requested before"));
+    free(c);
 }
 
 /* One empty line stands between paragraphs, however many the file has. */
