@@ -184,6 +184,40 @@ TEST(test_by_hand)
     csr_free(&A);
 }
 
+/* Atomics of several lanes at one address: floating-point additions are serialised, and request the sector once per
+   lane; additions of integers are merged by the compiler, so the warp requests each sector once. */
+TEST(contended_atomics_by_hand)
+{
+    static const struct {
+        int lanes, per_address; /* neighbouring lanes share an address */
+        int64_t step;           /* elements from one address to the next */
+        int contended, sectors, merged;
+    } cases[] = {
+        {32, 32, 1, 31, 32, 1}, {32, 1, 1, 0, 8, 8},    {32, 1, 4, 0, 32, 32}, {8, 4, 1, 6, 4, 1}, {8, 4, 4, 6, 8, 2},
+        {32, 16, 4, 30, 32, 2}, {31, 16, 4, 29, 31, 2}, {1, 1, 1, 0, 1, 1},    {2, 2, 1, 1, 2, 1},
+    };
+    for (int i = 0; i < COUNT(cases); i++)
+        for (int integral = 0; integral < 2; integral++) {
+            struct scope *s = calloc(1, sizeof *s);
+            struct request r = {0};
+            struct request_facts f;
+            assert_non_null(s);
+            s->array[0] = (struct scope_array){.name = "y", .stored = -1, .integral = integral, .n = 1000, .size = 8};
+            s->site[0] = (struct access_site){.kind = ACCESS_ATOMIC, .elements = 1};
+            for (int l = 0; l < cases[i].lanes; l++) {
+                r.mask |= 1u << l;
+                r.at[l] = l / cases[i].per_address * cases[i].step;
+            }
+            facts_of(s, &r, &f);
+            int distinct = (cases[i].lanes + cases[i].per_address - 1) / cases[i].per_address;
+            if (f.contended != cases[i].contended || f.bytes != 8 * distinct ||
+                f.nsectors != (integral ? cases[i].merged : cases[i].sectors))
+                fail_msg("case %d, %s: %d contended, %d sectors, %d bytes", i, integral ? "integers" : "reals",
+                         f.contended, f.nsectors, f.bytes);
+            free(s);
+        }
+}
+
 /* csr-scalar on thesis4: one of the 4 warps makes all 12 requests, with 39 lane accesses in total. */
 TEST(test_steps_by_hand)
 {
