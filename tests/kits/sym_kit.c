@@ -2,6 +2,7 @@
 #include <stdio.h>
 
 #include "base/err.h"
+#include "base/mem.h"
 #include "machine/device.h"
 #include "matrix/gen.h"
 #include "shapes.h"
@@ -154,6 +155,25 @@ static struct csr cross(int64_t rows)
     return A;
 }
 
+/* `band` entries from the diagonal on in each row, and `more` entries in the last columns of row 0, which move the ends
+   of all tiles by as many steps. */
+static struct csr shifted_band(int rows, int band, int more)
+{
+    struct csr A;
+    int n = 0, *row = mem_new(rows * band + more, sizeof *row, "rows", NULL);
+    int *col = mem_new(rows * band + more, sizeof *col, "columns", NULL);
+    double *val = mem_new(rows * band + more, sizeof *val, "values", NULL);
+    assert_true(row && col && val);
+    for (int i = 0; i < rows; i++)
+        for (int j = i; j < i + band && j < rows; j++) row[n] = i, col[n] = j, val[n] = n + 1, n++;
+    for (int j = 0; j < more; j++) row[n] = 0, col[n] = rows - 1 - j, val[n] = -n, n++;
+    assert_true(csr_from_triplets(&A, rows, rows, n, row, col, val, NULL, NULL, NULL));
+    mem_free(row);
+    mem_free(col);
+    mem_free(val);
+    return A;
+}
+
 void sym_check_tiles(const char *device)
 {
     /* At some of these sizes, a tile ends within a full row. */
@@ -161,7 +181,16 @@ void sym_check_tiles(const char *device)
     check_made("random", 1500, 7, device);
     check_made("rmat", 11, 6, device);
     check_made("circuit", 2500, 4, device);
-    struct csr A = cross(5000);
+    struct csr A;
+    /* A row takes 2 band + 1 steps: some tile ends between any two steps of a row, so also between an entry and the
+       equal entry of the transpose. */
+    for (int band = 1; band <= 2; band++)
+        for (int more = 1; more <= 2 * band + 1; more++) {
+            A = shifted_band(2000, band, more);
+            sym_check("shifted band", &A, device);
+            csr_free(&A);
+        }
+    A = cross(5000);
     sym_check("cross", &A, device);
     csr_free(&A);
     /* Thousands of empty rows and columns. */
