@@ -2,6 +2,7 @@
    its canvas, and each nonzero of a matrix is under some dot of the picture. */
 #include "base/mem.h"
 #include "files/load_info.h"
+#include "kits/golden_kit.h"
 #include "kits/test.h"
 #include "language/run_lines.h"
 #include "matrix/csr.h"
@@ -223,6 +224,21 @@ TEST(the_recent_rate_counts)
     free(hist);
 }
 
+/* The text of the view on a screen of 100 x 40; the caller frees it. */
+static char *drawn(struct session *s, const struct view *v)
+{
+    struct canvas c;
+    char *text;
+    size_t n;
+    FILE *out = open_memstream(&text, &n);
+    assert_true(canvas_new(&c, 100, 40, false, NULL));
+    view_draw(v, &c, s, screen_view_state(s, v));
+    canvas_print(&c, out, COLOURS_NONE);
+    fclose(out);
+    canvas_free(&c);
+    return text;
+}
+
 /* The view of a solve that would end in this time. */
 TEST(the_time_left_has_a_unit)
 {
@@ -241,18 +257,81 @@ TEST(the_time_left_has_a_unit)
     assert_true(left > 0);
     screen_view_state(&s, v)->full = true;
     for (int i = 0; i < COUNT(cases); i++) {
-        struct canvas c;
-        char *text;
-        size_t n;
-        FILE *out = open_memstream(&text, &n);
-        assert_true(canvas_new(&c, 100, 40, false, NULL));
         s.solve->time.us = cases[i].us / left * (double)s.solve->iterations;
-        view_draw(v, &c, &s, screen_view_state(&s, v));
-        canvas_print(&c, out, COLOURS_NONE);
-        fclose(out);
+        char *text = drawn(&s, v);
         if (!strstr(text, cases[i].says)) fail_msg("not %s in\n%s", cases[i].says, text);
         free(text);
-        canvas_free(&c);
+    }
+    stop(&s);
+    fclose(f);
+}
+
+/* The time left is shown as long as the solve is expected to reach tol within maxit iterations. */
+TEST(a_solve_that_maxit_ends_first_says_so)
+{
+    const struct view *v = view_find("solve");
+    FILE *f = fopen("/dev/null", "w");
+    struct session s;
+    start(&s, f);
+    s.dev = device_open("cpu", NULL);
+    run_line(&s, "gen poisson2d 20; solve cg step; step 24");
+    double left = solve_left(s.solve);
+    int64_t end = s.solve->iterations + (int64_t)left;
+    assert_true(left > 1 && left < 100);
+    screen_view_state(&s, v)->full = true;
+    s.solve->time.us = 4e4 / left * (double)s.solve->iterations;
+    const struct {
+        int64_t maxit;
+        bool beyond;
+    } cases[] = {{end - 1, true}, {end, false}, {end + 1, false}, {s.solve->iterations, true}, {100000, false}};
+    for (int i = 0; i < COUNT(cases); i++) {
+        s.solve->set.maxit = cases[i].maxit;
+        char *text = drawn(&s, v);
+        if (!strstr(text, cases[i].beyond ? "left beyond maxit" : "left 40 ms "))
+            fail_msg("maxit %d of %d iterations:\n%s", (int)cases[i].maxit, (int)end, text);
+        free(text);
+    }
+    stop(&s);
+    fclose(f);
+}
+
+/* Draw the view of bench with the list of runs in `room` lines; the chosen run is marked in it. Returns the first run
+   of the list. */
+static int64_t first_run_drawn(struct session *s, const struct view *v, int room)
+{
+    enum { TOP = 3, BELOW = 3 }; /* lines above and below the list on a full screen */
+    struct view_state *st = screen_view_state(s, v);
+    struct canvas c;
+    assert_true(canvas_new(&c, 100, TOP + room + BELOW, true, NULL));
+    view_draw(v, &c, s, st);
+    int y = TOP + (int)(st->item - st->scroll), marked = 0;
+    for (int x = 0; x < c.w; x++) marked += c.cell[y * c.w + x].style == ST_CURSOR;
+    if (y >= TOP + room || !marked) fail_msg("%d lines: run %d is not marked in line %d", room, (int)st->item, y);
+    canvas_free(&c);
+    return st->scroll;
+}
+
+/* The chosen run of bench is on the screen, whatever its height, and the list moves no farther than it must. */
+TEST(the_chosen_run_is_shown)
+{
+    const struct view *v = view_find("bench");
+    FILE *f = fopen("/dev/null", "w");
+    struct session s;
+    start(&s, f);
+    run_line(&s, "gen poisson2d 20");
+    make_runs(&s, true);
+    struct view_state *st = screen_view_state(&s, v);
+    for (int room = 1; room <= s.nruns + 1; room++) {
+        int64_t first = 0;
+        view_reset(st, s.current);
+        st->full = true;
+        for (int i = 0; i < 2 * s.nruns - 1; i++) { /* down to the last run, and up to the first */
+            int64_t item = i < s.nruns ? i : 2 * s.nruns - 2 - i;
+            first = item < first ? item : item > first + room - 1 ? item - room + 1 : first;
+            assert_int_equal(first_run_drawn(&s, v, room), first);
+            assert_int_equal(st->item, item);
+            view_key(&s, v, i < s.nruns - 1 ? UI_DOWN : UI_UP);
+        }
     }
     stop(&s);
     fclose(f);
