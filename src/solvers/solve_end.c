@@ -521,7 +521,7 @@ static void release_most(struct solve *v)
 
 static void say_why(struct solve *v)
 {
-    char why[sizeof v->why];
+    char why[sizeof v->why] = "";
     int detail = (v->engine.runs ? v->engine.runs->explain : explain)(v, why, sizeof why);
     SCREEN_EDIT;
     memcpy(v->why, why, sizeof why);
