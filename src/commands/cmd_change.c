@@ -5,6 +5,7 @@
 #include "language/requests.h"
 #include "race.h"
 #include "report/fields.h"
+#include "report/output_solve.h"
 #include "session/command.h"
 #include "session/session.h"
 #include "session/session_solve.h"
@@ -36,7 +37,7 @@ static bool run_back(struct session *s, const struct args *a, struct err *e)
         return fail(e, E_USAGE, "cannot go back: there is nothing before iteration %lld", (long long)v->base);
     int64_t from = v->iterations;
     if (!solve_back(v, n, e)) return give_up(s, e);
-    out_step(s->out, v);
+    out_iterate(s->out, v);
     if (from - v->iterations < n)
         out_note(s->out, "went back by %s, not %lld: the solve %s iteration %lld",
                  how_many(from - v->iterations, "iteration").text, (long long)n,

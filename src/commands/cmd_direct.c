@@ -14,6 +14,7 @@
 #include "matrix/reference.h"
 #include "report/fields.h"
 #include "report/output.h"
+#include "report/output_solve.h"
 #include "report/output_trust.h"
 #include "save_solution.h"
 #include "session/holding.h"

@@ -164,18 +164,6 @@ bool session_solve(struct solve **v, struct session *s, struct matrix *m, const 
 
 /* ---- right sides ---- */
 
-const char *solve_right_text(const struct solve_right *r, char *out, size_t size)
-{
-    int n = snprintf(out, size, "%s%s", r->name,
-                     r->given           ? ", from the file of the matrix"
-                     : r->replaces_ones ? ": A times a varied x, because A * ones is 0 or nearly a multiple of ones"
-                                        : "");
-    if (r->columns > 1)
-        snprintf(out + n, size - (size_t)n, ", column %lld of %lld (counted from 0)", (long long)r->column,
-                 (long long)r->columns);
-    return out;
-}
-
 struct solve_right solve_right_of(const struct right_sides *r, int64_t i)
 {
     struct solve_right to = {.from_file = r->from_file,

@@ -4,7 +4,6 @@
 #define SESSION_SOLVE_H
 
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 
 struct err;
@@ -35,8 +34,7 @@ bool session_solve(struct solve **v, struct session *s, struct matrix *m, const 
 
 /* Let *o refer to right side i, and to its solution if the file of the matrix holds it. */
 void solve_take_right(struct solve_options *o, const struct right_sides *r, const struct matrix *m, int64_t i);
-/* Right side i, for the report; and as text, such as "given, from the file of the matrix". Returns out. */
+/* Right side i, for the report. */
 struct solve_right solve_right_of(const struct right_sides *r, int64_t i);
-const char *solve_right_text(const struct solve_right *r, char *out, size_t size);
 
 #endif

@@ -1,6 +1,6 @@
 /* The keys of the rows that `solve`, `step`, `continue` and `stop` print. */
-#include "cmd_solve.h"
-#include "report/fields.h"
+#include "fields.h"
+#include "output_solve.h"
 #include "solvers/solve.h"
 
 #include <stddef.h>
@@ -11,6 +11,13 @@ static const struct field iterate_fields[] = {
     {0},
 };
 const struct row_kind row_iterate = {"iterate", "the state of a solve", iterate_fields};
+
+static const struct field step_iteration_fields[] = {
+    {.include = &row_iterate},
+    {"max_diff", F_AMOUNT | OR_NULL, "max |x' - x| of the iteration; null: the solver does not measure it"},
+    {0},
+};
+const struct row_kind row_step_iteration = {"iteration", "an iteration of a paused solve", step_iteration_fields};
 
 static const struct field solved_fields[] = {
     {"matrix", F_TEXT, "name of the matrix"},
