@@ -25,6 +25,7 @@
 #include "race.h"
 #include "ranks/ranks.h"
 #include "report/fields.h"
+#include "report/output_direct.h"
 #include "report/output_solve.h"
 #include "save_solution.h"
 #include "session/command.h"
