@@ -7,7 +7,6 @@
 #include "base/mem.h"
 #include "base/newfile.h"
 #include "base/precision.h"
-#include "base/screen_lock.h"
 #include "base/text.h"
 #include "base/words.h"
 #include "cmd_advise_solver.h"
@@ -18,7 +17,6 @@
 #include "language/args.h"
 #include "language/requests.h"
 #include "machine/device.h"
-#include "machine/member_rows.h"
 #include "matrix/row_source.h"
 #include "race.h"
 #include "ranks/ranks.h"
@@ -30,7 +28,6 @@
 #include "session/equilibrated.h"
 #include "session/front.h"
 #include "session/generated.h"
-#include "session/holding.h"
 #include "session/in_parts.h"
 #include "session/matrix.h"
 #include "session/pattern.h"
@@ -687,43 +684,4 @@ const struct command command_stop = {
     .help = "Prints the report that a finished solve or race prints.\n    solve jacobi step; step 10; stop",
     .rows = (const struct row_kind *const[]){&row_solved, &row_raced_solver, &row_raced_kernel, NULL},
     .run = run_stop,
-};
-
-/* ---- what the session keeps ---- */
-
-static bool is_of(const struct session *s, const struct matrix *m)
-{
-    return s->solve && (s->solve->matrix.csr == &m->csr || s->solve->scaling.of == &m->csr);
-}
-
-static bool is_paused(const struct session *s)
-{
-    return s->solve->reason == RUNNING;
-}
-
-static bool is_on(const struct session *s, const struct device *d)
-{
-    return s->solve && device_has(s->solve->dev, d);
-}
-
-static bool uses(const struct session *s, const struct mat *M)
-{
-    return s->solve && (s->solve->matrix.mat == M || s->solve->matrix.fine == M);
-}
-
-static void moved(struct session *s, const struct mat *from, struct mat *to)
-{
-    if (!uses(s, from)) return;
-    SCREEN_EDIT;
-    *(s->solve->matrix.mat == from ? &s->solve->matrix.mat : &s->solve->matrix.fine) = to;
-}
-
-const struct holding holding_solve = {
-    .drop = session_drop_solve,
-    .belongs_to = is_of,
-    .pauses = "the paused solve of",
-    .is_paused = is_paused,
-    .is_on = is_on,
-    .uses = uses,
-    .moved = moved,
 };

@@ -7,9 +7,11 @@
 #include "direct/direct.h"
 #include "formats/fmt_vab.h"
 #include "formats/format.h"
+#include "holding.h"
 #include "machine/bench.h"
 #include "machine/device.h"
 #include "machine/kernel.h"
+#include "machine/member_rows.h"
 #include "matrix.h"
 #include "right_side.h"
 #include "session.h"
@@ -161,6 +163,45 @@ bool session_solve(struct solve **v, struct session *s, struct matrix *m, const 
     if (A.exponents.a) session_say_vanishing(s, m->name, begun->system.A, o->refine ? o->stored : o->real);
     return true;
 }
+
+/* ---- what the session keeps ---- */
+
+static bool is_of(const struct session *s, const struct matrix *m)
+{
+    return s->solve && (s->solve->matrix.csr == &m->csr || s->solve->scaling.of == &m->csr);
+}
+
+static bool is_paused(const struct session *s)
+{
+    return s->solve->reason == RUNNING;
+}
+
+static bool is_on(const struct session *s, const struct device *d)
+{
+    return s->solve && device_has(s->solve->dev, d);
+}
+
+static bool uses(const struct session *s, const struct mat *M)
+{
+    return s->solve && (s->solve->matrix.mat == M || s->solve->matrix.fine == M);
+}
+
+static void moved(struct session *s, const struct mat *from, struct mat *to)
+{
+    if (!uses(s, from)) return;
+    SCREEN_EDIT;
+    *(s->solve->matrix.mat == from ? &s->solve->matrix.mat : &s->solve->matrix.fine) = to;
+}
+
+const struct holding holding_solve = {
+    .drop = session_drop_solve,
+    .belongs_to = is_of,
+    .pauses = "the paused solve of",
+    .is_paused = is_paused,
+    .is_on = is_on,
+    .uses = uses,
+    .moved = moved,
+};
 
 /* ---- right sides ---- */
 
