@@ -8,7 +8,7 @@
 #include "base/text.h"
 #include "direct/direct.h"
 #include "language/args.h"
-#include "language/requests.h"
+#include "language/solve_request.h"
 #include "machine/device.h"
 #include "report/fields.h"
 #include "report/output.h"
@@ -56,21 +56,16 @@ static bool scale(struct solver_question *q, double *x0, struct err *e)
 }
 
 /* b and x0 are those of A x = b, also if the trials scale. */
-static bool ask(struct session *s, struct solver_question *q, const struct args *a, struct solver_advice *out,
-                struct err *e)
+static bool ask(struct session *s, struct solver_question *q, const struct args *a, const struct sides_request *r,
+                struct solver_advice *out, struct err *e)
 {
-    struct right_sides r = {0};
-    uint64_t seed = (uint64_t)arg_int(a, "seed", 1);
-    int64_t i;
-    double *x0 = mem_new(solve_numbers(&q->matrix->csr), sizeof *x0, "the vectors of a solve", e);
-    bool ok = x0 && right_sides_make(q->matrix, arg(a, "b"), seed, &r, e) && solve_column_of(a, &r, &i, e) &&
-              guess_make(q->matrix, arg(a, "x0"), seed + 1, i, x0, e);
-    if (ok) right_sides_note(s->out, &r);
-    if (ok) solve_take_right(&q->options, &r, q->matrix, i);
+    double *x0 = guess_of(q->matrix, a, r->column, e);
+    if (!x0) return false;
+    right_sides_note(s->out, &r->all);
+    solve_take_right(&q->options, &r->all, q->matrix, r->column);
     q->options.x0 = x0;
-    q->options.dev = ok ? device_of_trials(q->options.dev, e) : NULL;
-    ok = ok && q->options.dev && scale(q, x0, e) && solver_advise(out, s, q, e);
-    right_sides_free(&r);
+    q->options.dev = device_of_trials(q->options.dev, e);
+    bool ok = q->options.dev && scale(q, x0, e) && solver_advise(out, s, q, e);
     mem_free(x0);
     return ok;
 }
@@ -290,27 +285,24 @@ static bool out_options(struct session *s, const struct solver_question *q, cons
 bool run_advise_solver(struct session *s, const struct args *a, struct err *e)
 {
     struct solver_advice advice = {.taken = -1};
-    enum type real = arg_precision(a);
+    struct sides_request right = {0};
     double seconds = arg_real(a, "within", solver_advice_limit_us / 1e6);
     struct matrix *m = session_matrix(s, arg(a, "matrix"), e);
     struct solver_question q = {
         .matrix = m,
-        .direct = real == T_F64 && !arg(a, "precond") && !arg(a, "x0"), /* as in `solve` */
+        .direct = arg_precision(a) == T_F64 && !arg(a, "precond") && !arg(a, "x0"), /* as in `solve` */
         .limit_us = 1e6 * seconds,
         .pre_is_given = arg(a, "precond") != NULL,
-        .options = {.dev = session_device(s, arg(a, "on"), e),
-                    .real = real,
-                    .keeps = s->interactive, /* as in `solve`, because checkpoints take time */
-                    .tol = arg_real(a, "tol", real == T_F32 ? 1e-5 : 1e-8),
-                    .maxit = arg_int(a, "maxit", 10000),
-                    .pre = arg(a, "precond") ? precond_find(arg(a, "precond")) : NULL},
     };
-    if (!m || !q.options.dev) return false;
+    if (!m || !solve_options_of(s, m, a, &q.options, e)) return false;
+    q.options.solver = NULL; /* here, `solver` is a word of the line */
     note_pattern(s, m);
     if (!(seconds > 0))
         return fail(e, E_USAGE, "`within %g` leaves no time: give a number of seconds above 0", seconds);
     struct busy from = busy_now("");
-    bool ok = solver_scales(s, m, &q.options, e) && ask(s, &q, a, &advice, e);
+    bool ok =
+        solver_scales(s, m, &q.options, e) && sides_request_of(m, a, &right, e) && ask(s, &q, a, &right, &advice, e);
+    right_sides_free(&right.all);
     if (ok && arg(a, "options"))
         ok = out_options(s, &q, &advice, peer_find(arg(a, "options")), e);
     else if (ok) {
@@ -332,7 +324,8 @@ static bool some_go_on(const struct solver_advice *a)
 }
 
 bool solver_for_line(struct session *s, struct matrix *m, const struct args *a, const struct solve_options *o,
-                     bool direct, double left_us, struct solver_advice *out, struct err *e)
+                     const struct sides_request *r, bool direct, double left_us, struct solver_advice *out,
+                     struct err *e)
 {
     static const double SHARE = 0.25, WAIT = 0.75; /* of the time of the line, for the trials, and at most */
     static const double MIN_US = 1;                /* of trials, if the time of the line is over */
@@ -345,7 +338,7 @@ bool solver_for_line(struct session *s, struct matrix *m, const struct args *a, 
     *out = (struct solver_advice){.taken = -1};
     if (arg(a, "within") && !(arg_real(a, "within", 0) > 0))
         return fail(e, E_USAGE, "`within %s` leaves no time: give a number of seconds above 0", arg(a, "within"));
-    if (!ask(s, &q, a, out, e)) return false;
+    if (!ask(s, &q, a, r, out, e)) return false;
     if (out->stopped) return fail(e, E_CANCELLED, "cancelled before a solver was chosen");
     if (some_go_on(out)) return true;
     return fail(e, E_NUMERIC, "%s; `advise solver` shows what each method reached", out->because);

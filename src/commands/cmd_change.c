@@ -2,7 +2,7 @@
 #include "base/text.h"
 #include "cmd_solve.h"
 #include "language/args.h"
-#include "language/requests.h"
+#include "language/solve_request.h"
 #include "race.h"
 #include "report/fields.h"
 #include "report/output_solve.h"

@@ -8,7 +8,7 @@
 #include "base/text.h"
 #include "direct/direct.h"
 #include "language/args.h"
-#include "language/requests.h"
+#include "language/solve_request.h"
 #include "machine/device.h"
 #include "report/output.h"
 #include "report/output_direct.h"
@@ -248,15 +248,12 @@ static bool solve_one(struct session *s, const struct args *a, struct direct_opt
 bool run_solve_direct(struct session *s, struct matrix *m, const struct args *a, struct err *e)
 {
     struct direct_options o = options_of(s, a);
-    struct right_sides r = {0};
-    int64_t i;
+    struct sides_request r = {0};
     if (direct_was_typed(a) && (!check_options(a, e) || !check_device(s, a, e))) return false;
     if (arg(a, "save") && !newfile_allowed(arg(a, "save"), o.force, e)) return false;
-    bool ok = matrix_is_hermitian(s, m, &o.symmetric, e) &&
-              right_sides_make(m, arg(a, "b"), (uint64_t)arg_int(a, "seed", 1), &r, e) && solve_column_of(a, &r, &i, e);
-    bool several = ok && r.n > 1 && !arg(a, "column");
-    ok = ok && (several ? solve_columns(s, a, &o, m, &r, e) : solve_one(s, a, &o, m, &r, i, e));
-    right_sides_free(&r);
+    bool ok = matrix_is_hermitian(s, m, &o.symmetric, e) && sides_request_of(m, a, &r, e);
+    ok = ok && (r.several ? solve_columns(s, a, &o, m, &r.all, e) : solve_one(s, a, &o, m, &r.all, r.column, e));
+    right_sides_free(&r.all);
     return ok;
 }
 

@@ -7,7 +7,7 @@
 #include "base/text.h"
 #include "formats/format.h"
 #include "language/args.h"
-#include "language/requests.h"
+#include "language/solve_request.h"
 #include "machine/device.h"
 #include "race.h"
 #include "race_begin.h"
@@ -105,30 +105,17 @@ static bool warn(struct session *s, const struct race *r, struct err *e)
 
 static bool begin_solvers(struct session *s, struct race *r, const struct args *a, struct err *e)
 {
-    struct right_sides right = {0};
-    struct solve_options o = {
-        .format = arg(a, "using") ? format_find(arg(a, "using")) : NULL,
-        .dev = r->dev,
-        .real = r->real,
-        .tol = r->tol,
-        .maxit = arg_int(a, "maxit", 10000),
-        .pre = arg(a, "precond") ? precond_find(arg(a, "precond")) : NULL,
-        .pre_block = arg_int(a, "block", 0),
-        .triangles = triangle_settings_of(a),
-        .form_matrix = arg(a, "form") && !strcmp(arg(a, "form"), "matrix"),
-        .force = arg_flag(a, "force"),
-    };
-    uint64_t seed = (uint64_t)arg_int(a, "seed", 1);
-    int64_t i;
-    bool ok =
-        warn(s, r, e) && right_sides_make(r->matrix, arg(a, "b"), seed, &right, e) && solve_column_of(a, &right, &i, e);
+    struct sides_request right = {0};
+    struct solve_options o;
+    bool ok = solve_options_of(s, r->matrix, a, &o, e) && warn(s, r, e) && sides_request_of(r->matrix, a, &right, e);
+    o.keeps = false; /* checkpoints take time */
     if (ok) {
-        right_sides_note(s->out, &right);
-        solve_take_right(&o, &right, r->matrix, i);
+        right_sides_note(s->out, &right.all);
+        solve_take_right(&o, &right.all, r->matrix, right.column);
         session_solve_truth(s, r->matrix, &o);
         ok = race_solvers(s, r, &o, e);
     }
-    right_sides_free(&right);
+    right_sides_free(&right.all);
     return ok;
 }
 

@@ -15,7 +15,7 @@
 #include "cmd_ranks.h"
 #include "formats/format.h"
 #include "language/args.h"
-#include "language/requests.h"
+#include "language/solve_request.h"
 #include "machine/device.h"
 #include "matrix/row_source.h"
 #include "race.h"
@@ -152,82 +152,14 @@ bool solve_drive(struct session *s, struct err *e)
     return report(s, end_after(s, NULL, turn, e)) && counts_as_done(s, turn, e);
 }
 
-/* Was `word` given after the keyword `key`? */
-static bool chose(const struct args *a, const char *key, const char *word)
-{
-    return arg(a, key) && !strcmp(arg(a, key), word);
-}
-
-/* What `refine` names: the type of the values; the vectors of the inner solves are in fp32. */
-static enum type inner_precision(const char *word)
-{
-    static const enum type inner[] = {T_F32, T_F16_F32, T_BF16_F32};
-    for (int i = 0; i < COUNT(inner); i++)
-        if (!strcmp(word, type_name(type_of_stored(inner[i])))) return inner[i];
-    return T_F32;
-}
-
-static void fill_options(struct session *s, const struct matrix *m, const struct args *a, struct solve_options *o,
-                         struct err *e)
-{
-    o->solver = arg(a, "solver") ? solver_find(arg(a, "solver")) : NULL;
-    o->format = arg(a, "using") ? format_find(arg(a, "using")) : NULL;
-    o->kernel = arg(a, "kernel") ? kernel_find(arg(a, "kernel")) : NULL;
-    o->dev = session_device_for(s, m, arg(a, "on"), e);
-    o->real = arg_precision(a);
-    o->eps = arg_real(a, "eps", 0);
-    o->refine = arg(a, "refine") != NULL;
-    if (o->refine) o->stored = inner_precision(arg(a, "refine"));
-    o->tol = arg_real(a, "tol", o->eps > 0 ? 0 : o->real == T_F32 && !o->refine ? 1e-5 : 1e-8);
-    if (o->refine) o->real = T_F32;
-    o->omega = arg_real(a, "omega", 0);
-    o->pre = arg(a, "precond") ? precond_find(arg(a, "precond")) : NULL;
-    o->pre_block = arg_int(a, "block", 0);
-    o->triangles = triangle_settings_of(a);
-    o->keeps = s->interactive || arg_flag(a, "step");
-    o->m = arg_int(a, "m", 0);
-    o->maxit = arg_int(a, "maxit", 10000);
-    o->force = arg_flag(a, "force");
-    o->scaled = arg_flag(a, "scaled");
-    o->modified = chose(a, "orth", "modified");
-    o->sums_host = chose(a, "sums", "host");
-    o->form_matrix = chose(a, "form", "matrix");
-    o->launches = chose(a, "launches", "one")    ? LAUNCHES_ONE
-                  : chose(a, "launches", "many") ? LAUNCHES_MANY
-                                                 : LAUNCHES_AUTO;
-}
-
-/* Append " KEY VALUE" if the line gives a value. */
-static void same_word(const struct args *a, const char *key, char *out, size_t size)
-{
-    const char *text = arg(a, key);
-    char word[160];
-    size_t n = strlen(out);
-    if (text) snprintf(out + n, size - n, " %s %s", key, word_join(text, word, sizeof word));
-}
-
-/* The words of this line with which another method gets the same system. */
-static struct solve_same same_words(const struct args *a, const struct solve_options *o)
-{
-    static const char *const keys[] = {"b", "column", "seed"};
-    struct solve_same same = {0};
-    same_word(a, "on", same.device, sizeof same.device);
-    if (o->dev && o->dev->kind == DEV_CPU) same_word(a, "on", same.host, sizeof same.host);
-    for (int i = 0; i < COUNT(keys); i++) same_word(a, keys[i], same.system, sizeof same.system);
-    same_word(a, "tol", same.tol, sizeof same.tol);
-    if (o->real == T_F32 && !o->refine) snprintf(same.precision, sizeof same.precision, " f32");
-    return same;
-}
-
 /* Begin the session's solve with right side i. */
 static bool begin(struct session *s, struct matrix *m, const struct args *a, struct solve_options *o,
                   const struct right_sides *r, int64_t i, struct err *e)
 {
-    struct solve_same same = same_words(a, o);
+    struct solve_same same = solve_same_of(a, o);
     o->same = &same;
-    uint64_t seed = (uint64_t)arg_int(a, "seed", 1);
-    double *x0 = mem_new(solve_numbers(&m->csr), sizeof *x0, "the vectors of a solve", e);
-    bool ok = x0 && guess_make(m, arg(a, "x0"), seed + 1, i, x0, e);
+    double *x0 = guess_of(m, a, i, e);
+    bool ok = x0;
     if (ok) {
         solve_take_right(o, r, m, i);
         o->x0 = x0;
@@ -414,51 +346,48 @@ static double until_of(const struct args *a)
 
 /* Solve by the first method of the advice. A solve of several right sides or in steps is not watched. */
 static bool solve_as_advised(struct session *s, struct matrix *m, const struct args *a, struct solve_options *o,
-                             const struct right_sides *r, int64_t i, const struct solver_advice *advice,
-                             double until_us, struct err *e)
+                             const struct sides_request *r, const struct solver_advice *advice, double until_us,
+                             struct err *e)
 {
-    bool several = r->n > 1 && !arg(a, "column");
     o->solver = advice->at[0].solver;
     o->pre = advice->at[0].pre;
     note_choice(s, m, advice, o->scaled);
     if (arg(a, "save") && !newfile_allowed(arg(a, "save"), o->force, e)) return false;
-    if (arg(a, "within") && (several || arg_flag(a, "step")))
+    if (arg(a, "within") && (r->several || arg_flag(a, "step")))
         return fail(e, E_USAGE, "`within` is for a solve with one right side, without `step`");
-    if (!several && !arg_flag(a, "step")) return solve_alone(&parts, s, m, a, o, r, i, advice, until_us, e);
+    if (!r->several && !arg_flag(a, "step"))
+        return solve_alone(&parts, s, m, a, o, &r->all, r->column, advice, until_us, e);
     if (!o->solver) return run_solve_direct(s, m, a, e);
     if (!solve_warn(s, m, o->solver, o->pre, e)) return false;
     session_drop_solve(s);
-    return several ? solve_columns(s, m, a, o, r, e) : solve_one(s, m, a, o, r, i, e);
+    return r->several ? solve_columns(s, m, a, o, &r->all, e) : solve_one(s, m, a, o, &r->all, r->column, e);
 }
 
 /* The line names no solver. */
 static bool solve_by_choice(struct session *s, struct matrix *m, const struct args *a, struct solve_options *o,
-                            const struct right_sides *r, int64_t i, struct err *e)
+                            const struct sides_request *r, struct err *e)
 {
     struct solver_advice advice = {0};
     double until_us = until_of(a);
     bool ok = solver_scales(s, m, o, e) &&
-              solver_for_line(s, m, a, o, direct_may_be_chosen(s, a), until_us - steady_us(), &advice, e) &&
-              solve_as_advised(s, m, a, o, r, i, &advice, until_us, e);
+              solver_for_line(s, m, a, o, r, direct_may_be_chosen(s, a), until_us - steady_us(), &advice, e) &&
+              solve_as_advised(s, m, a, o, r, &advice, until_us, e);
     solver_advice_free(&advice);
     return ok;
 }
 
 /* Solve with all right sides of the line, or with the one that `column` chooses. */
 static bool solve_with(struct session *s, struct matrix *m, const struct args *a, struct solve_options *o,
-                       const struct right_sides *r, struct err *e)
+                       const struct sides_request *r, struct err *e)
 {
-    int64_t i;
-    bool several = r->n > 1 && !arg(a, "column");
-    if (!solve_column_of(a, r, &i, e)) return false;
-    if (!o->solver) return solve_by_choice(s, m, a, o, r, i, e);
+    if (!o->solver) return solve_by_choice(s, m, a, o, r, e);
     if (arg(a, "within"))
         return fail(e, E_USAGE, "`within` is for `solve` without a solver; %s ends after maxit iterations",
                     o->solver->name);
     if (!solve_warn(s, m, o->solver, o->pre, e)) return false;
     if (arg(a, "save") && !newfile_allowed(arg(a, "save"), o->force, e)) return false;
     session_drop_solve(s);
-    return several ? solve_columns(s, m, a, o, r, e) : solve_one(s, m, a, o, r, i, e);
+    return r->several ? solve_columns(s, m, a, o, &r->all, e) : solve_one(s, m, a, o, &r->all, r->column, e);
 }
 
 /* Host vectors of a solve: b twice, x0, the x and the residual of its end. */
@@ -490,8 +419,8 @@ static bool zeros_absent(const struct args *a, struct err *e)
 
 static bool run_solve(struct session *s, const struct args *a, struct err *e)
 {
-    struct solve_options o = {0};
-    struct right_sides r = {0};
+    struct solve_options o;
+    struct sides_request r = {0};
     struct matrix *m = session_matrix(s, arg(a, "matrix"), e);
     if (!m || !solvable(m, a, e)) return false;
     note_pattern(s, m);
@@ -499,10 +428,8 @@ static bool run_solve(struct session *s, const struct args *a, struct err *e)
     if (!ranks_words_absent(a, e)) return false;
     if (direct_was_typed(a)) return run_solve_direct(s, m, a, e);
     if (!direct_options_absent(a, e) || !zeros_absent(a, e)) return false;
-    fill_options(s, m, a, &o, e);
-    bool ok = o.dev && right_sides_make(m, arg(a, "b"), (uint64_t)arg_int(a, "seed", 1), &r, e) &&
-              solve_with(s, m, a, &o, &r, e);
-    right_sides_free(&r);
+    bool ok = solve_options_of(s, m, a, &o, e) && sides_request_of(m, a, &r, e) && solve_with(s, m, a, &o, &r, e);
+    right_sides_free(&r.all);
     return ok;
 }
 

@@ -5,7 +5,7 @@
 #include "direct/direct.h"
 #include "formats/format.h"
 #include "language/args.h"
-#include "language/requests.h"
+#include "language/solve_request.h"
 #include "ranks/ranks.h"
 #include "ranks/ranks_solve.h"
 #include "session/matrix.h"
@@ -116,9 +116,8 @@ static bool begin(struct session *s, struct matrix *m, const struct args *a, con
 {
     struct solve_matrix A = {.name = m->name, .csr = &m->csr, .facts = &m->facts, .watch = &s->watch};
     struct solve_options o = options_of(a);
-    double *x0 = mem_new(m->csr.rows, sizeof *x0, "the vectors of a solve", e);
-    bool ok = x0 && guess_make(m, arg(a, "x0"), (uint64_t)arg_int(a, "seed", 1) + 1, i, x0, e);
-    struct ranks *r = ok ? session_ranks(s, m, e) : NULL;
+    double *x0 = guess_of(m, a, i, e);
+    struct ranks *r = x0 ? session_ranks(s, m, e) : NULL;
     if (r) {
         solve_take_right(&o, b, m, i);
         o.x0 = x0;
@@ -135,17 +134,16 @@ static bool begin(struct session *s, struct matrix *m, const struct args *a, con
 
 bool ranks_begin_solve(struct session *s, struct matrix *m, const struct args *a, struct err *e)
 {
-    struct right_sides b = {0};
+    struct sides_request b = {0};
     struct ranks_request q;
-    int64_t i;
-    bool ok = ranks_take(&m->csr, e) && choose(s, m, a, &q, e) &&
-              right_sides_make(m, arg(a, "b"), (uint64_t)arg_int(a, "seed", 1), &b, e) && solve_column_of(a, &b, &i, e);
-    if (ok && b.n > 1 && !arg(a, "column"))
-        ok = fail(e, E_USAGE, "b has %lld columns, and the ranks solve one at a time; add `column 0`", (long long)b.n);
+    bool ok = ranks_take(&m->csr, e) && choose(s, m, a, &q, e) && sides_request_of(m, a, &b, e);
+    if (ok && b.several)
+        ok = fail(e, E_USAGE, "b has %lld columns, and the ranks solve one at a time; add `column 0`",
+                  (long long)b.all.n);
     if (ok) {
         session_drop_solve(s);
-        ok = begin(s, m, a, &q, &b, i, e);
+        ok = begin(s, m, a, &q, &b.all, b.column, e);
     }
-    right_sides_free(&b);
+    right_sides_free(&b.all);
     return ok;
 }

@@ -1,19 +1,16 @@
-/* Reads requests from the arguments of a command: an SpMV, a prediction, a column of several right sides,
-   the triangles of a preconditioner. */
+/* Reads requests from the arguments of a command: an SpMV, a prediction. */
 #include "requests.h"
 #include "advice/predicted.h"
 #include "base/err.h"
 #include "base/mem.h"
 #include "language/args.h"
 #include "machine/kernel.h"
-#include "matrix/reorder.h"
 #include "microscope/modeled.h"
 #include "session/in_parts.h"
 #include "session/matrix.h"
 #include "session/right_side.h"
 #include "session/session.h"
 #include "session/spmv.h"
-#include "solvers/solve.h"
 
 #include <string.h>
 
@@ -72,23 +69,4 @@ bool modeled_command(struct session *s, const struct args *a,
     ok = ok && say(s, m, t, e);
     mem_free(t);
     return ok;
-}
-
-bool solve_column_of(const struct args *a, const struct right_sides *r, int64_t *i, struct err *e)
-{
-    if (r->n == 1 && arg_int(a, "column", 0) != 0)
-        return fail(e, E_USAGE, "the right side has 1 column, so `column` can only be 0");
-    return arg_within(a, "column", 0, 0, r->n - 1, i, e);
-}
-
-struct triangle_settings triangle_settings_of(const struct args *a)
-{
-    struct triangle_settings t = {.sweeps = arg_int(a, "sweeps", 0)};
-    if (arg(a, "triangles"))
-        t.way = !strcmp(arg(a, "triangles"), "levels") ? TRIANGLES_LEVELS : TRIANGLES_SYNC_FREE;
-    else if (arg(a, "sweeps"))
-        t.way = TRIANGLES_SWEEPS;
-    if (arg(a, "order")) t.order = ordering_find(arg(a, "order"));
-    t.natural = arg(a, "order") && !t.order;
-    return t;
 }

@@ -3,15 +3,11 @@
 #define REQUESTS_H
 
 #include <stdbool.h>
-#include <stdint.h>
-
-#include "solvers/solve.h"
 
 struct args;
 struct err;
 struct matrix;
 struct modeled;
-struct right_sides;
 struct session;
 struct spmv_operation;
 struct spmv_request;
@@ -25,9 +21,5 @@ bool spmv_request_of(struct session *s, const struct args *a, struct spmv_operat
 bool modeled_command(struct session *s, const struct args *a,
                      bool (*say)(struct session *s, const struct matrix *m, const struct modeled *k, struct err *e),
                      struct err *e);
-/* The column that the user chose with `column N`; 0 if there was no such word. */
-bool solve_column_of(const struct args *a, const struct right_sides *r, int64_t *i, struct err *e);
-/* The options triangles, sweeps and order of a command. */
-struct triangle_settings triangle_settings_of(const struct args *a);
 
 #endif

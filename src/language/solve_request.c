@@ -1,0 +1,133 @@
+/* Reads what the line of a command that solves asks for: the options, the right sides and the start vector. */
+#include "solve_request.h"
+#include "args.h"
+#include "base/err.h"
+#include "base/mem.h"
+#include "base/precision.h"
+#include "base/words.h"
+#include "formats/format.h"
+#include "machine/device.h"
+#include "machine/kernel.h"
+#include "matrix/reorder.h"
+#include "session/generated.h"
+#include "session/matrix.h"
+#include "session/session.h"
+#include "solvers/precond.h"
+#include "solvers/solver.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* ---- options ---- */
+
+struct triangle_settings triangle_settings_of(const struct args *a)
+{
+    struct triangle_settings t = {.sweeps = arg_int(a, "sweeps", 0)};
+    if (arg(a, "triangles"))
+        t.way = !strcmp(arg(a, "triangles"), "levels") ? TRIANGLES_LEVELS : TRIANGLES_SYNC_FREE;
+    else if (arg(a, "sweeps"))
+        t.way = TRIANGLES_SWEEPS;
+    if (arg(a, "order")) t.order = ordering_find(arg(a, "order"));
+    t.natural = arg(a, "order") && !t.order;
+    return t;
+}
+
+/* Was `word` given after the keyword `key`? */
+static bool chose(const struct args *a, const char *key, const char *word)
+{
+    return arg(a, key) && !strcmp(arg(a, key), word);
+}
+
+/* What `refine` names: the type of the values; the vectors of the inner solves are in fp32. */
+static enum type inner_precision(const char *word)
+{
+    static const enum type inner[] = {T_F32, T_F16_F32, T_BF16_F32};
+    for (int i = 0; i < COUNT(inner); i++)
+        if (!strcmp(word, type_name(type_of_stored(inner[i])))) return inner[i];
+    return T_F32;
+}
+
+bool solve_options_of(struct session *s, const struct matrix *m, const struct args *a, struct solve_options *o,
+                      struct err *e)
+{
+    *o = (struct solve_options){0};
+    o->solver = arg(a, "solver") ? solver_find(arg(a, "solver")) : NULL;
+    o->format = arg(a, "using") ? format_find(arg(a, "using")) : NULL;
+    o->kernel = arg(a, "kernel") ? kernel_find(arg(a, "kernel")) : NULL;
+    o->dev = session_device_for(s, m, arg(a, "on"), e);
+    o->real = arg_precision(a);
+    o->eps = arg_real(a, "eps", 0);
+    o->refine = arg(a, "refine") != NULL;
+    if (o->refine) o->stored = inner_precision(arg(a, "refine"));
+    o->tol = arg_real(a, "tol", o->eps > 0 ? 0 : o->real == T_F32 && !o->refine ? 1e-5 : 1e-8);
+    if (o->refine) o->real = T_F32;
+    o->omega = arg_real(a, "omega", 0);
+    o->pre = arg(a, "precond") ? precond_find(arg(a, "precond")) : NULL;
+    o->pre_block = arg_int(a, "block", 0);
+    o->triangles = triangle_settings_of(a);
+    o->keeps = s->interactive || arg_flag(a, "step");
+    o->m = arg_int(a, "m", 0);
+    o->maxit = arg_int(a, "maxit", 10000);
+    o->force = arg_flag(a, "force");
+    o->scaled = arg_flag(a, "scaled");
+    o->modified = chose(a, "orth", "modified");
+    o->sums_host = chose(a, "sums", "host");
+    o->form_matrix = chose(a, "form", "matrix");
+    o->launches = chose(a, "launches", "one")    ? LAUNCHES_ONE
+                  : chose(a, "launches", "many") ? LAUNCHES_MANY
+                                                 : LAUNCHES_AUTO;
+    return o->dev != NULL;
+}
+
+/* Append " KEY VALUE" if the line gives a value. */
+static void same_word(const struct args *a, const char *key, char *out, size_t size)
+{
+    const char *text = arg(a, key);
+    char word[160];
+    size_t n = strlen(out);
+    if (text) snprintf(out + n, size - n, " %s %s", key, word_join(text, word, sizeof word));
+}
+
+struct solve_same solve_same_of(const struct args *a, const struct solve_options *o)
+{
+    static const char *const keys[] = {"b", "column", "seed"};
+    struct solve_same same = {0};
+    same_word(a, "on", same.device, sizeof same.device);
+    if (o->dev && o->dev->kind == DEV_CPU) same_word(a, "on", same.host, sizeof same.host);
+    for (int i = 0; i < COUNT(keys); i++) same_word(a, keys[i], same.system, sizeof same.system);
+    same_word(a, "tol", same.tol, sizeof same.tol);
+    if (o->real == T_F32 && !o->refine) snprintf(same.precision, sizeof same.precision, " f32");
+    return same;
+}
+
+/* ---- vectors ---- */
+
+/* The column that the user chose with `column N`; 0 if there was no such word. */
+static bool column_of(const struct args *a, const struct right_sides *r, int64_t *i, struct err *e)
+{
+    if (r->n == 1 && arg_int(a, "column", 0) != 0)
+        return fail(e, E_USAGE, "the right side has 1 column, so `column` can only be 0");
+    return arg_within(a, "column", 0, 0, r->n - 1, i, e);
+}
+
+static uint64_t seed_of(const struct args *a)
+{
+    return (uint64_t)arg_int(a, "seed", 1);
+}
+
+bool sides_request_of(const struct matrix *m, const struct args *a, struct sides_request *out, struct err *e)
+{
+    *out = (struct sides_request){0};
+    if (!right_sides_make(m, arg(a, "b"), seed_of(a), &out->all, e)) return false;
+    if (!column_of(a, &out->all, &out->column, e)) return right_sides_free(&out->all), false;
+    out->several = out->all.n > 1 && !arg(a, "column");
+    return true;
+}
+
+double *guess_of(const struct matrix *m, const struct args *a, int64_t i, struct err *e)
+{
+    double *x0 = mem_new(solve_numbers(&m->csr), sizeof *x0, "the vectors of a solve", e);
+    if (x0 && guess_make(m, arg(a, "x0"), seed_of(a) + 1, i, x0, e)) return x0;
+    mem_free(x0);
+    return NULL;
+}
