@@ -1,14 +1,13 @@
 /* The commands back and change, for a paused solve. */
 #include "base/text.h"
-#include "cmd_solve.h"
 #include "language/args.h"
 #include "language/solve_request.h"
-#include "race.h"
 #include "report/fields.h"
 #include "report/output_solve.h"
 #include "session/command.h"
 #include "session/session.h"
 #include "session/session_solve.h"
+#include "solve_run.h"
 #include "solvers/precond.h"
 #include "solvers/solve.h"
 #include "solvers/solver.h"
@@ -131,8 +130,7 @@ static bool run_change(struct session *s, const struct args *a, struct err *e)
         if (!ended && v->reason != RUNNING) end_without_restart(s, e->code == E_CANCELLED);
         return false;
     }
-    s->direct_is_newer = false;
-    if (s->race) s->race->solve_is_newer = true;
+    solve_is_newest(s);
     out_change(s->out, a, v, ended || c.change_pre || arg(a, "omega") || arg(a, "m"));
     if (v->reason != RUNNING) return solve_finish(s, e);
     if (ended) out_text(s->out, "`continue` resumes it");

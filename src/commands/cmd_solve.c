@@ -1,5 +1,4 @@
 /* The commands that solve A x = b (`solve`), and act on a paused solve (`step`, `continue`, `stop`). */
-#include "cmd_solve.h"
 #include "advice/solve_trust.h"
 #include "advice/solver_advice.h"
 #include "base/clock.h"
@@ -18,7 +17,6 @@
 #include "language/solve_request.h"
 #include "machine/device.h"
 #include "matrix/row_source.h"
-#include "race.h"
 #include "ranks/ranks.h"
 #include "report/fields.h"
 #include "report/output_direct.h"
@@ -36,6 +34,7 @@
 #include "session/session_ranks.h"
 #include "session/session_solve.h"
 #include "solve_alone.h"
+#include "solve_run.h"
 #include "solvers/precond.h"
 #include "solvers/solve.h"
 #include "solvers/solver.h"
@@ -43,114 +42,6 @@
 
 #include <math.h>
 #include <string.h>
-
-static const double slice_us = 8000; /* time to work between two checks of the keyboard: half a frame of the screen */
-
-/* ---- running ---- */
-
-/* `ended`: whether solve_end or solve_end_soon succeeded */
-static bool report(struct session *s, bool ended)
-{
-    if (!ended) {
-        session_drop_solve(s);
-        return false;
-    }
-    solve_find_trust(s, s->solve, true);
-    if (s->front && s->front->calm) s->front->calm(s); /* the result is printed at the prompt, not on the full screen */
-    out_solve(s->out, s->solve);
-    return true;
-}
-
-/* End the solve if it still runs, compute its true residual, and print the result. */
-bool solve_finish(struct session *s, struct err *e)
-{
-    return report(s, solve_end(s->solve, e));
-}
-
-/* Update the screen and read the keyboard. */
-static enum turn serve_screen(struct session *s)
-{
-    struct solve *v = s->solve;
-    if (s->front && s->front->live) return s->front->live(s, "solve");
-    return watch_tick(&s->watch, v->solver->name, v->iterations, v->set.maxit, NULL) ? TURN_ON : TURN_STOP;
-}
-
-/* If the solve is paused and no full screen shows it, control returns to the prompt or the script. */
-static bool waits_for_command(const struct session *s)
-{
-    return s->solve->paused && !(s->interactive && s->front && s->front->live && s->front->covered);
-}
-
-/* Run the solve until it ends, is paused, the user leaves it or the watch (NULL: none) ends it; drops the solve on
- * failure.
- */
-static bool run_slices(struct session *s, struct solve_watch *w, enum turn *turn, struct err *e)
-{
-    struct solve *v = s->solve;
-    *turn = TURN_ON;
-    while (v->reason == RUNNING && *turn == TURN_ON && !waits_for_command(s) && !solve_watch_ends(w, v)) {
-        if (!(v->paused ? solve_drain(v, e) : solve_slice(v, slice_us, e))) {
-            session_drop_solve(s);
-            return false;
-        }
-        if (v->reason == RUNNING && !waits_for_command(s)) *turn = serve_screen(s);
-    }
-    if (*turn != TURN_ON && *turn != TURN_STOP && !solve_drain(v, e)) {
-        session_drop_solve(s);
-        return false;
-    }
-    return true;
-}
-
-static void note_paused(struct session *s)
-{
-    out_note(s->out, "paused at iteration %lld: `step 5`, `back`, `change`, `continue`, `view solve` or `stop`",
-             (long long)s->solve->iterations);
-}
-
-static bool end_once(struct solve *v, enum turn turn, struct err *e)
-{
-    return turn == TURN_STOP ? solve_end_soon(v, SOLVE_SOON_US, e) : solve_end(v, e);
-}
-
-/* Go on with a scaled system until A x = b meets tol. */
-static bool tighten(struct session *s, struct solve_watch *w, enum turn *turn, struct err *e)
-{
-    struct solve *v = s->solve;
-    for (int i = 0; i < TIGHTEN_MAX && *turn == TURN_ON && solve_tighten(v); i++) {
-        if (!run_slices(s, w, turn, e)) return false;
-        bool ended = *turn == TURN_STOP || (w && (w->late || w->missed));
-        if (v->reason == RUNNING && !ended) return true;
-        if (!end_once(v, *turn, e)) return false;
-    }
-    return true;
-}
-
-/* The solve has ended or was stopped. */
-static bool end_after(struct session *s, struct solve_watch *w, enum turn turn, struct err *e)
-{
-    return end_once(s->solve, turn, e) && tighten(s, w, &turn, e);
-}
-
-/* In a script, a stopped solve counts as a failure. */
-static bool counts_as_done(struct session *s, enum turn turn, struct err *e)
-{
-    const struct solve *v = s->solve;
-    if (turn != TURN_STOP || s->interactive) return true;
-    return fail(e, E_CANCELLED, "%s: cancelled at iteration %lld; x is kept", v->solver->name,
-                (long long)v->iterations);
-}
-
-/* A stopped solve keeps its x and is reported. */
-bool solve_drive(struct session *s, struct err *e)
-{
-    enum turn turn;
-    if (!run_slices(s, NULL, &turn, e)) return false;
-    bool running = s->solve->reason == RUNNING;
-    if (turn == TURN_LEAVE && running) note_paused(s);
-    if (running && turn != TURN_STOP) return true;
-    return report(s, end_after(s, NULL, turn, e)) && counts_as_done(s, turn, e);
-}
 
 /* Begin the session's solve with right side i. */
 static bool begin(struct session *s, struct matrix *m, const struct args *a, struct solve_options *o,
@@ -193,8 +84,7 @@ static bool save_line(struct session *s, const struct args *a, struct err *e)
 
 static bool show_line(struct session *s, const struct args *a, struct err *e)
 {
-    s->direct_is_newer = false;
-    if (s->race) s->race->solve_is_newer = true;
+    solve_is_newest(s);
     bool shows = arg_flag(a, "view") && s->interactive && s->front && s->front->show;
     return !shows || s->front->show(s, "solve", true, e);
 }
@@ -205,7 +95,7 @@ static bool run_begun(struct session *s, const struct args *a, struct err *e)
     struct solve *v = s->solve;
     solve_pause(v, arg_flag(a, "step") && v->reason == RUNNING);
     if (!show_line(s, a, e)) return false;
-    if (waits_for_command(s)) {
+    if (solve_waits_for_command(s)) {
         out_iterate(s->out, v);
         if (s->interactive) out_text(s->out, "paused: `step 5`, `continue`, `view solve` or `stop`");
     }
@@ -271,16 +161,15 @@ static bool solve_column(struct session *s, struct matrix *m, const struct args 
 {
     session_drop_solve(s);
     if (!begin(s, m, a, o, r, i, e)) return false;
-    s->direct_is_newer = false;
-    if (s->race) s->race->solve_is_newer = true;
-    if (!run_slices(s, NULL, turn, e)) return false;
+    solve_is_newest(s);
+    if (!solve_run(s, NULL, turn, e)) return false;
     struct solve *v = s->solve;
     if (v->reason == RUNNING && *turn != TURN_STOP) {
-        note_paused(s);
+        solve_note_paused(s);
         out_note(s->out, "column %lld is paused; the columns after it were not solved", (long long)i);
         return true;
     }
-    if (!end_after(s, NULL, *turn, e)) {
+    if (!solve_conclude(s, NULL, *turn, e)) {
         session_drop_solve(s);
         return false;
     }
@@ -302,7 +191,7 @@ static bool solve_columns(struct session *s, struct matrix *m, const struct args
     for (int64_t i = 0; ok && i < r->n && turn == TURN_ON; i++) ok = solve_column(s, m, a, o, r, i, &c, &turn, e);
     if (s->front && s->front->calm) s->front->calm(s);
     if (ok) say_columns(s, &c, r->n);
-    ok = ok && counts_as_done(s, turn, e) && (c.done < r->n || save_columns(s, m, &c, r->n, a, e));
+    ok = ok && solve_counts_as_done(s, turn, e) && (c.done < r->n || save_columns(s, m, &c, r->n, a, e));
     mem_free(c.x);
     return ok;
 }
@@ -315,20 +204,20 @@ static bool begin_method(struct session *s, struct matrix *m, const struct args 
 
 static bool report_method(struct session *s, enum turn turn, struct err *e)
 {
-    return report(s, s->solve->reason != RUNNING || end_after(s, NULL, turn, e));
+    return solve_report(s, s->solve->reason != RUNNING || solve_conclude(s, NULL, turn, e));
 }
 
 static bool finish_method(struct session *s, const struct args *a, enum turn turn, struct err *e)
 {
-    return counts_as_done(s, turn, e) && save_line(s, a, e);
+    return solve_counts_as_done(s, turn, e) && save_line(s, a, e);
 }
 
 static const struct solve_parts parts = {.begin = begin_method,
-                                         .run = run_slices,
-                                         .end = end_after,
+                                         .run = solve_run,
+                                         .end = solve_conclude,
                                          .report = report_method,
                                          .finish = finish_method,
-                                         .note_paused = note_paused,
+                                         .note_paused = solve_note_paused,
                                          .direct = run_solve_direct};
 
 /* The line names no solver: say which one `advise solver` would take, and why. */
@@ -431,23 +320,6 @@ static bool run_solve(struct session *s, const struct args *a, struct err *e)
     bool ok = solve_options_of(s, m, a, &o, e) && sides_request_of(m, a, &r, e) && solve_with(s, m, a, &o, &r, e);
     right_sides_free(&r.all);
     return ok;
-}
-
-/* The paused solve that waits for a command; NULL with an error if there is none. */
-struct solve *solve_waiting(struct session *s, struct err *e)
-{
-    bool there = s->solve && s->solve->reason == RUNNING;
-    if (there) s->direct_is_newer = false;
-    if (there && s->race) s->race->solve_is_newer = true;
-    if (there) return s->solve;
-    if (s->race && !s->race->solve_is_newer)
-        fail(e, E_USAGE,
-             "the race on %s is over, and no solve is paused; `view race` shows the race, `race` starts a new one",
-             s->race->matrix->name);
-    else
-        fail(e, E_USAGE, "no solve is paused; `solve SOLVER step` starts a paused solve%s",
-             s->solve && solve_has_x(s->solve) ? ", and `change` continues the solve that has ended" : "");
-    return NULL;
 }
 
 static bool run_step(struct session *s, const struct args *a, struct err *e)

@@ -11,6 +11,7 @@
 #include "session/front.h"
 #include "session/session.h"
 #include "session/session_solve.h"
+#include "solve_watch.h"
 #include "solvers/forecast.h"
 #include "solvers/solve.h"
 
@@ -20,34 +21,8 @@
 
 /* CONTENDERS: methods that take turns; another one joins when one of them has ended. TRIES: methods in all. */
 enum { CONTENDERS = 3, TRIES = 8 };
-/* A forecast is missed if the solve needs this many times as much. */
-static const double MISS = 3;
 static const double MIN_BUDGET_US = 5e5;
-/* A shorter time is missed because of noise. */
-static const double MIN_MISS_US = 1e5;
 enum { BUDGET_GROWTH = 2 };
-
-/* ---- the watch ---- */
-
-/* Does the history that the solve has by now show that it ends soon: within the time that it has taken so far? */
-static bool ends_soon(const struct solve *v)
-{
-    struct forecast f = solve_forecast(v);
-    return forecast_is_known(&f) && f.high - (double)v->iterations <= (double)(v->iterations - v->base);
-}
-
-bool solve_watch_ends(struct solve_watch *w, const struct solve *v)
-{
-    if (!w) return false;
-    double spent = w->before_us + trial_clock_us(v->dev) - w->from_us;
-    w->late = steady_us() > w->until_us;
-    if (w->late || !w->changes) return w->late;
-    bool known = isfinite(w->us.high);
-    bool missed = known ? (double)v->iterations > MISS * w->needs.high || spent > fmax(MISS * w->us.high, MIN_MISS_US)
-                        : spent > w->budget_us;
-    w->missed = missed && !ends_soon(v);
-    return w->missed;
-}
 
 /* ---- the methods ---- */
 
@@ -144,7 +119,7 @@ static void note_change(struct alone *v, const struct contender *c, int next)
 {
     char text[240];
     const char *why = !isfinite(c->us.high) ? "and it is not yet known when it ends"
-                      : (double)v->s->solve->iterations > MISS * c->needs.high
+                      : (double)v->s->solve->iterations > SOLVE_MISS * c->needs.high
                           ? "more than three times its forecast"
                           : "and took more than three times the time of its forecast";
     out_note(v->s->out, "%s, %s: changing to %s", progress(v->s->solve, c->trial, text, sizeof text), why,

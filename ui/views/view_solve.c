@@ -1,7 +1,7 @@
 /* A running solve: the residual by iteration on a log scale, its rate, and where the time goes. */
 #include "view_solve.h"
 #include "base/text.h"
-#include "commands/cmd_solve.h"
+#include "commands/solve_run.h"
 #include "formats/format.h"
 #include "machine/device.h"
 #include "machine/kernel.h"
