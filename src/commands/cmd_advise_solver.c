@@ -19,6 +19,7 @@
 #include "session/right_side.h"
 #include "session/session.h"
 #include "session/session_solve.h"
+#include "solve_line.h"
 #include "solvers/precond.h"
 #include "solvers/solver.h"
 
@@ -323,22 +324,21 @@ static bool some_go_on(const struct solver_advice *a)
     return false;
 }
 
-bool solver_for_line(struct session *s, struct matrix *m, const struct args *a, const struct solve_options *o,
-                     const struct sides_request *r, bool direct, double left_us, struct solver_advice *out,
-                     struct err *e)
+bool solver_for_line(const struct solve_line *l, bool direct, double left_us, struct solver_advice *out, struct err *e)
 {
     static const double SHARE = 0.25, WAIT = 0.75; /* of the time of the line, for the trials, and at most */
     static const double MIN_US = 1;                /* of trials, if the time of the line is over */
-    struct solver_question q = {.matrix = m,
-                                .options = *o,
-                                .pre_is_given = arg(a, "precond") != NULL,
-                                .direct = direct && o->real == T_F64,
+    const char *within = arg(l->a, "within");
+    struct solver_question q = {.matrix = l->m,
+                                .options = l->o,
+                                .pre_is_given = arg(l->a, "precond") != NULL,
+                                .direct = direct && l->o.real == T_F64,
                                 .limit_us = fmin(solver_advice_limit_us, fmax(MIN_US, SHARE * left_us)),
                                 .wait_us = isfinite(left_us) ? fmax(MIN_US, WAIT * left_us) : 0};
     *out = (struct solver_advice){.taken = -1};
-    if (arg(a, "within") && !(arg_real(a, "within", 0) > 0))
-        return fail(e, E_USAGE, "`within %s` leaves no time: give a number of seconds above 0", arg(a, "within"));
-    if (!ask(s, &q, a, r, out, e)) return false;
+    if (within && !(arg_real(l->a, "within", 0) > 0))
+        return fail(e, E_USAGE, "`within %s` leaves no time: give a number of seconds above 0", within);
+    if (!ask(l->s, &q, l->a, &l->right, out, e)) return false;
     if (out->stopped) return fail(e, E_CANCELLED, "cancelled before a solver was chosen");
     if (some_go_on(out)) return true;
     return fail(e, E_NUMERIC, "%s; `advise solver` shows what each method reached", out->because);

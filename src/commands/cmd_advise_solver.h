@@ -9,7 +9,7 @@ struct err;
 struct matrix;
 struct row_kind;
 struct session;
-struct sides_request;
+struct solve_line;
 struct solve_options;
 struct solver_advice;
 
@@ -22,9 +22,7 @@ bool solver_scales(struct session *s, struct matrix *m, struct solve_options *o,
    sides of that line, for a solve of at most
    left_us. Fails if no method can be tried any longer: at[0] is the first to try. The caller must call
    solver_advice_free even if the result is false. */
-bool solver_for_line(struct session *s, struct matrix *m, const struct args *a, const struct solve_options *o,
-                     const struct sides_request *r, bool direct, double left_us, struct solver_advice *out,
-                     struct err *e);
+bool solver_for_line(const struct solve_line *l, bool direct, double left_us, struct solver_advice *out, struct err *e);
 
 /* The keys of rows (report/fields.h). */
 extern const struct row_kind row_advise_trial, row_advise_options;

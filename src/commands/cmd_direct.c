@@ -19,6 +19,7 @@
 #include "session/right_side.h"
 #include "session/session.h"
 #include "session/session_solve.h"
+#include "solve_line.h"
 #include "solvers/solve.h"
 #include "symmetry_needed.h"
 
@@ -245,16 +246,21 @@ static bool solve_one(struct session *s, const struct args *a, struct direct_opt
     return ok;
 }
 
-bool run_solve_direct(struct session *s, struct matrix *m, const struct args *a, struct err *e)
+bool solve_direct(const struct solve_line *l, struct err *e)
 {
-    struct direct_options o = options_of(s, a);
-    struct sides_request r = {0};
-    if (direct_was_typed(a) && (!check_options(a, e) || !check_device(s, a, e))) return false;
-    if (arg(a, "save") && !newfile_allowed(arg(a, "save"), o.force, e)) return false;
-    bool ok = matrix_is_hermitian(s, m, &o.symmetric, e) && sides_request_of(m, a, &r, e);
-    ok = ok && (r.several ? solve_columns(s, a, &o, m, &r.all, e) : solve_one(s, a, &o, m, &r.all, r.column, e));
-    right_sides_free(&r.all);
-    return ok;
+    struct session *s = l->s;
+    const struct right_sides *r = &l->right.all;
+    struct direct_options o = options_of(s, l->a);
+    if (arg(l->a, "save") && !newfile_allowed(arg(l->a, "save"), o.force, e)) return false;
+    if (!matrix_is_hermitian(s, l->m, &o.symmetric, e)) return false;
+    return l->right.several ? solve_columns(s, l->a, &o, l->m, r, e)
+                            : solve_one(s, l->a, &o, l->m, r, l->right.column, e);
+}
+
+bool solve_direct_typed(struct solve_line *l, struct err *e)
+{
+    return check_options(l->a, e) && check_device(l->s, l->a, e) && sides_request_of(l->m, l->a, &l->right, e) &&
+           solve_direct(l, e);
 }
 
 /* ---- what the session keeps ---- */

@@ -6,15 +6,15 @@
 
 struct args;
 struct err;
-struct matrix;
 struct row_kind;
 struct session;
+struct solve_line;
 
 /* Does the line say `on ranks`? */
 bool on_ranks(const struct args *a);
 bool run_spmv_ranks(struct session *s, const struct args *a, struct err *e);
-/* Begin the solve of a line of `solve`, as s->solve. */
-bool ranks_begin_solve(struct session *s, struct matrix *m, const struct args *a, struct err *e);
+/* `solve on ranks`: solve by PETSc. Reads the options and the right sides of the line. */
+bool solve_on_ranks(struct solve_line *l, struct err *e);
 /* Refuse the words of `solve` that only ranks take. */
 bool ranks_words_absent(const struct args *a, struct err *e);
 

@@ -1,6 +1,7 @@
 /* `solve on ranks`: solves by PETSc, with the options and the output of other solves. */
 #include "base/err.h"
 #include "base/mem.h"
+#include "base/newfile.h"
 #include "cmd_ranks.h"
 #include "direct/direct.h"
 #include "formats/format.h"
@@ -13,6 +14,7 @@
 #include "session/session.h"
 #include "session/session_ranks.h"
 #include "session/session_solve.h"
+#include "solve_line.h"
 #include "solvers/precond.h"
 #include "solvers/solve.h"
 #include "solvers/solver.h"
@@ -111,39 +113,45 @@ static struct solve_options options_of(const struct args *a)
                                   .force = arg_flag(a, "force")};
 }
 
-static bool begin(struct session *s, struct matrix *m, const struct args *a, const struct ranks_request *q,
-                  const struct right_sides *b, int64_t i, struct err *e)
+static bool begin(struct solve_line *l, const struct ranks_request *q, struct err *e)
 {
+    struct session *s = l->s;
+    struct matrix *m = l->m;
     struct solve_matrix A = {.name = m->name, .csr = &m->csr, .facts = &m->facts, .watch = &s->watch};
-    struct solve_options o = options_of(a);
-    double *x0 = guess_of(m, a, i, e);
+    double *x0 = guess_of(m, l->a, l->right.column, e);
     struct ranks *r = x0 ? session_ranks(s, m, e) : NULL;
+    struct solve *v = NULL;
+    l->o = options_of(l->a);
     if (r) {
-        solve_take_right(&o, b, m, i);
-        o.x0 = x0;
-        session_solve_truth(s, m, &o);
-        struct solve *v = NULL;
-        if (ranks_solve(&v, r, q, &A, &o, e))
-            session_swap_solve(s, v);
-        else
-            r = NULL, session_ranks_failed(s);
+        solve_take_right(&l->o, &l->right.all, m, l->right.column);
+        session_solve_truth(s, m, &l->o);
+        l->o.x0 = x0;
+        if (!ranks_solve(&v, r, q, &A, &l->o, e)) r = NULL, session_ranks_failed(s);
     }
+    if (r) session_swap_solve(s, v);
+    l->o.x0 = NULL;
     mem_free(x0);
     return r != NULL;
 }
 
-bool ranks_begin_solve(struct session *s, struct matrix *m, const struct args *a, struct err *e)
+/* Also print what the options of PETSc, such as -ksp_view, have it print. */
+static bool run(const struct solve_line *l, struct err *e)
 {
-    struct sides_request b = {0};
-    struct ranks_request q;
-    bool ok = ranks_take(&m->csr, e) && choose(s, m, a, &q, e) && sides_request_of(m, a, &b, e);
-    if (ok && b.several)
-        ok = fail(e, E_USAGE, "b has %lld columns, and the ranks solve one at a time; add `column 0`",
-                  (long long)b.all.n);
-    if (ok) {
-        session_drop_solve(s);
-        ok = begin(s, m, a, &q, &b.all, b.column, e);
-    }
-    right_sides_free(&b.all);
+    const struct session *s = l->s;
+    bool ok = solve_line_run(l, e) || session_ranks_failed(l->s);
+    if (ok && s->ranks && s->ranks->nprints) out_verbatim(s->out, s->ranks->prints);
     return ok;
+}
+
+bool solve_on_ranks(struct solve_line *l, struct err *e)
+{
+    struct ranks_request q;
+    if (arg(l->a, "save") && !newfile_allowed(arg(l->a, "save"), arg_flag(l->a, "force"), e)) return false;
+    if (!ranks_take(&l->m->csr, e) || !choose(l->s, l->m, l->a, &q, e) || !sides_request_of(l->m, l->a, &l->right, e))
+        return false;
+    if (l->right.several)
+        return fail(e, E_USAGE, "b has %lld columns, and the ranks solve one at a time; add `column 0`",
+                    (long long)l->right.all.n);
+    session_drop_solve(l->s);
+    return begin(l, &q, e) && run(l, e);
 }

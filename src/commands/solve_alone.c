@@ -7,13 +7,17 @@
 #include "base/err.h"
 #include "base/loop.h"
 #include "base/text.h"
+#include "cmd_direct.h"
 #include "report/output.h"
 #include "session/front.h"
 #include "session/session.h"
 #include "session/session_solve.h"
+#include "solve_line.h"
+#include "solve_run.h"
 #include "solve_watch.h"
 #include "solvers/forecast.h"
 #include "solvers/solve.h"
+#include "symmetry_needed.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -36,13 +40,8 @@ struct contender {
 };
 
 struct alone {
-    const struct solve_parts *parts;
     struct session *s;
-    struct matrix *m;
-    const struct args *a;
-    struct solve_options *o;
-    const struct right_sides *r;
-    int64_t column;
+    struct solve_line *line;
     struct contender at[TRIES];
     int n;
     double until_us;
@@ -156,9 +155,10 @@ static bool take_over(struct alone *v, struct contender *c, struct err *e)
     v->begun = true;
     c->solve = NULL;
     if (v->s->solve) return true;
-    v->o->solver = c->trial->solver;
-    v->o->pre = c->trial->pre;
-    return v->parts->begin(v->s, v->m, v->a, v->o, v->r, v->column, e);
+    v->line->o.solver = c->trial->solver;
+    v->line->o.pre = c->trial->pre;
+    return solve_warn(v->s, v->line->m, c->trial->solver, c->trial->pre, e) &&
+           solve_line_begin(v->line, v->line->right.column, e) && solve_line_show(v->line, e);
 }
 
 /* An error of a method, such as a lack of memory, ends that method only. */
@@ -184,7 +184,7 @@ static void keep_best(struct alone *v)
 static bool end_turn(struct alone *v, struct contender *c, struct solve_watch *w, bool *done, struct err *e)
 {
     struct solve *solve = v->s->solve;
-    if (!v->parts->end(v->s, w, v->turn, e)) return false;
+    if (!solve_conclude(v->s, w, v->turn, e)) return false;
     c->ended = true;
     *done = solve->reason == CONVERGED;
     if (*done) return true;
@@ -210,7 +210,7 @@ static void pause_turn(struct alone *v, struct contender *c)
 static bool iterate(struct alone *v, struct contender *c, bool *done, struct err *e)
 {
     struct err why = {0};
-    double start = trial_clock_us(v->o->dev);
+    double start = trial_clock_us(v->line->o.dev);
     if (!take_over(v, c, &why)) {
         session_drop_solve(v->s);
         return failed(v, c, &why, e);
@@ -222,8 +222,8 @@ static bool iterate(struct alone *v, struct contender *c, bool *done, struct err
                             .us = c->us,
                             .budget_us = c->budget_us,
                             .changes = contenders(v) > 1};
-    if (!v->parts->run(v->s, &w, &v->turn, e)) return false;
-    c->spent_us += trial_clock_us(v->o->dev) - start;
+    if (!solve_run(v->s, &w, &v->turn, e)) return false;
+    c->spent_us += trial_clock_us(v->line->o.dev) - start;
     if (v->s->solve->reason != RUNNING) return end_turn(v, c, &w, done, e);
     *done = v->turn != TURN_ON || w.late || v->s->solve->paused;
     if (w.late) add_reason(v, c->trial, "the time was over");
@@ -247,7 +247,7 @@ static bool run_until(struct alone *v, struct err *e)
 {
     struct limit l = {v->s->watch, v->until_us};
     v->s->watch = (struct watch){tick, &l};
-    bool ok = v->parts->direct(v->s, v->m, v->a, e);
+    bool ok = solve_direct(v->line, e);
     v->s->watch = l.outer;
     if (!ok) loop_enter(loop_watch());
     return ok;
@@ -303,20 +303,17 @@ static bool report(struct alone *v, struct err *e)
     struct solve *solve = v->s->solve;
     if (!solve || !v->begun) return fail(e, E_NUMERIC, "no method reached tol: %s", v->reasons);
     bool running = solve->reason == RUNNING, left = running && (v->turn == TURN_LEAVE || v->turn == TURN_YIELD);
-    if (v->turn == TURN_LEAVE && running) v->parts->note_paused(v->s);
+    if (v->turn == TURN_LEAVE && running) solve_note_paused(v->s);
     if (left || (running && solve->paused)) return true;
-    if (!v->parts->report(v->s, v->turn, e)) return false;
+    if (!solve_report(v->s, !running || solve_conclude(v->s, NULL, v->turn, e))) return false;
     if (solve->reason != CONVERGED && *v->reasons) note_none(v);
-    return v->parts->finish(v->s, v->a, v->turn, e);
+    return solve_counts_as_done(v->s, v->turn, e) && solve_line_save(v->line, e);
 }
 
-bool solve_alone(const struct solve_parts *parts, struct session *s, struct matrix *m, const struct args *a,
-                 struct solve_options *o, const struct right_sides *r, int64_t i, const struct solver_advice *advice,
-                 double until_us, struct err *e)
+bool solve_alone(struct solve_line *l, const struct solver_advice *advice, double until_us, struct err *e)
 {
     bool printed = false;
-    struct alone v = {
-        .parts = parts, .s = s, .m = m, .a = a, .o = o, .r = r, .column = i, .until_us = until_us, .turn = TURN_ON};
+    struct alone v = {.s = l->s, .line = l, .until_us = until_us, .turn = TURN_ON};
     list(&v, advice);
     note_due(&v);
     bool ok = take_turns(&v, &printed, e);
