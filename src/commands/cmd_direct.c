@@ -3,7 +3,6 @@
 #include "base/err.h"
 #include "base/loop.h"
 #include "base/mem.h"
-#include "base/newfile.h"
 #include "base/registry.h"
 #include "base/text.h"
 #include "direct/direct.h"
@@ -122,15 +121,12 @@ static void name_right(struct direct_answer *a, const struct right_sides *r, int
     if (r->from_file || r->replaces_ones) solve_right_text(&right, a->b_name, sizeof a->b_name);
 }
 
-static bool save(struct session *s, const struct direct_answer *d, const struct args *a, struct err *e)
+/* There is no x if A is singular. */
+static bool save(const struct solve_line *l, const struct direct_answer *d, struct err *e)
 {
-    const char *file = arg(a, "save");
-    if (!file) return true;
-    if (!d->x) return fail(e, E_USAGE, "there is no x to save: %s", d->why);
-    bool force = arg_flag(a, "force");
-    if (!solve_save_x(file, force, d->A->cols, d->A->imag != NULL, d->x, &s->watch, e)) return false;
-    out_text(s->out, "x was written to %s", file);
-    return true;
+    struct mtx_columns x = {d->x, d->A->cols, 1, d->A->imag != NULL};
+    if (arg(l->a, "save") && !d->x) return fail(e, E_USAGE, "there is no x to save: %s", d->why);
+    return save_solution(l->s, l->a, &x, e);
 }
 
 /* ---- several right sides ---- */
@@ -198,32 +194,27 @@ static bool solve_others(struct session *s, struct direct **v, struct direct_ans
 }
 
 /* The answer of the last column is kept; after Ctrl-C, that of none. */
-static bool solve_columns(struct session *s, const struct args *a, const struct direct_options *given, struct matrix *m,
-                          const struct right_sides *r, struct err *e)
+static bool solve_columns(const struct solve_line *l, struct direct_options *o, struct err *e)
 {
     struct direct *factors = NULL;
     struct direct_answer *answer = NULL;
-    struct direct_options o = *given;
     struct columns c = {0};
-    const char *file = arg(a, "save");
-    take_right(&o, r, 0);
-    o.keep = &factors;
-    if (!direct_solve(&answer, &m->csr, &o, e)) return false;
-    answer->name = m->name;
-    bool ok = true;
-    if (!answer->x)
-        out_direct(s->out, answer, s->solve);
-    else {
-        if (file) c.x = mem_zero(r->n * answer->x_numbers, sizeof *c.x, "the solutions", e);
-        ok = (!file || c.x) && solve_others(s, &factors, answer, &o, r, &c, e);
-    }
-    if (ok && file)
-        ok = answer->x ? solve_save_columns(s, file, o.force, m->csr.cols, r->n, m->csr.imag != NULL, c.x, e)
-                       : save(s, answer, a, e);
+    const struct csr *A = &l->m->csr;
+    const struct right_sides *r = &l->right.all;
+    take_right(o, r, 0);
+    o->keep = &factors;
+    if (!direct_solve(&answer, A, o, e)) return false;
+    answer->name = l->m->name;
+    bool ok = true, solved = answer->x, saves = arg(l->a, "save") && solved;
+    if (!solved) out_direct(l->s->out, answer, l->s->solve);
+    if (saves) ok = (c.x = mem_zero(r->n * answer->x_numbers, sizeof *c.x, "the solutions", e));
+    struct mtx_columns x = {c.x, A->cols, r->n, A->imag != NULL};
+    if (solved) ok = ok && solve_others(l->s, &factors, answer, o, r, &c, e);
+    ok = ok && (solved ? save_solution(l->s, l->a, &x, e) : save(l, answer, e));
     direct_free(factors);
     mem_free(c.x);
-    if (answer->x || ok)
-        keep(s, answer);
+    if (solved || ok)
+        keep(l->s, answer);
     else
         direct_answer_free(answer);
     return ok;
@@ -231,30 +222,25 @@ static bool solve_columns(struct session *s, const struct args *a, const struct 
 
 /* ---- one right side ---- */
 
-static bool solve_one(struct session *s, const struct args *a, struct direct_options *o, struct matrix *m,
-                      const struct right_sides *r, int64_t i, struct err *e)
+static bool solve_one(const struct solve_line *l, struct direct_options *o, struct err *e)
 {
     struct direct_answer *answer = NULL;
-    take_right(o, r, i);
-    if (!direct_solve(&answer, &m->csr, o, e)) return false;
-    name_right(answer, r, i);
-    answer->name = m->name;
-    if (answer->method->hermitian) note_rounding(s, m, "one triangle is factored");
-    out_direct(s->out, answer, s->solve);
-    bool ok = save(s, answer, a, e);
-    keep(s, answer);
+    take_right(o, &l->right.all, l->right.column);
+    if (!direct_solve(&answer, &l->m->csr, o, e)) return false;
+    name_right(answer, &l->right.all, l->right.column);
+    answer->name = l->m->name;
+    if (answer->method->hermitian) note_rounding(l->s, l->m, "one triangle is factored");
+    out_direct(l->s->out, answer, l->s->solve);
+    bool ok = save(l, answer, e);
+    keep(l->s, answer);
     return ok;
 }
 
 bool solve_direct(const struct solve_line *l, struct err *e)
 {
-    struct session *s = l->s;
-    const struct right_sides *r = &l->right.all;
-    struct direct_options o = options_of(s, l->a);
-    if (arg(l->a, "save") && !newfile_allowed(arg(l->a, "save"), o.force, e)) return false;
-    if (!matrix_is_hermitian(s, l->m, &o.symmetric, e)) return false;
-    return l->right.several ? solve_columns(s, l->a, &o, l->m, r, e)
-                            : solve_one(s, l->a, &o, l->m, r, l->right.column, e);
+    struct direct_options o = options_of(l->s, l->a);
+    if (!save_allowed(l->a, e) || !matrix_is_hermitian(l->s, l->m, &o.symmetric, e)) return false;
+    return (l->right.several ? solve_columns : solve_one)(l, &o, e);
 }
 
 bool solve_direct_typed(struct solve_line *l, struct err *e)

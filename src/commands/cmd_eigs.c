@@ -1,6 +1,5 @@
 /* eigs: some eigenvalues and eigenvectors of a symmetric matrix. */
 #include "base/err.h"
-#include "base/newfile.h"
 #include "base/text.h"
 #include "eigen/eigen.h"
 #include "files/matrix_market.h"
@@ -11,6 +10,7 @@
 #include "matrix/csr.h"
 #include "report/fields.h"
 #include "report/output.h"
+#include "save_solution.h"
 #include "session/command.h"
 #include "session/holding.h"
 #include "session/matrix.h"
@@ -377,24 +377,13 @@ static void drop_eigs(struct session *s)
     s->eigen = NULL;
 }
 
-/* The vectors as the columns of a dense matrix. */
 static bool save_vectors(struct session *s, const struct eigen *v, const char *file, bool force, struct err *e)
 {
-    struct csr X = {0};
-    int64_t n = v->A->rows, k = v->found;
+    struct mtx_columns x = {v->vector, v->A->rows, v->found, false};
     if (!v->vector) return fail(e, E_USAGE, "there are no vectors to save: they could not be copied after Ctrl-C");
-    if (!csr_new(&X, n, k, n * k, false, e)) return false;
-    for (int64_t i = 0; i < n; i++) {
-        csr_set_start(&X, i + 1, (i + 1) * k);
-        for (int64_t j = 0; j < k; j++) {
-            X.col[i * k + j] = (int)j;
-            X.val[i * k + j] = v->vector[j * n + i];
-        }
-    }
-    bool ok = mtx_save(file, force, &X, "eigenvectors, one per column", &s->watch, e);
-    csr_free(&X);
-    if (ok) out_text(s->out, "the vectors were written to %s, one per column", file);
-    return ok;
+    if (!mtx_save_columns(file, force, &x, "eigenvectors, one per column", &s->watch, e)) return false;
+    out_text(s->out, "the vectors were written to %s, one per column", file);
+    return true;
 }
 
 /* In a script, a search that Ctrl-C ended counts as a failure. */
@@ -424,7 +413,7 @@ static bool run_eigs(struct session *s, const struct args *a, struct err *e)
     fit_default(a, m, &o);
     struct eigen_matrix A = {.name = m->name, .csr = &m->csr, .dev = session_device(s, arg(a, "on"), e)};
     if (!A.dev || !matrix_is_hermitian(s, m, &symmetric, e) || !eigen_check(&A, &o, symmetric, e)) return false;
-    if (arg(a, "save") && !newfile_allowed(arg(a, "save"), o.force, e)) return false;
+    if (!save_allowed(a, e)) return false;
     note_rounding(s, m, "eigs multiplies by it as it is");
     if (!put_matrix(s, m, a, &o, &A, e) || !find(s, &A, &o, e)) return false;
     return !arg(a, "save") || save_vectors(s, s->eigen, arg(a, "save"), o.force, e);

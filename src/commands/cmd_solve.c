@@ -1,12 +1,12 @@
 /* solve: solves A x = b by iteration, or directly. */
 #include "base/err.h"
-#include "base/newfile.h"
 #include "cmd_direct.h"
 #include "cmd_ranks.h"
 #include "language/args.h"
 #include "report/fields.h"
 #include "report/output_direct.h"
 #include "report/output_solve.h"
+#include "save_solution.h"
 #include "session/command.h"
 #include "session/in_parts.h"
 #include "session/matrix.h"
@@ -50,7 +50,7 @@ static bool solve_by_name(struct solve_line *l, struct err *e)
     if (arg(l->a, "within"))
         return fail(e, E_USAGE, "`within` is for `solve` without a solver; %s ends after maxit iterations",
                     l->o.solver->name);
-    if (arg(l->a, "save") && !newfile_allowed(arg(l->a, "save"), l->o.force, e)) return false;
+    if (!save_allowed(l->a, e)) return false;
     return solve_sides(l, e);
 }
 

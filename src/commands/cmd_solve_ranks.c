@@ -1,7 +1,6 @@
 /* `solve on ranks`: solves by PETSc, with the options and the output of other solves. */
 #include "base/err.h"
 #include "base/mem.h"
-#include "base/newfile.h"
 #include "cmd_ranks.h"
 #include "direct/direct.h"
 #include "formats/format.h"
@@ -9,6 +8,7 @@
 #include "language/solve_request.h"
 #include "ranks/ranks.h"
 #include "ranks/ranks_solve.h"
+#include "save_solution.h"
 #include "session/matrix.h"
 #include "session/right_side.h"
 #include "session/session.h"
@@ -146,7 +146,7 @@ static bool run(const struct solve_line *l, struct err *e)
 bool solve_on_ranks(struct solve_line *l, struct err *e)
 {
     struct ranks_request q;
-    if (arg(l->a, "save") && !newfile_allowed(arg(l->a, "save"), arg_flag(l->a, "force"), e)) return false;
+    if (!save_allowed(l->a, e)) return false;
     if (!ranks_take(&l->m->csr, e) || !choose(l->s, l->m, l->a, &q, e) || !sides_request_of(l->m, l->a, &l->right, e))
         return false;
     if (l->right.several)

@@ -1,18 +1,19 @@
-/* Writes solutions of linear systems to Matrix Market files. */
+/* Writes the solutions of linear systems to the files that lines name after `save`. */
 #ifndef SAVE_SOLUTION_H
 #define SAVE_SOLUTION_H
 
 #include <stdbool.h>
-#include <stdint.h>
 
+#include "files/matrix_market.h"
+
+struct args;
 struct err;
 struct session;
-struct watch;
 
-/* Write x, n numbers or n pairs, to a Matrix Market file. `force`: replace a file that exists. */
-bool solve_save_x(const char *file, bool force, int64_t n, bool pairs, const double *x, struct watch *w, struct err *e);
-/* The same for several columns of x, one after another; a line of text names the file. */
-bool solve_save_columns(struct session *s, const char *file, bool force, int64_t n, int64_t columns, bool pairs,
-                        const double *x, struct err *e);
+/* May the line write the file that it names after `save`? Without `force`, the file must be new. True if it names
+   none. */
+bool save_allowed(const struct args *a, struct err *e);
+/* Write the columns of x to the file that the line names, if it names one, and say so. */
+bool save_solution(struct session *s, const struct args *a, const struct mtx_columns *x, struct err *e);
 
 #endif

@@ -3,11 +3,11 @@
 #include "advice/solver_advice.h"
 #include "base/clock.h"
 #include "base/err.h"
-#include "base/newfile.h"
 #include "cmd_advise_solver.h"
 #include "cmd_direct.h"
 #include "language/args.h"
 #include "report/output.h"
+#include "save_solution.h"
 #include "session/matrix.h"
 #include "session/session.h"
 #include "solve_alone.h"
@@ -36,7 +36,7 @@ static bool solve_as_advised(struct solve_line *l, const struct solver_advice *a
     l->o.solver = advice->at[0].solver;
     l->o.pre = advice->at[0].pre;
     note_choice(l, advice);
-    if (arg(l->a, "save") && !newfile_allowed(arg(l->a, "save"), l->o.force, e)) return false;
+    if (!save_allowed(l->a, e)) return false;
     if (arg(l->a, "within") && (l->right.several || step))
         return fail(e, E_USAGE, "`within` is for a solve with one right side, without `step`");
     if (!l->right.several && !step) return solve_alone(l, advice, until_us, e);

@@ -58,12 +58,9 @@ bool solve_line_save(const struct solve_line *l, struct err *e)
 {
     struct solve *v = l->s->solve;
     const struct csr *A = &l->m->csr;
-    const char *file = arg(l->a, "save");
-    if (!file) return true;
+    if (!arg(l->a, "save")) return true;
     if (!solve_has_x(v)) return fail(e, E_USAGE, "the solve is paused: there is no x to save yet");
     if (!solve_fetch_x(v, e)) return false;
-    if (!solve_save_x(file, arg_flag(l->a, "force"), A->rows, A->imag != NULL, v->result.x, &l->s->watch, e))
-        return false;
-    out_text(l->s->out, "x was written to %s", file);
-    return true;
+    struct mtx_columns x = {v->result.x, A->rows, 1, A->imag != NULL};
+    return save_solution(l->s, l->a, &x, e);
 }

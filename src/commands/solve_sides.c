@@ -36,14 +36,6 @@ static bool keep_column(struct columns *c, struct solve *v, struct err *e)
            loop_copy(c->x + v->right.column * v->n, v->result.x, v->n * (int64_t)sizeof *c->x, "copying x", e);
 }
 
-static bool save_columns(const struct solve_line *l, const struct columns *c, struct err *e)
-{
-    const struct csr *A = &l->m->csr;
-    const char *file = arg(l->a, "save");
-    return !file ||
-           solve_save_columns(l->s, file, arg_flag(l->a, "force"), A->rows, l->right.all.n, A->imag != NULL, c->x, e);
-}
-
 static void say_columns(struct session *s, const struct columns *c, int64_t n)
 {
     char time[32];
@@ -85,11 +77,12 @@ static bool solve_columns(struct solve_line *l, struct err *e)
         return fail(e, E_USAGE, "`%s` shows one solve, but b has %lld columns; add `column 0`",
                     arg_flag(l->a, "step") ? "step" : "view", (long long)r->n);
     if (arg(l->a, "save") && !(c.x = mem_zero(r->n * r->each, sizeof *c.x, "the solutions", e))) return false;
+    struct mtx_columns x = {c.x, l->m->csr.rows, r->n, l->m->csr.imag != NULL};
     bool ok = true;
     for (int64_t i = 0; ok && i < r->n && turn == TURN_ON; i++) ok = solve_column(l, i, &c, &turn, e);
     if (l->s->front && l->s->front->calm) l->s->front->calm(l->s);
     if (ok) say_columns(l->s, &c, r->n);
-    ok = ok && solve_counts_as_done(l->s, turn, e) && (c.done < r->n || save_columns(l, &c, e));
+    ok = ok && solve_counts_as_done(l->s, turn, e) && (c.done < r->n || save_solution(l->s, l->a, &x, e));
     mem_free(c.x);
     return ok;
 }

@@ -20,6 +20,15 @@ bool mtx_save_system(const char *path, bool force, const struct csr *A, const st
 /* mtx_save without values. */
 bool mtx_save_pattern(const char *path, bool force, const struct csr *A, const char *comment, struct watch *w,
                       struct err *e);
+/* The columns of a dense matrix, one after another: n numbers each or, with `pairs`, n pairs of a real and an imaginary
+   part. */
+struct mtx_columns {
+    const double *value;
+    int64_t n, columns;
+    bool pairs;
+};
+bool mtx_save_columns(const char *path, bool force, const struct mtx_columns *from, const char *comment,
+                      struct watch *w, struct err *e);
 /* Read a vector of exactly n values: an n x 1 matrix, or n plain numbers. */
 bool mtx_load_vector(const char *path, int64_t n, double *x, struct err *e);
 /* The same for n pairs of a real and an imaginary part: a file of plain numbers holds 2 n numbers; the values of a
