@@ -27,7 +27,7 @@ static struct {
 
 /* ---- signals ---- */
 
-static volatile sig_atomic_t stopped, resized, continued; /* session.c handles Ctrl-C */
+static volatile sig_atomic_t stopped, resized, continued; /* session/progress.c handles Ctrl-C */
 
 static void on_flag(int sig)
 {

@@ -11,6 +11,7 @@
 #include "base/array.h"
 #include "base/watch.h"
 #include "command_log.h"
+#include "progress.h"
 #include "report/output.h"
 #include "undo.h"
 
@@ -20,7 +21,6 @@ struct format;
 struct load_info;
 
 enum { OPTIONS_MAX = 16, OPTION_MAX = 240 };
-enum { QUIET_US = 300000 }; /* commands that take less time than this show no progress */
 
 struct solve;         /* solver.h */
 struct direct_answer; /* direct.h */
@@ -36,17 +36,6 @@ struct ranks;   /* ranks.h */
 struct record;
 struct out;
 struct run;
-
-/* The latest progress report of long work. */
-struct progress {
-    char what[64];
-    int64_t done, total; /* total 0: unknown */
-    int64_t done_before; /* the value of `done` when work on `what` began */
-    double command_us;   /* when the command began; all times here are from steady_us */
-    double began_us;     /* when work on `what` began */
-    double reported_us;  /* when progress was last reported */
-    double shown_us;     /* when progress was last shown */
-};
 
 /* The remarks on predictions that the user has read in full; later predictions have a short mark instead. */
 struct explained {
@@ -139,13 +128,5 @@ struct mat *session_mat(struct session *s, struct product *p, struct device *d, 
 struct matrix *session_transposed(struct matrix *m, struct device *d, struct err *e);
 void session_device_lost(struct session *s,
                          struct device *d); /* drop the mats on d, try to reset it, and report the result */
-void progress_begin(struct progress *p);
-/* The last progress report of the running command, for example "spmv 43 %, 2.1 s left"; "" before its first report. */
-void session_progress(const struct session *s, char *out, size_t size);
-/* Ctrl-C sets a flag that the session's tick reads. If `once` is set, a second Ctrl-C ends the program. */
-void session_catch_interrupt(bool once);
-bool session_take_interrupt(void); /* clears the flag; returns true if it was set */
-bool session_interrupted(void);    /* true if the flag is set */
-void session_interrupt(void);      /* set the flag, as Ctrl-C does; any thread may call this */
 
 #endif
