@@ -1,8 +1,12 @@
-/* The names of matrices in expressions. */
+/* The names of matrices in expressions, and the names that matrices get from their files. */
 #include "matrix_name.h"
+#include "base/base.h"
+#include "base/text.h"
 
 #include <ctype.h>
+#include <stdint.h>
 #include <string.h>
+#include <strings.h>
 
 bool name_character(char c)
 {
@@ -41,4 +45,50 @@ const char *name_refuses(const char *name)
     if (n && !unsigned_name[n]) return "is a number in expressions; choose another name";
     if (!strcmp(unsigned_name, "I")) return "is the identity in expressions; choose another name";
     return unsigned_name > name ? "begins with a sign; choose another name" : NULL;
+}
+
+/* ---- names of files ---- */
+
+/* The length of name[n], without `ending` if the name has that ending. */
+static size_t without(const char *name, size_t n, const char *ending)
+{
+    size_t k = strlen(ending);
+    return n > k && !strncasecmp(name + n - k, ending, k) ? n - k : n;
+}
+
+/* Copy one character of a file name to a name: characters that a name may not hold become _, and so do characters
+   that are not safe to print. Returns the length of the character in the file name. */
+static size_t copy_character(const char *from, size_t n, char *out, size_t *at)
+{
+    char safe[32];
+    uint32_t point;
+    int length = utf8_decode(from, n, &point);
+    size_t used = length > 0 ? (size_t)length : 1;
+    bool kept = used == 1 ? !(*from & 0x80) && name_may_hold(*from)
+                          : !strncmp(print_safe(from, used, used, safe, sizeof safe), from, used);
+    memcpy(out + *at, kept ? from : "_", kept ? used : 1);
+    *at += kept ? used : 1;
+    return used;
+}
+
+void name_of_file(const char *file, char *out, size_t most)
+{
+    static const char *const endings[] = {".gz",  ".xz",  ".zst", ".bz2", ".tgz", ".tar", ".mtx", ".wsb",
+                                          ".npz", ".mat", ".rb",  ".hb",  ".rsa", ".rua", ".rra", ".psa",
+                                          ".pua", ".pra", ".csa", ".cua", ".cha", ".rse", ".rue"};
+    const char *slash = strrchr(file, '/');
+    const char *base = slash ? slash + 1 : file;
+    size_t n = strlen(base);
+    for (int i = 0; i < COUNT(endings); i++) n = without(base, n, endings[i]);
+    size_t length = 0;
+    for (size_t i = 0, whole = 0; i < n && length <= most; whole = length) {
+        i += copy_character(base + i, n - i, out, &length);
+        if (length > most) length = whole; /* the name is full; do not cut a character */
+        if (length == whole) break;
+    }
+    out[length] = 0;
+    if (!n) strcpy(out, "matrix");
+    if (!name_refuses(out)) return;
+    memmove(out + 1, out, length + 1);
+    *out = 'm';
 }

@@ -17,5 +17,9 @@ bool name_is_plain(const char *name);
 /* Why no matrix may have this plain name: it begins with a sign, or an expression would read it as the identity or as a
    number. "is a number in expressions; choose another name", or NULL if the name is allowed. */
 const char *name_refuses(const char *name);
+/* Make a name of at most `most` bytes from the name of a file: thesis4.mtx.gz -> thesis4. A name that an expression
+   would read as a number or as the identity gets an m at its beginning: 3.mtx -> m3. The caller has room for
+   `most` + 6 bytes. */
+void name_of_file(const char *file, char *out, size_t most);
 
 #endif

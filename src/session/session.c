@@ -26,7 +26,6 @@
 #include "stale.h"
 
 #include <string.h>
-#include <strings.h>
 #include <unistd.h>
 
 bool session_new(struct session *s, FILE *data, FILE *messages, enum out_mode mode, struct err *e)
@@ -122,58 +121,12 @@ struct matrix *session_matrix(struct session *s, const char *name, struct err *e
     return NULL;
 }
 
-/* The length of name[n], without `ending` if the name has that ending. */
-static size_t without(const char *name, size_t n, const char *ending)
-{
-    size_t k = strlen(ending);
-    return n > k && !strncasecmp(name + n - k, ending, k) ? n - k : n;
-}
-
-/* Copy one character of a file name to a name: characters that a name may not hold become _, and so do characters
-   that are not safe to print. Returns the length of the character in the file name. */
-static size_t copy_character(const char *from, size_t n, char *out, size_t *at)
-{
-    char safe[32];
-    uint32_t point;
-    int length = utf8_decode(from, n, &point);
-    size_t used = length > 0 ? (size_t)length : 1;
-    bool kept = used == 1 ? !(*from & 0x80) && name_may_hold(*from)
-                          : !strncmp(print_safe(from, used, used, safe, sizeof safe), from, used);
-    memcpy(out + *at, kept ? from : "_", kept ? used : 1);
-    *at += kept ? used : 1;
-    return used;
-}
-
-/* Make a name of at most `most` bytes from the name of a file: thesis4.mtx.gz -> thesis4. A name that an expression
-   would read as a number or as the identity gets an m at its beginning: 3.mtx -> m3. */
-static void name_of_file(const char *file, char *out, size_t most)
-{
-    static const char *const endings[] = {".gz",  ".xz",  ".zst", ".bz2", ".tgz", ".tar", ".mtx", ".wsb",
-                                          ".npz", ".mat", ".rb",  ".hb",  ".rsa", ".rua", ".rra", ".psa",
-                                          ".pua", ".pra", ".csa", ".cua", ".cha", ".rse", ".rue"};
-    const char *slash = strrchr(file, '/');
-    const char *base = slash ? slash + 1 : file;
-    size_t n = strlen(base);
-    for (int i = 0; i < COUNT(endings); i++) n = without(base, n, endings[i]);
-    size_t length = 0;
-    for (size_t i = 0, whole = 0; i < n && length <= most; whole = length) {
-        i += copy_character(base + i, n - i, out, &length);
-        if (length > most) length = whole; /* the name is full; do not cut a character */
-        if (length == whole) break;
-    }
-    out[length] = 0;
-    if (!n) strcpy(out, "matrix");
-    if (!name_refuses(out)) return;
-    memmove(out + 1, out, length + 1);
-    *out = 'm';
-}
-
 static void unique_name(const struct session *s, const char *file, char out[64])
 {
-    char base[57]; /* room for one more character and a leading m */
+    char base[57]; /* at most 52 bytes, with a leading m */
     name_of_file(file, base, sizeof base - 6);
     snprintf(out, 64, "%s", base);
-    for (int i = 2; find(s, out); i++) snprintf(out, 64, "%s-%d", base, i);
+    for (int i = 2; find(s, out); i++) snprintf(out, 64, "%.52s-%d", base, i);
 }
 
 static void append(struct session *s, struct matrix *m)
