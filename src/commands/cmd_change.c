@@ -13,7 +13,6 @@
 #include "solvers/solver.h"
 
 #include <math.h>
-#include <string.h>
 
 /* ---- back ---- */
 

@@ -23,7 +23,6 @@
 #include "symmetry_needed.h"
 
 #include <math.h>
-#include <string.h>
 
 bool direct_was_typed(const struct args *a)
 {

@@ -10,7 +10,6 @@
 #include "ranks/ranks_solve.h"
 #include "save_solution.h"
 #include "session/matrix.h"
-#include "session/right_side.h"
 #include "session/session.h"
 #include "session/session_ranks.h"
 #include "session/session_solve.h"

@@ -2,7 +2,6 @@
    forecast, any other for a budget that doubles with each turn. A solve that gives way is kept, and goes on where it
    was when its turn comes again. */
 #include "solve_alone.h"
-#include "base/base.h"
 #include "base/clock.h"
 #include "base/err.h"
 #include "base/loop.h"
@@ -21,7 +20,6 @@
 
 #include <math.h>
 #include <stdio.h>
-#include <string.h>
 
 /* CONTENDERS: methods that take turns; another one joins when one of them has ended. TRIES: methods in all. */
 enum { CONTENDERS = 3, TRIES = 8 };

@@ -1,7 +1,6 @@
 /* Prints direct solves. */
 #include "output_direct.h"
 #include "base/array.h"
-#include "base/registry.h"
 #include "base/shared.h"
 #include "base/text.h"
 #include "direct/direct.h"

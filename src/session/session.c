@@ -10,7 +10,6 @@
 #include "equilibrated.h"
 #include "formats/fmt_csr.h"
 #include "formats/format.h"
-#include "front.h"
 #include "holding.h"
 #include "in_parts.h"
 #include "large_matrix.h"
