@@ -74,9 +74,8 @@ static bool names_a_setting(const struct args *a, struct err *e)
 {
     static const char *const keys[] = {"tol",   "maxit",     "omega",  "m",    "precond",
                                        "block", "triangles", "sweeps", "order"};
-    for (int i = 0; i < COUNT(keys); i++)
-        if (arg(a, keys[i])) return true;
-    return fail(e, E_USAGE,
+    return arg_any(a, keys, COUNT(keys)) ||
+           fail(e, E_USAGE,
                 "change what? tol, maxit, omega, m, precond, block, triangles, sweeps or order, for example `change "
                 "tol 1e-12`");
 }

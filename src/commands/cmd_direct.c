@@ -41,13 +41,9 @@ bool direct_options_absent(const struct args *a, struct err *e)
 /* The word of the line that only an iterative solver takes; NULL: none. */
 static const char *iterative_word(const struct args *a)
 {
-    static const char *const keys[] = {"using", "kernel", "precond", "block",    "eps", "omega", "m",
-                                       "orth",  "sums",   "form",    "launches", "x0",  "refine"};
-    static const char *const flags[] = {"step", "view", "scaled"};
-    const char *word = NULL;
-    for (int i = 0; i < COUNT(keys); i++) word = arg(a, keys[i]) ? keys[i] : word;
-    for (int i = 0; i < COUNT(flags); i++) word = arg_flag(a, flags[i]) ? flags[i] : word;
-    return word;
+    static const char *const words[] = {"using", "kernel", "precond",  "block", "eps",    "omega", "m",    "orth",
+                                        "sums",  "form",   "launches", "x0",    "refine", "step",  "view", "scaled"};
+    return arg_any(a, words, COUNT(words));
 }
 
 bool direct_may_be_chosen(struct session *s, const struct args *a)

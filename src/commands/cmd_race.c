@@ -78,16 +78,14 @@ static bool read_racers(struct race *r, const struct args *a, struct err *e)
 /* Read reps. Refuse options of solvers in a race of kernels, and vice versa. */
 static bool read_options(struct race *r, const struct args *a, struct err *e)
 {
-    static const char *const of_solvers[] = {"using", "precond", "block", "triangles", "sweeps", "order", "form",
-                                             "tol",   "maxit",   "b",     "column",    "seed",   "force"},
+    static const char *const of_solvers[] = {"force", "seed",   "column",    "b",     "maxit",   "tol",  "form",
+                                             "order", "sweeps", "triangles", "block", "precond", "using"},
                              *const of_kernels[] = {"reps"};
-    const char *const *not_for = r->kernels ? of_solvers : of_kernels;
-    int n = r->kernels ? COUNT(of_solvers) : COUNT(of_kernels);
+    const char *wrong =
+        r->kernels ? arg_any(a, of_solvers, COUNT(of_solvers)) : arg_any(a, of_kernels, COUNT(of_kernels));
     int64_t reps;
-    for (int i = 0; i < n; i++)
-        if (arg(a, not_for[i]))
-            return fail(e, E_USAGE, "`%s` does not apply to a race of %s", not_for[i],
-                        r->kernels ? "kernels" : "solvers");
+    if (wrong)
+        return fail(e, E_USAGE, "`%s` does not apply to a race of %s", wrong, r->kernels ? "kernels" : "solvers");
     if (!arg_within(a, "reps", 0, 0, SPMV_REPS_MAX, &reps, e)) return false;
     r->reps = (int)reps;
     if (!r->kernels) r->tol = arg_real(a, "tol", r->real == T_F32 ? 1e-5 : 1e-8);

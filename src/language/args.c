@@ -33,6 +33,12 @@ bool arg_flag(const struct args *a, const char *word)
     return arg(a, word) != NULL;
 }
 
+const char *arg_any(const struct args *a, const char *const *keys, int n)
+{
+    while (n > 0 && !arg(a, keys[n - 1])) n--;
+    return n > 0 ? keys[n - 1] : NULL;
+}
+
 int64_t arg_int(const struct args *a, const char *key, int64_t otherwise)
 {
     const char *text = arg(a, key);

@@ -15,6 +15,8 @@ struct param;
    or of a keyword. NULL: not given. */
 const char *arg(const struct args *a, const char *key);
 bool arg_flag(const struct args *a, const char *word);
+/* The last of n keys and flags that the line has; NULL: it has none of them. */
+const char *arg_any(const struct args *a, const char *const *keys, int n);
 int64_t arg_int(const struct args *a, const char *key, int64_t otherwise);
 /* arg_int, or a failure if the value is given and outside least .. most. */
 bool arg_within(const struct args *a, const char *key, int64_t otherwise, int64_t least, int64_t most, int64_t *out,
