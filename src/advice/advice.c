@@ -2,7 +2,6 @@
    GPU. */
 #include "advice.h"
 #include "base/clock.h"
-#include "base/loop.h"
 #include "base/mem.h"
 #include "base/registry.h"
 #include "correction.h"
@@ -17,6 +16,7 @@
 #include "session/matrix.h"
 #include "session/session.h"
 #include "session/spmv.h"
+#include "session/time_limit.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -230,22 +230,6 @@ bool choices_predicted(struct session *s, struct matrix *m, const struct predict
 
 /* ---- the first choice ---- */
 
-/* A watch that also ends a prediction when its time is used up: processor time, so that the same matrix gets the same
-   answer on a busy machine. */
-struct prediction_limit {
-    struct watch outer;
-    double until_us; /* by worked_us */
-    bool late;
-};
-
-static bool tick_in_time(struct watch *w, const char *what, int64_t done, int64_t total)
-{
-    struct prediction_limit *t = w->user;
-    if (t->outer.tick && !t->outer.tick(&t->outer, what, done, total)) return false;
-    t->late = worked_us() > t->until_us;
-    return !t->late;
-}
-
 const char *choice_stored(const struct choice *c, char *text, size_t size)
 {
     bool suited = c->model && c->format->suit;
@@ -286,12 +270,12 @@ static bool predict_first(struct session *s, struct matrix *m, struct first_choi
 bool first_choice_of(struct session *s, struct matrix *m, double limit_us, struct first_choice *out, struct err *e)
 {
     struct err why = {0};
-    struct prediction_limit limit = {.outer = s->watch, .until_us = worked_us() + limit_us};
+    struct time_limit limit;
     *out = (struct first_choice){0};
-    s->watch = (struct watch){tick_in_time, &limit};
+    /* processor time, so that the same matrix gets the same answer on a busy machine */
+    time_limit_begin(&limit, s, worked_us, worked_us() + limit_us);
     bool ok = predict_first(s, m, out, &why);
-    s->watch = limit.outer;
-    if (limit.late) loop_enter(loop_watch()); /* let loops run again after the limit has stopped one */
+    time_limit_end(&limit, s);
     return ok || limit.late || why.code != E_CANCELLED || fail_at(e, why.code, why.where, "%s", why.text);
 }
 

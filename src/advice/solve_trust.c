@@ -3,14 +3,13 @@
 #include "base/base.h"
 #include "base/clock.h"
 #include "base/err.h"
-#include "base/loop.h"
 #include "base/mem.h"
 #include "base/text.h"
-#include "base/watch.h"
 #include "direct/direct.h"
 #include "matrix/csr.h"
 #include "session/matrix.h"
 #include "session/session.h"
+#include "session/time_limit.h"
 #include "solvers/solve.h"
 
 #include <math.h>
@@ -20,34 +19,18 @@ static const double MIN_US = 5e5, SHARE = 0.1;
 /* The analysis of a matrix, which no watch can end, takes about a microsecond per nonzero. */
 static const double NNZ_PER_US = 1;
 
-/* This watch takes the place of the session's watch, and ends the direct solve at until_us. */
-struct limit {
-    struct watch outer;
-    double until_us;
-    bool late, stopped;
-};
-
-static bool tick(struct watch *w, const char *what, int64_t done, int64_t total)
-{
-    struct limit *l = w->user;
-    if (l->outer.tick && !l->outer.tick(&l->outer, what, done, total)) return !(l->stopped = true);
-    l->late = l->late || steady_us() > l->until_us;
-    return !l->late;
-}
-
 /* Analyse and, unless plan_only is set, factor and solve until `until_us`. NULL if there is no answer in time. */
 static struct direct_answer *solve_until(struct session *s, const struct solve *v, bool symmetric, bool plan_only,
                                          double until_us)
 {
-    struct limit l = {.outer = s->watch, .until_us = until_us};
+    struct time_limit l;
     struct direct_answer *answer = NULL;
     struct err unseen = {0};
     struct direct_options o = {
         .b = v->b, .symmetric = symmetric, .plan_only = plan_only, .regular = true, .trust = true, .watch = &s->watch};
-    s->watch = (struct watch){tick, &l};
+    time_limit_begin(&l, s, steady_us, until_us);
     bool ok = direct_solve(&answer, v->matrix.csr, &o, &unseen);
-    s->watch = l.outer;
-    if (l.late || l.stopped) loop_enter(loop_watch()); /* let loops run again */
+    time_limit_end(&l, s);
     return ok ? answer : NULL;
 }
 

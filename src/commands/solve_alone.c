@@ -4,13 +4,13 @@
 #include "solve_alone.h"
 #include "base/clock.h"
 #include "base/err.h"
-#include "base/loop.h"
 #include "base/text.h"
 #include "cmd_direct.h"
 #include "report/output.h"
 #include "session/front.h"
 #include "session/session.h"
 #include "session/session_solve.h"
+#include "session/time_limit.h"
 #include "solve_line.h"
 #include "solve_run.h"
 #include "solve_watch.h"
@@ -229,25 +229,13 @@ static bool iterate(struct alone *v, struct contender *c, bool *done, struct err
     return true;
 }
 
-/* While the library runs, this watch takes the place of the session's, and ends it at v->until_us. */
-struct limit {
-    struct watch outer;
-    double until_us;
-};
-static bool tick(struct watch *w, const char *what, int64_t done, int64_t total)
-{
-    struct limit *l = w->user;
-    if (l->outer.tick && !l->outer.tick(&l->outer, what, done, total)) return false;
-    return steady_us() <= l->until_us;
-}
-
+/* A library that takes too long is cancelled. */
 static bool run_until(struct alone *v, struct err *e)
 {
-    struct limit l = {v->s->watch, v->until_us};
-    v->s->watch = (struct watch){tick, &l};
+    struct time_limit l;
+    time_limit_begin(&l, v->s, steady_us, v->until_us);
     bool ok = solve_direct(v->line, e);
-    v->s->watch = l.outer;
-    if (!ok) loop_enter(loop_watch());
+    time_limit_end(&l, v->s);
     return ok;
 }
 
