@@ -484,14 +484,14 @@ bool solve_end(struct solve *v, struct err *e);
    compute, and the true residual stays unknown if it takes longer than `us` microseconds. */
 enum { SOLVE_SOON_US = 12000 };
 bool solve_end_soon(struct solve *v, double us, struct err *e);
-/* Has the solve ended with an x? solve_fetch_x: compute v->result.x now, unless it is already there. Ctrl-C ends the
-   computation, which can then be repeated. */
+/* Has the solve ended with an x? */
 bool solve_has_x(const struct solve *v);
+/* Compute v->result.x now, unless it is already there. Ctrl-C ends the computation, which can then be repeated. */
+bool solve_fetch_x(struct solve *v, struct err *e);
 /* The limit of iterations to try next: larger than the one before, and enough at the rate so far. solve_may_go_on: is
    that limit in proportion to the size of the system? */
 int64_t solve_larger_limit(const struct solve *v);
 bool solve_may_go_on(const struct solve *v);
-bool solve_fetch_x(struct solve *v, struct err *e);
 void solve_free(struct solve *v);
 /* Go back by n iterations, but not before v->base: restore the last checkpoint before that iteration and iterate from
    there; the results are bit-identical if the kernel is deterministic. Afterwards, the solve is RUNNING and paused. */
@@ -519,12 +519,12 @@ bool solve_tighten(struct solve *v);
 /* The minimum number of bytes moved per iteration, including the preconditioner. For a solver that restarts, this is
    the mean over a cycle. NaN if the preconditioner has not been made yet. */
 double solve_bytes(const struct solve *v);
-/* Does each launch do many iterations of a small system? */
-bool cluster_used(const struct solve *v);
 /* The same for vectors and values in fp64. */
 double solve_bytes_fp64(const struct solve *v);
 /* The bytes that a refinement moves: one product, and the vectors. */
 double solve_refine_bytes(const struct solve *v);
+/* Does each launch do many iterations of a small system? */
+bool cluster_used(const struct solve *v);
 /* The iteration after which the recurrences of the solver have not been restarted, by a change or by a refinement. */
 int64_t solve_started_at(const struct solve *v);
 /* The precision in which tol must be within reach: fp64 for a solve that refines. */

@@ -14,6 +14,10 @@
 /* The two residuals have separated if the true residual is more than `separation` times the recursive residual. */
 static const double separation = 10;
 
+/* The solve has diverged if the residual grows by more than this factor. Before it falls, the residual of sor may grow
+   by 1e8 if A is far from normal. */
+static const double growth_max = 1e10;
+
 /* number of iterations between two computations of the true residual, so that these computations take at most half a
    percent of the work */
 enum { PROBE_EVERY = 200 };
@@ -66,11 +70,6 @@ void live_compare(struct solve *v, int64_t at, double truth, double recursive)
         v->history.separated_at = at;
 }
 
-/* Append the most recently computed true residual to the history. */
-/* The solve has diverged if the residual grows by more than this factor. Before it falls, the residual of sor may grow
-   by 1e8 if A is far from normal. */
-static const double most_growth = 1e10;
-
 bool live_note_truth(struct solve *v, int64_t at, double residual, struct err *e)
 {
     int64_t n = v->history.ntruth;
@@ -86,6 +85,7 @@ bool live_note_truth(struct solve *v, int64_t at, double residual, struct err *e
     return true;
 }
 
+/* Append the true residual that the device computed last to the history, unless it is there. */
 static bool take_truth(struct solve *v, struct err *e)
 {
     int64_t at = (int64_t)v->live.record[LIVE_TRUE_AT], n = v->history.ntruth;
@@ -188,7 +188,7 @@ bool solve_put_scalars(struct solve *v, int64_t record, double tol, struct err *
     s[S_EPS] = ldexp(v->set.eps, scaled_x_exponent(v));
     s[S_ITER] = (double)record;
     s[S_TOL2] = pow(tol * v->system.b_norm, 2);
-    s[S_LIMIT2] = v->set.force ? INFINITY : most_growth * most_growth;
+    s[S_LIMIT2] = v->set.force ? INFINITY : growth_max * growth_max;
     s[S_BEST] = INFINITY;
     s[S_BEST_AT] = (double)record;
     s[S_WINDOW] = v->set.force ? INFINITY : (double)v->set.window;
