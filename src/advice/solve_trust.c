@@ -7,6 +7,7 @@
 #include "base/text.h"
 #include "direct/direct.h"
 #include "matrix/csr.h"
+#include "matrix/norms.h"
 #include "session/matrix.h"
 #include "session/session.h"
 #include "session/time_limit.h"

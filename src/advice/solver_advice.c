@@ -11,6 +11,7 @@
 #include "direct/direct.h"
 #include "machine/device.h"
 #include "matrix/csr.h"
+#include "matrix/norms.h"
 #include "session/matrix.h"
 #include "session/session.h"
 #include "session/session_solve.h"

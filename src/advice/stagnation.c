@@ -12,6 +12,7 @@
 #include "machine/gmres_work.h"
 #include "matrix/csr.h"
 #include "matrix/equilibrate.h"
+#include "matrix/norms.h"
 #include "matrix/random.h"
 #include "matrix/reference.h"
 #include "session/matrix.h"

@@ -2,6 +2,7 @@
 #include "base/clock.h"
 #include "base/number.h"
 #include "language/args.h"
+#include "matrix/norms.h"
 #include "report/fields.h"
 #include "session/command.h"
 #include "session/derived.h"

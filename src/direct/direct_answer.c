@@ -6,8 +6,8 @@
 #include "base/text.h"
 #include "direct_state.h"
 #include "matrix/csr.h"
+#include "matrix/norms.h"
 #include "matrix/reference.h"
-#include "solvers/solve.h"
 
 #include <float.h>
 #include <math.h>

@@ -8,6 +8,7 @@
 #include "base/watch.h"
 #include "machine/device.h"
 #include "matrix/csr.h"
+#include "matrix/norms.h"
 #include "matrix/reference.h"
 #include "protocol.h"
 #include "ranks_private.h"

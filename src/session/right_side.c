@@ -6,6 +6,7 @@
 #include "files/matrix_market.h"
 #include "matrix.h"
 #include "matrix/csr.h"
+#include "matrix/norms.h"
 #include "matrix/random.h"
 #include "matrix/reference.h"
 #include "matrix/row_slices.h"

@@ -13,6 +13,7 @@
 #include "machine/kernel.h"
 #include "machine/member_rows.h"
 #include "matrix.h"
+#include "matrix/norms.h"
 #include "right_side.h"
 #include "session.h"
 #include "solvers/solve.h"

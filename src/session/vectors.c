@@ -11,6 +11,7 @@
 #include "machine/device.h"
 #include "machine/kernel.h"
 #include "matrix.h"
+#include "matrix/norms.h"
 #include "matrix/random.h"
 #include "matrix/reference.h"
 #include "product.h"

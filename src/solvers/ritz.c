@@ -3,6 +3,7 @@
 #include "ritz.h"
 #include "base/magnitude.h"
 #include "base/mem.h"
+#include "matrix/norms.h"
 #include "matrix/random.h"
 #include "solve.h"
 #include "solver.h"

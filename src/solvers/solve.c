@@ -11,6 +11,7 @@
 #include "machine/mat.h"
 #include "machine/vec_ops.h"
 #include "matrix/csr.h"
+#include "matrix/norms.h"
 #include "precond.h"
 #include "solve_state.h"
 #include "solver.h"

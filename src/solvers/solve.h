@@ -16,6 +16,7 @@
 #include "machine/reason.h"
 #include "matrix/csr.h"
 #include "matrix/facts.h"
+#include "matrix/norms.h"
 #include "same_system.h"
 #include "trust.h"
 
@@ -555,12 +556,6 @@ bool solve_shows_x(const struct solve *v);
 /* Copy the x of the paused solve to x[n] on the host. Waits for the device. */
 bool solve_read_x(struct solve *v, double *x, struct err *e);
 
-/* ||x||_2 without overflow or underflow; NaN if an element is NaN. */
-double norm2(int64_t n, const double *x);
-/* The Frobenius norm of a matrix with arrays, likewise. */
-double frobenius_norm(const struct csr *A);
-/* The larger one; NaN if one is NaN, which fmax and comparisons drop. */
-double max_or_nan(double a, double b);
 /* The number of bytes of a matrix in CSR form. */
 double csr_bytes(const struct csr *A, size_t real);
 

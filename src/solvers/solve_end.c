@@ -9,6 +9,7 @@
 #include "machine/device.h"
 #include "machine/vec_ops.h"
 #include "matrix/csr.h"
+#include "matrix/norms.h"
 #include "matrix/reference.h"
 #include "matrix/symmetry.h"
 #include "precond.h"

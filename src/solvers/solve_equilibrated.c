@@ -1,6 +1,7 @@
 /* A solve of the equilibrated system: its vectors as those of A x = b, and back. */
 #include "base/screen_lock.h"
 #include "matrix/csr.h"
+#include "matrix/norms.h"
 #include "solve.h"
 #include "solve_state.h"
 

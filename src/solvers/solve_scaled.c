@@ -8,6 +8,7 @@
 #include "formats/format.h"
 #include "machine/device.h"
 #include "machine/kernel.h"
+#include "matrix/norms.h"
 #include "solve.h"
 #include "solve_state.h"
 

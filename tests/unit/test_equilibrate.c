@@ -6,6 +6,7 @@
 #include "kits/test.h"
 #include "matrix/csr.h"
 #include "matrix/equilibrate.h"
+#include "matrix/norms.h"
 #include "matrix/random.h"
 #include "matrix/reference.h"
 #include "session/matrix.h"

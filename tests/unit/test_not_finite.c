@@ -6,6 +6,7 @@
 #include "kits/talk.h"
 #include "kits/test.h"
 #include "matrix/csr.h"
+#include "matrix/norms.h"
 #include "session/session.h"
 #include "solvers/solve.h"
 

@@ -7,6 +7,7 @@
 #include "kits/talk.h"
 #include "kits/test.h"
 #include "matrix/csr.h"
+#include "matrix/norms.h"
 #include "matrix/reference.h"
 #include "session/matrix.h"
 #include "solvers/solve.h"

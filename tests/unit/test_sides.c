@@ -11,6 +11,7 @@
 #include "kits/talk.h"
 #include "kits/test.h"
 #include "matrix/csr.h"
+#include "matrix/norms.h"
 #include "matrix/reference.h"
 #include "session/matrix.h"
 #include "session/right_side.h"

@@ -1,0 +1,16 @@
+/* Norms of vectors and matrices. They are the same with any number of threads. */
+#ifndef NORMS_H
+#define NORMS_H
+
+#include <stdint.h>
+
+struct csr;
+
+/* ||x||_2 without overflow or underflow; NaN if an element is NaN. A complex vector is a vector of 2 n numbers. */
+double norm2(int64_t n, const double *x);
+/* The Frobenius norm of a matrix with arrays, likewise. */
+double frobenius_norm(const struct csr *A);
+/* The larger one; NaN if one is NaN, which fmax and comparisons drop. */
+double max_or_nan(double a, double b);
+
+#endif
