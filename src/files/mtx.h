@@ -116,10 +116,11 @@ struct lines {
     int64_t block; /* target size of a block in bytes */
     char *kept;    /* bytes [at, n) have been read but not delivered yet */
     int64_t at, n, room;
-    int64_t streamed; /* number of bytes that the stream has delivered so far */
-    int64_t heard;    /* the value that `streamed` had when the last entry was found; read and written atomically */
-    bool ended;       /* the stream has ended */
-    bool eof_byte;    /* the last byte of the stream was a DOS end-of-file byte */
+    int64_t streamed;          /* number of bytes that the stream has delivered so far */
+    int64_t streamed_at_entry; /* the value that `streamed` had when the last entry was found; read and written
+                                  atomically */
+    bool ended;                /* the stream has ended */
+    bool eof_byte;             /* the last byte of the stream was a DOS end-of-file byte */
 };
 /* Get the next block of whole lines; the last line may lack its line end. t->n is 0 at the end of the text. A very long
    comment line is cut short, to save memory. */

@@ -251,7 +251,7 @@ static int64_t take_turn(struct body *b, struct block *k, int64_t *at)
     struct err why = {0};
     int64_t left = b->head->entries - b->delivered, n = k->n < left ? k->n : left;
     if (k->n > left) halt(b);
-    if (n) __atomic_store_n(&b->lines->heard, k->streamed, __ATOMIC_RELAXED);
+    if (n) __atomic_store_n(&b->lines->streamed_at_entry, k->streamed, __ATOMIC_RELAXED);
     if (!all_room(b, b->delivered + n, &why)) {
         fault(b, NULL, &why);
         n = 0;

@@ -149,7 +149,7 @@ static bool read_on(struct pass *s, struct lines *l, struct watch *w, struct err
         stream_progress(l->stream, &done, &total);
         ok = watch_tick(w, "lines of the file", done, total, e) && lines_next(l, &t, e);
         more = ok && t.n > 0;
-        l->heard = l->streamed;
+        l->streamed_at_entry = l->streamed;
         ok = ok && (take_text(s, &t) || fail(e, E_INPUT, changed));
     }
     text_free(&t);

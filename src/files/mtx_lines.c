@@ -15,10 +15,10 @@ void lines_quiet(int64_t most)
 }
 
 /* A small packed file may hold any number of blank lines and comments. Reading all of them could take minutes. */
-static bool says_something(const struct lines *l, struct err *e)
+static bool entries_are_near(const struct lines *l, struct err *e)
 {
-    int64_t heard = __atomic_load_n(&l->heard, __ATOMIC_RELAXED);
-    if (stream_size(l->stream) >= 0 || l->streamed - heard <= quiet_most) return true;
+    int64_t entry = __atomic_load_n(&l->streamed_at_entry, __ATOMIC_RELAXED);
+    if (stream_size(l->stream) >= 0 || l->streamed - entry <= quiet_most) return true;
     return fail(e, E_LIMIT,
                 "more than %lld MiB of unpacked text hold no entry; this is probably not a Matrix Market file",
                 (long long)(quiet_most >> 20));
@@ -113,7 +113,7 @@ bool lines_next(struct lines *l, struct text *t, struct err *e)
         if (!grow(&t->s, &t->room, t->n + l->block, e)) return false;
         if (t->n && !long_line_goes_on(l, e)) return false;
         got = feed(l, t->s + t->n, l->block, e);
-        if (got < 0 || !says_something(l, e)) return false;
+        if (got < 0 || !entries_are_near(l, e)) return false;
         int64_t from = t->n ? t->n - 1 : 0;
         t->n += got;
         cut = got ? last_end(t->s, from, t->n) : t->n;

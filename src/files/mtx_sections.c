@@ -179,7 +179,7 @@ static bool fill(struct filling *f, struct lines *l, struct watch *w, struct err
         stream_progress(l->stream, &done, &total);
         ok = watch_tick(w, "reading", done, total, e) && lines_next(l, &t, e);
         more = ok && t.n > 0;
-        l->heard = l->streamed;
+        l->streamed_at_entry = l->streamed;
         ok = ok && fill_text(f, &t, e);
     }
     text_free(&t);

@@ -122,7 +122,8 @@ static bool vector_of_numbers(struct lines *l, struct numbers *v, bool *banner, 
     struct text t = {0};
     bool ok = lines_next(l, &t, e);
     *banner = ok && has_banner(&t);
-    while (ok && !*banner && t.n) ok = take_block(v, &t, e) && (l->heard = l->streamed, lines_next(l, &t, e));
+    while (ok && !*banner && t.n)
+        ok = take_block(v, &t, e) && (l->streamed_at_entry = l->streamed, lines_next(l, &t, e));
     text_free(&t);
     return ok && (*banner || v->found == v->n ||
                   fail_at(e, E_INPUT, place_of(v->path, v->line ? v->line : 1, where),
