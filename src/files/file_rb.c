@@ -45,8 +45,8 @@ static char upper(char c)
 
 static bool rb_bad(const struct rb *r, struct err *e, const char *needed, const char *found, const char *found_end)
 {
-    char where[PLACE], quote[QUOTE];
-    return fail_at(e, E_INPUT, place_of(r->s->path, r->number, where), "found \"%s\" instead of %s",
+    char where[PATH_LINE], quote[QUOTE];
+    return fail_at(e, E_INPUT, path_line(r->s->path, r->number, where), "found \"%s\" instead of %s",
                    quoted(found, found_end, quote), needed);
 }
 
@@ -54,7 +54,7 @@ static bool rb_bad(const struct rb *r, struct err *e, const char *needed, const 
 
 static bool next_text_line(struct rb *r, const char *needed, struct err *e)
 {
-    char where[PLACE];
+    char where[PATH_LINE];
     r->number++;
     if (r->p == r->end) {
         struct err why = {0};
@@ -62,7 +62,7 @@ static bool next_text_line(struct rb *r, const char *needed, struct err *e)
         r->p = r->text.s;
         r->end = r->p + r->text.n;
         if (!r->text.n)
-            return fail_at(e, E_INPUT, place_of(r->s->path, r->number, where),
+            return fail_at(e, E_INPUT, path_line(r->s->path, r->number, where),
                            "the file ends before %s; it is truncated", needed);
     }
     r->line = r->p;

@@ -96,10 +96,10 @@ enum integer_fault { FAULT_NONE, FAULT_EMPTY, FAULT_CONTROL, FAULT_FRACTION, FAU
 extern const char *const integer_fault_text[]; /* ends the sentence "the index is ..." */
 /* Read the bytes [s, s + n) as an integer; a sign and leading zeros are allowed. */
 enum integer_fault read_integer(const char *s, size_t n, int64_t *value);
-/* "PATH:LINE", safe to print. */
-enum { PLACE = 256, QUOTE = 60 * 4 + 8 };
-const char *place_of(const char *path, int64_t line, char *out);
-/* At most 60 bytes of text from a file, safe to print. */
+enum { PATH_LINE = 256, QUOTE = 60 * 4 + 8 };
+/* Write "PATH:LINE", safe to print, to out[PATH_LINE], for the `where` of an error. Returns out. */
+const char *path_line(const char *path, int64_t line, char *out);
+/* Write at most 60 bytes of text from a file, safe to print, to out[QUOTE]. Returns out. */
 const char *quoted(const char *s, const char *end, char *out);
 /* Advice for an error message about the word [s, end): a hint about comments if the word contains a percent sign,
    otherwise empty. */

@@ -334,11 +334,11 @@ static enum stage first_line(struct head *h, const char *s, const char *end, con
 static enum stage take_line(struct head *h, enum stage stage, const struct text *text, const char *s, int64_t after,
                             const char *path, struct notes *t, struct err *e)
 {
-    char where[PLACE];
+    char where[PATH_LINE];
     const char *p = skip_blanks(s), *end = text->s + text->n;
     if (h->lines++ && stage == BANNER && is_eol(*p)) return BANNER; /* if line 1 is blank, first_line adds a note */
     if (stage == SIZE && is_eol(*p)) return SIZE;
-    place_of(path, h->lines, where);
+    path_line(path, h->lines, where);
     if (stage == SIZE && *p == '%') return sections_line(h, p, where, e) ? SIZE : BAD;
     if (stage == BANNER) return first_line(h, s, end, where, t, e);
     int64_t left = after == INT64_MAX ? after : after + (end - next_line(line_end(s, end), end));
@@ -347,9 +347,9 @@ static enum stage take_line(struct head *h, enum stage stage, const struct text 
 
 static void missing(const struct head *h, enum stage stage, const char *path, struct err *e)
 {
-    char where[PLACE];
+    char where[PATH_LINE];
     bool empty = stage == BANNER;
-    place_of(path, h->lines ? h->lines : 1, where);
+    path_line(path, h->lines ? h->lines : 1, where);
     fail_at(e, E_INPUT, where, "%s",
             empty ? "no banner: the file is empty" : "no size line: the file ends after its banner");
 }
@@ -380,7 +380,7 @@ static bool next_block(struct lines *l, struct watch *w, struct text *text, stru
 
 bool head_read(struct lines *l, const char *path, struct watch *w, struct head *h, struct notes *t, struct err *e)
 {
-    char where[PLACE];
+    char where[PATH_LINE];
     struct text text = {0};
     struct err why = {0};
     enum stage stage = BANNER;
@@ -389,7 +389,7 @@ bool head_read(struct lines *l, const char *path, struct watch *w, struct head *
         block > HEAD_BLOCK ? block : HEAD_BLOCK; /* recognising a file of a different kind takes more than one line */
     while (stage < DONE) stage = next_block(l, w, &text, &why) ? take_block(l, h, stage, &text, path, t, e) : BAD;
     if (why.code == E_INPUT || why.code == E_LIMIT || why.code == E_IO)
-        fail_at(e, why.code, place_of(path, h->lines + 1, where), "%s", why.text);
+        fail_at(e, why.code, path_line(path, h->lines + 1, where), "%s", why.text);
     else if (why.code)
         fail(e, why.code, "%s", why.text);
     l->block = block;

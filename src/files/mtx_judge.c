@@ -157,36 +157,36 @@ int64_t body_lines(const struct body *b)
 
 static bool judge_count(const struct body *b, int64_t entries, int64_t lines, struct err *e)
 {
-    char where[PLACE];
+    char where[PATH_LINE];
     const struct head *h = b->head;
     if (entries == h->entries) return true;
     if (entries < h->entries)
-        return fail_at(e, E_INPUT, place_of(b->path, h->lines, where),
+        return fail_at(e, E_INPUT, path_line(b->path, h->lines, where),
                        "this size line declares %s, but the file ends at line %lld after %s; the file is truncated or "
                        "the count is wrong",
                        how_many(h->entries, "entry").text, (long long)lines, how_many(entries, "entry").text);
     if (h->array && h->symmetry != GENERAL)
-        return fail_at(e, E_INPUT, place_of(b->path, line_of(b, h->entries), where),
+        return fail_at(e, E_INPUT, path_line(b->path, line_of(b, h->entries), where),
                        "this is one value too many: a %s array of %lld x %lld holds only the %slower triangle, %s; if "
                        "the file holds all values, write `general` in the banner",
                        h->symmetry_word, (long long)h->rows, (long long)h->cols, h->symmetry == SKEW ? "strict " : "",
                        how_many(h->entries, "value").text);
-    return fail_at(e, E_INPUT, place_of(b->path, line_of(b, h->entries), where),
+    return fail_at(e, E_INPUT, path_line(b->path, line_of(b, h->entries), where),
                    "this is one entry too many: the size line (line %lld) declares only %s", (long long)h->lines,
                    how_many(h->entries, "entry").text);
 }
 
 bool body_judge(struct body *b, struct notes *t, struct err *e)
 {
-    char where[PLACE];
+    char where[PATH_LINE];
     const char *what = NULL;
     const struct fault *f = &b->fault;
     int64_t lines, wrong;
     if (f->why.code && !f->block) return fail(e, f->why.code, "%s", f->why.text);
     int64_t entries = number_blocks(b, t, &lines), counted = entries < b->head->entries ? entries : b->head->entries;
     if (!find_contradiction(b, counted, &wrong, &what, e)) return false;
-    if (wrong < counted) return fail_at(e, E_INPUT, place_of(b->path, line_of(b, wrong), where), "%s", what);
+    if (wrong < counted) return fail_at(e, E_INPUT, path_line(b->path, line_of(b, wrong), where), "%s", what);
     if (f->block && entries <= b->head->entries)
-        return fail_at(e, f->why.code, place_of(b->path, f->block->line0 + f->line, where), "%s", f->why.text);
+        return fail_at(e, f->why.code, path_line(b->path, f->block->line0 + f->line, where), "%s", f->why.text);
     return judge_count(b, entries, lines, e);
 }

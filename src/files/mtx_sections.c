@@ -119,18 +119,18 @@ struct filling {
 
 static bool fill_line(struct filling *f, const char *p, const char *eol, struct err *e)
 {
-    char where[PLACE], quote[QUOTE];
+    char where[PATH_LINE], quote[QUOTE];
     unsigned how;
     double v;
     for (p = skip_blanks(p); p < eol && *p != '%'; p = skip_blanks(p)) {
         const char *after = number_parse(p, eol, &v, &how);
         while (f->at < f->n && f->section[f->at].found == f->section[f->at].room) f->at++;
         if (f->at == f->n)
-            return fail_at(e, E_INPUT, place_of(f->path, f->line, where),
+            return fail_at(e, E_INPUT, path_line(f->path, f->line, where),
                            "the file goes on after the last section of the AMGX line, with \"%s\"",
                            quoted(p, skip_token(p), quote));
         if (!after || !ends_token(*after))
-            return fail_at(e, E_INPUT, place_of(f->path, f->line, where), "\"%s\" in the %s is not a decimal number",
+            return fail_at(e, E_INPUT, path_line(f->path, f->line, where), "\"%s\" in the %s is not a decimal number",
                            quoted(p, skip_token(p), quote), f->section[f->at].name);
         f->section[f->at].to[f->section[f->at].found++] = v;
         p = after;
@@ -152,10 +152,10 @@ static bool fill_text(struct filling *f, const struct text *t, struct err *e)
 
 static bool is_full(const struct filling *f, struct err *e)
 {
-    char where[PLACE];
+    char where[PATH_LINE];
     for (int i = 0; i < f->n; i++)
         if (f->section[i].found < f->section[i].room)
-            return fail_at(e, E_INPUT, place_of(f->path, f->line, where),
+            return fail_at(e, E_INPUT, path_line(f->path, f->line, where),
                            "the file ends after %lld of the %lld numbers of the %s that its AMGX line promises",
                            (long long)f->section[i].found, (long long)f->section[i].room, f->section[i].name);
     return true;

@@ -56,12 +56,12 @@ enum integer_fault read_integer(const char *s, size_t n, int64_t *value)
     return FAULT_NONE;
 }
 
-const char *place_of(const char *path, int64_t line, char *out)
+const char *path_line(const char *path, int64_t line, char *out)
 {
-    char safe[PLACE - 24];
+    char safe[PATH_LINE - 24];
     size_t n = strlen(path), most = sizeof safe - 8;
     print_safe(path, n, most, safe, sizeof safe);
-    snprintf(out, PLACE, "%s:%lld", safe, (long long)line);
+    snprintf(out, PATH_LINE, "%s:%lld", safe, (long long)line);
     return out;
 }
 

@@ -14,7 +14,7 @@ enum { VECTOR_BLOCK = 1 << 16 };
 /* Load an array whose columns are vectors of n elements. `most` is the largest number of columns; 0: any. */
 static bool load_columns_of_matrix(const char *path, int64_t n, int parts, int64_t most, struct csr *A, struct err *e)
 {
-    char where[PLACE];
+    char where[PATH_LINE];
     if (!mtx_load(path, NULL, A, NULL, e)) return false;
     print_safe(path, strlen(path), 200, where, sizeof where);
     if (A->imag && parts == 1)
@@ -78,10 +78,10 @@ struct numbers {
 /* Read all numbers on one line. */
 static bool take_numbers(struct numbers *v, const char *p, const char *eol, struct err *e)
 {
-    char where[PLACE], quote[QUOTE];
+    char where[PATH_LINE], quote[QUOTE];
     unsigned how;
     double value;
-    place_of(v->path, v->line, where);
+    path_line(v->path, v->line, where);
     for (p = skip_remark(p, eol); p < eol; p = skip_remark(p, eol)) {
         const char *after = number_parse(p, eol, &value, &how);
         if (!after || !(ends_token(*after) || *after == '#'))
@@ -118,7 +118,7 @@ static bool has_banner(const struct text *t)
 
 static bool vector_of_numbers(struct lines *l, struct numbers *v, bool *banner, struct err *e)
 {
-    char where[PLACE];
+    char where[PATH_LINE];
     struct text t = {0};
     bool ok = lines_next(l, &t, e);
     *banner = ok && has_banner(&t);
@@ -126,7 +126,7 @@ static bool vector_of_numbers(struct lines *l, struct numbers *v, bool *banner, 
         ok = take_block(v, &t, e) && (l->streamed_at_entry = l->streamed, lines_next(l, &t, e));
     text_free(&t);
     return ok && (*banner || v->found == v->n ||
-                  fail_at(e, E_INPUT, place_of(v->path, v->line ? v->line : 1, where),
+                  fail_at(e, E_INPUT, path_line(v->path, v->line ? v->line : 1, where),
                           "the file ends after %lld of %lld numbers", (long long)v->found, (long long)v->n));
 }
 
