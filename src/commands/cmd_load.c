@@ -81,8 +81,8 @@ static bool load_sides(struct session *s, const char *file, const struct csr *A,
     return ok;
 }
 
-/* The user wants the ones of a pattern as values. */
-static bool take_ones(const char *file, struct load_info *info, struct err *e)
+/* The user typed `ones`: the matrix of a pattern file becomes a real matrix whose values are all 1. */
+static bool make_ones_real(const char *file, struct load_info *info, struct err *e)
 {
     if (!load_info_is_pattern(info))
         return fail(e, E_USAGE, "`ones` is for files without values, but %s has values", file);
@@ -100,7 +100,7 @@ static bool load_one(struct session *s, const char *file, const struct args *a, 
     bool named = session_path(s, file, path, sizeof path, e);
     bool ok = named && file_load_system(path, part, &s->watch, &A, &sides, &info, e);
     if (named && !ok) advise_file(path, e);
-    ok = ok && (!arg_flag(a, "ones") || take_ones(file, &info, e)) && (!b || load_sides(s, b, &A, &sides, e)) &&
+    ok = ok && (!arg_flag(a, "ones") || make_ones_real(file, &info, e)) && (!b || load_sides(s, b, &A, &sides, e)) &&
          session_add(s, arg(a, "as"), &A, &info, e);
     csr_free(&A);
     if (!ok) {
@@ -128,15 +128,15 @@ static bool run_load(struct session *s, const struct args *a, struct err *e)
     return true;
 }
 
-/* Does the kind of the file hold right sides, by itself or because the user asks for them? */
+/* Will a file of this name contain the right sides: always, or because the user typed `amgx`? */
 static bool writes_sides(const char *file, const struct args *a)
 {
     const struct file_kind *kind = file_kind_of_path(file);
     return kind && kind->saves_sides && (!kind->sides_word || arg_flag(a, kind->sides_word));
 }
 
-/* If the user typed `amgx`: does it apply? */
-static bool word_fits(const char *file, const struct matrix *m, const struct args *a, struct err *e)
+/* If the user typed `amgx`: can the file contain a right side, and has m one? */
+static bool amgx_applies(const char *file, const struct matrix *m, const struct args *a, struct err *e)
 {
     const struct file_kind *kind = file_kind_of_path(file);
     if (!arg_flag(a, "amgx")) return true;
@@ -161,7 +161,7 @@ static bool run_save(struct session *s, const struct args *a, struct err *e)
     if (!m || !newfile_allowed(file, arg_flag(a, "force"), e)) return false;
     snprintf(comment, sizeof comment, "%s, written by warpspy %s", m->name, WARPSPY_VERSION);
     bool sides = m->sides.n && writes_sides(file, a);
-    if (!word_fits(file, m, a, e)) return false;
+    if (!amgx_applies(file, m, a, e)) return false;
     double start = now_us();
     bool saved = file_save_system(file, arg_flag(a, "force"), &m->csr, sides ? &m->sides : NULL, &m->info, comment,
                                   &s->watch, e);
