@@ -34,7 +34,7 @@ struct matrix {
     int index;                       /* position in the list before the matrix was dropped; for undo */
     struct product *products;
     const struct device *parts_on; /* `gen ... on` made it in parts for this device; NULL: the host has its entries */
-    struct kept_predictions *predictions; /* owned (predictions.h) */
+    struct kept_predictions *predictions; /* owned (kept_predictions.h) */
     struct scaling *scaling;              /* the last `whatif parts`, owned; NULL: none */
     struct parting *parting;              /* its parts, owned (parting.h); NULL: it was not divided */
     struct matrix *transposed;            /* A^T, owned (session_transposed); NULL: no command needed it yet */

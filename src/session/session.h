@@ -22,7 +22,7 @@ struct load_info;
 
 enum { OPTIONS_MAX = 16, OPTION_MAX = 240 };
 
-struct solve;         /* solver.h */
+struct solve;         /* solve.h */
 struct direct_answer; /* direct.h */
 struct eigen;         /* eigen.h */
 struct lu_steps;      /* lu.h */
