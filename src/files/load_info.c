@@ -1,4 +1,4 @@
-/* Information about a load: has the file values? */
+/* Matrices without values, whose entries are ones. */
 #include "load_info.h"
 #include "base/loop.h"
 #include "matrix/csr.h"

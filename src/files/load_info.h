@@ -1,4 +1,5 @@
-/* Information about a load: properties of the file that are not part of the matrix. */
+/* Information about a load: properties of the file that are not part of the matrix. A matrix that a command made has
+   one, too. */
 #ifndef LOAD_INFO_H
 #define LOAD_INFO_H
 
@@ -9,7 +10,8 @@ struct csr;
 
 enum { WARNINGS_MAX = 16 };
 struct load_info {
-    char file[512];
+    char file[512]; /* the path; of a matrix that a command made: its origin, as a matrix, a generator or an expression
+                     */
     char field[16], symmetry[16], object[16]; /* named as in the banner of a Matrix Market file */
     int64_t nnz_stored;                       /* entries in the file */
     int64_t duplicates;                       /* number of duplicates that were summed */
@@ -18,10 +20,10 @@ struct load_info {
     int64_t text_ns;                          /* time stamp of a Matrix Market file; 0 for other kinds */
     int nwarnings;
     char warning[WARNINGS_MAX][200];
-    double ms;
+    double ms; /* time to load or make the matrix */
 };
 
-/* Has the file no values? The entries of its matrix are then ones. `info` may be NULL. */
+/* Is `field` "pattern"? The file has no values then, and the entries of its matrix are ones. `info` may be NULL. */
 bool load_info_is_pattern(const struct load_info *info);
 /* Is every value of A, which may be any size, a 1? false after Ctrl-C. */
 bool values_are_ones(const struct csr *A);
