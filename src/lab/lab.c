@@ -24,11 +24,13 @@
 #include <string.h>
 #include <unistd.h>
 
-static struct lab_kernel *all;
+/* Every kernel that a file made. */
+static struct lab_kernel *lab_kernels;
 
 /* ---- entries ---- */
 
-static void empty(struct lab_kernel *l)
+/* Free what l refers to, and end the process that waits for its next launch. */
+static void release(struct lab_kernel *l)
 {
     lab_rest();
     if (l->object >= 0) close(l->object);
@@ -41,12 +43,12 @@ static void empty(struct lab_kernel *l)
 
 void lab_close(void)
 {
-    while (all) {
-        struct lab_kernel *l = all;
-        all = l->next;
+    while (lab_kernels) {
+        struct lab_kernel *l = lab_kernels;
+        lab_kernels = l->next;
         kernel_remove(&l->entry);
         kernel_source_put(l->file, NULL, NULL);
-        empty(l);
+        release(l);
         mem_free(l);
     }
     lab_forget_names();
@@ -86,7 +88,7 @@ static void name_for(const char *file, const char *path, char *out, size_t size)
    under the name of its kernel. */
 static void name_file(struct lab_kernel *l)
 {
-    for (const struct lab_kernel *k = all; k; k = k->next)
+    for (const struct lab_kernel *k = lab_kernels; k; k = k->next)
         if (!strcmp(k->file, l->file) && strcmp(k->path, l->path)) {
             snprintf(l->file, sizeof l->file, "%.50s.cu", l->name);
             return;
@@ -110,7 +112,8 @@ static bool split_path(struct lab_kernel *l, const char *path, char *folder, siz
     return true;
 }
 
-static bool missing(const struct launch *L, struct err *e)
+/* Stands for the launch function of each type that the kernel accepts: kernel_launch calls `remote` instead. */
+static bool launched_here(const struct launch *L, struct err *e)
 {
     return fail(e, E_INTERNAL, "a user's kernel was launched in the session");
 }
@@ -139,12 +142,12 @@ static bool make_entry(struct lab_kernel *l, const struct described *d, struct e
                          .emulated_only = !lab_has_nvcc(),
                          .param = d->has_param ? l->param : NULL,
                          .remote = &lab_remote};
-    if (d->takes[T_F32]) k->f32 = missing;
-    if (d->takes[T_F64]) k->f64 = missing;
-    if (d->takes[T_C32]) k->c32 = missing;
-    if (d->takes[T_C64]) k->c64 = missing;
+    if (d->takes[T_F32]) k->f32 = launched_here;
+    if (d->takes[T_F64]) k->f64 = launched_here;
+    if (d->takes[T_C32]) k->c32 = launched_here;
+    if (d->takes[T_C64]) k->c64 = launched_here;
     for (int t = T_NARROW; t < TYPES; t++)
-        if (d->takes[t]) k->narrow[t - T_NARROW] = missing;
+        if (d->takes[t]) k->narrow[t - T_NARROW] = launched_here;
     return true;
 }
 
@@ -180,16 +183,16 @@ static bool read_and_compile(struct lab_kernel *l, const char *path, const struc
 }
 
 /* Put l into the registry. A kernel that the same file made before keeps its place, as traces point to it. */
-static struct lab_kernel *put(struct lab_kernel *l, struct err *e)
+static struct lab_kernel *put_in_registry(struct lab_kernel *l, struct err *e)
 {
-    struct lab_kernel *old = all;
+    struct lab_kernel *old = lab_kernels;
     lab_rest();
     SCREEN_EDIT; /* a view may show the text of the file */
     while (old && strcmp(old->path, l->path)) old = old->next;
     if (!old && !kernel_add(&l->entry, NULL, e)) return NULL;
     if (old) {
         struct lab_kernel *next = old->next;
-        empty(old);
+        release(old);
         *old = *l;
         old->next = next;
         old->entry.name = old->name, old->entry.about = old->about, old->entry.work = old->work;
@@ -197,8 +200,8 @@ static struct lab_kernel *put(struct lab_kernel *l, struct err *e)
         mem_free(l);
         l = old;
     } else {
-        l->next = all;
-        all = l;
+        l->next = lab_kernels;
+        lab_kernels = l;
     }
     return kernel_source_put(l->file, l->text, e) ? l : NULL;
 }
@@ -213,12 +216,12 @@ const struct kernel *lab_build(const char *path, const struct lab_options *o, st
     o = o ? o : &none;
     l->seconds = o->seconds;
     if (!read_and_compile(l, path, o, w, e) || !describe(l, w, e)) {
-        empty(l);
+        release(l);
         mem_free(l);
         return NULL;
     }
-    struct lab_kernel *kept = put(l, e);
-    if (!kept) empty(l), mem_free(l);
+    struct lab_kernel *kept = put_in_registry(l, e);
+    if (!kept) release(l), mem_free(l);
     return kept ? &kept->entry : NULL;
 }
 
@@ -393,9 +396,9 @@ static bool find_races(const struct kernel *k, const struct csr *A, const struct
                        struct lab_report *out, struct err *e)
 {
     struct trial t;
-    bool quiet = false;
-    bool ok = trial_new(&t, A, M->of->real, 1, 0, e) && launch_once(k, M, &t, true, w, &quiet, &out->race_at, e);
-    out->race = ok && !quiet;
+    bool no_race = false;
+    bool ok = trial_new(&t, A, M->of->real, 1, 0, e) && launch_once(k, M, &t, true, w, &no_race, &out->race_at, e);
+    out->race = ok && !no_race;
     trial_free(&t);
     return ok;
 }

@@ -27,10 +27,10 @@ struct lab_fault {
 
 /* ---- from a file to a kernel ---- */
 
-/* What the user may say about a file; NULL: as the file says, or the default. */
+/* The words of the user about a file; NULL: as the file says, or the default. */
 struct lab_options {
-    const char *format; /* of a file that does not name one; default: csr */
-    const char *kernel; /* which kernel of a file that has several */
+    const char *format; /* for a file that does not name one; default: csr */
+    const char *kernel; /* the kernel to choose in a file that has several */
     double seconds;     /* the longest that a run may take; 0: the default, which grows with the matrix */
 };
 enum { LAB_SECONDS = 10 };
@@ -86,10 +86,10 @@ struct lab_report {
 };
 
 /* Run the kernel on M, which stores A on the emulator in the kernel's format, and fill in the report. A fault of the
-   kernel is part of the report. False: the user cancelled, or this process failed. w may be NULL. */
+   kernel is part of the report. False: the user cancelled, or this process failed. w may be NULL. A built-in kernel is
+   accepted too, for a comparison; it runs in this process. */
 bool lab_judge(const struct kernel *k, const struct csr *A, const struct mat *M, struct watch *w,
                struct lab_report *out, struct err *e);
-/* lab_judge also takes a built-in kernel, to compare; then it runs in this process. */
 
 /* ---- a file to start from ---- */
 
