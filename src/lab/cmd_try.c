@@ -195,12 +195,12 @@ static struct compared compared_of(const struct modeled *m)
 {
     struct compared c = {.kernel = m->kernel, .us = m->time.us, .sampled = m->work.sampled};
     double active = 0;
-    for (int kind = 0; kind <= ACCESS_TEXTURE; kind++) {
-        struct tally t = counts_of(&m->counts, (enum access_kind)kind, -1, -1);
-        c.requests += (double)t.requests, c.sectors += (double)t.sectors;
+    for (int i = 0; i < ACCESS_KINDS; i++) {
+        enum access_kind kind = (enum access_kind)i;
+        struct tally t = counts_of(&m->counts, kind, -1, -1);
+        if (accesses_global(kind)) c.requests += (double)t.requests, c.sectors += (double)t.sectors;
+        if (accesses_shared(kind)) c.wavefronts += (double)t.wavefronts;
     }
-    for (int kind = ACCESS_SHARED_LOAD; kind <= ACCESS_SHARED_ATOMIC; kind++)
-        c.wavefronts += (double)counts_of(&m->counts, (enum access_kind)kind, -1, -1).wavefronts;
     for (int l = 0; l < m->counts.scope.nlaunches; l++) {
         const struct scope_launch *at = &m->counts.scope.launch[l];
         double scale = at->seen ? (double)at->blocks / (double)at->seen : 0;
