@@ -62,26 +62,26 @@ static bool write_new(struct session *s, const struct args *a, struct err *e)
     return true;
 }
 
-/* ---- what one try needs ---- */
+/* ---- one try: the request, then its result ---- */
 
 struct trying {
     const char *file; /* as the user typed it */
     struct lab_options options;
     struct matrix *matrix;
     enum type real;
-    bool precise; /* the user asked for this precision */
+    bool precision_typed; /* the user asked for this precision */
     const struct kernel *kernel;
     struct lab_report report;
-    bool traces;
-    bool brief; /* in text, a line about a kernel that is right: many tries follow one another */
-    bool quiet; /* no line: the trace is on the whole screen */
+    bool traces;  /* trace a warp of the kernel */
+    bool watched; /* one of many tries of a watched file: in text, only a line about a kernel that is right */
+    bool quiet;   /* not even that line, because the trace is on the whole screen */
 };
 
 /* A kernel for float is tried in fp32, unless the user asks for another precision. */
 static bool choose_precision(struct trying *t, const struct kernel *k, struct err *e)
 {
     static const enum type real[] = {T_F64, T_F32}, complex[] = {T_C64, T_C32};
-    if (t->precise || kernel_takes(k, t->real, NULL)) return kernel_takes(k, t->real, e);
+    if (t->precision_typed || kernel_takes(k, t->real, NULL)) return kernel_takes(k, t->real, e);
     for (int i = 0; i < COUNT(real); i++) {
         enum type other = t->matrix->csr.imag ? complex[i] : real[i];
         if (kernel_takes(k, other, NULL)) return t->real = other, true;
@@ -336,6 +336,20 @@ static bool trace_it(struct session *s, const struct trying *t, struct err *e)
     return true;
 }
 
+/* Print the result. Of a kernel that is wrong, `verdict` says the rest. */
+static bool out_try(struct session *s, const struct trying *t, struct err *e)
+{
+    const struct lab_report *r = &t->report;
+    bool known = r->ran && r->counted, right = known && r->correct && !r->race;
+    if (right && t->quiet) return true;
+    if (t->watched && out_mode(s->out) == OUT_TEXT) {
+        if (right) say_briefly(s->out, t);
+        return true;
+    }
+    out_report(s, t);
+    return t->watched || !known || compare(s, t, e);
+}
+
 static bool try_once(struct session *s, struct trying *t, struct err *e)
 {
     char path[PATH_MAX];
@@ -347,13 +361,7 @@ static bool try_once(struct session *s, struct trying *t, struct err *e)
     }
     const struct mat *M = stored_for(s, t, t->kernel, e);
     if (!M) return false;
-    bool ok = lab_judge(t->kernel, &t->matrix->csr, M, &s->watch, &t->report, e);
-    if (!ok) return false;
-    bool right = t->report.ran && t->report.correct && !t->report.race && t->report.counted;
-    bool silent = right && (t->quiet || (t->brief && out_mode(s->out) == OUT_TEXT));
-    if (silent && !t->quiet) say_briefly(s->out, t);
-    if (!silent && !(t->brief && out_mode(s->out) == OUT_TEXT)) out_report(s, t);
-    if (!silent && !t->brief && t->report.ran && t->report.counted && !compare(s, t, e)) return false;
+    if (!lab_judge(t->kernel, &t->matrix->csr, M, &s->watch, &t->report, e) || !out_try(s, t, e)) return false;
     if (t->traces && t->report.ran && t->matrix->csr.rows && !trace_it(s, t, e)) return false;
     return verdict(s, t, e);
 }
@@ -385,7 +393,7 @@ static bool watch_file(struct session *s, struct trying *t, bool view, struct er
     struct stat st = {0};
     bool first = true;
     view = view && s->front && s->front->live;
-    t->brief = true;
+    t->watched = true;
     t->quiet = view;
     if (!session_path(s, t->file, path, sizeof path, e)) return false;
     if (stat(path, &st)) return fail(e, E_IO, "there is no file %s to watch", t->file);
@@ -409,7 +417,7 @@ static bool run_try(struct session *s, const struct args *a, struct err *e)
     struct trying t = {.file = arg(a, "file"),
                        .options = {arg(a, "format"), arg(a, "kernel"), arg_real(a, "seconds", 0)},
                        .matrix = session_matrix(s, arg(a, "of"), e),
-                       .precise = arg(a, "precision") || arg_flag(a, "f32") || arg_flag(a, "f64"),
+                       .precision_typed = arg(a, "precision") || arg_flag(a, "f32") || arg_flag(a, "f64"),
                        .traces = view || watch};
     if (!t.file) return fail(e, E_USAGE, "try what? `try FILE.cu`, or `try new csr-scalar` for a file to start from");
     if (!t.matrix) return false;
