@@ -35,12 +35,12 @@ static int parse_sum(struct parser *p);
 /* ---- errors and characters ---- */
 
 /* Report a fault at a position in the text. Returns -1, which stands for no node. */
-static int wrong(struct parser *p, const char *place, const char *fault)
+static int wrong(struct parser *p, const char *where, const char *fault)
 {
     char safe[4 * SHOWN + 8];
     print_safe(p->text, strlen(p->text), SHOWN, safe, sizeof safe);
-    if (*place)
-        fail(p->e, E_USAGE, "%s (character %d of `%s`)", fault, (int)(place - p->text) + 1, safe);
+    if (*where)
+        fail(p->e, E_USAGE, "%s (character %d of `%s`)", fault, (int)(where - p->text) + 1, safe);
     else
         fail(p->e, E_USAGE, "%s (at the end of `%s`)", fault, safe);
     return -1;
@@ -62,9 +62,10 @@ static bool take(struct parser *p, char c)
 
 /* ---- nodes ---- */
 
-static int add(struct parser *p, struct node node, const char *place)
+/* Append a node. Returns its index, or -1. */
+static int new_node(struct parser *p, struct node node, const char *where)
 {
-    if (p->x->n == NODES_MAX) return wrong(p, place, "the expression is too long; split it");
+    if (p->x->n == NODES_MAX) return wrong(p, where, "the expression is too long; split it");
     p->x->node[p->x->n] = node;
     return p->x->n++;
 }
@@ -75,41 +76,41 @@ static bool is_constant(const struct node *v)
 }
 
 /* Multiply the factor of a node. */
-static int times(struct parser *p, int i, double factor, const char *place)
+static int scale_node(struct parser *p, int i, double factor, const char *where)
 {
     struct node *v = &p->x->node[i];
     v->factor *= factor;
-    return isfinite(v->factor) ? i : wrong(p, place, "the factor is too large for a double");
+    return isfinite(v->factor) ? i : wrong(p, where, "the factor is too large for a double");
 }
 
-static int wrong_sizes(struct parser *p, const char *place, const char *what, const struct node *a,
+static int wrong_sizes(struct parser *p, const char *where, const char *what, const struct node *a,
                        const struct node *b)
 {
     char fault[200];
     snprintf(fault, sizeof fault, "the sizes do not fit: %lld x %lld %s %lld x %lld", (long long)a->rows,
              (long long)a->cols, what, (long long)b->rows, (long long)b->cols);
-    return wrong(p, place, fault);
+    return wrong(p, where, fault);
 }
 
-static int transpose(struct parser *p, int i, const char *place)
+static int transpose_node(struct parser *p, int i, const char *where)
 {
     struct node *v = &p->x->node[i];
     if (is_constant(v)) return i;
-    return add(p, (struct node){NODE_TRANSPOSE, 1, NULL, i, -1, v->cols, v->rows}, place);
+    return new_node(p, (struct node){NODE_TRANSPOSE, 1, NULL, i, -1, v->cols, v->rows}, where);
 }
 
-static int multiply(struct parser *p, int i, int j, const char *place)
+static int product_node(struct parser *p, int i, int j, const char *where)
 {
     const struct node *a = &p->x->node[i], *b = &p->x->node[j];
     if (a->kind == NODE_NUMBER || (a->kind == NODE_IDENTITY && b->kind != NODE_NUMBER))
-        return times(p, j, a->factor, place);
-    if (is_constant(b)) return times(p, i, b->factor, place);
-    if (a->cols != b->rows) return wrong_sizes(p, place, "times", a, b);
-    return add(p, (struct node){NODE_PRODUCT, 1, NULL, i, j, a->rows, b->cols}, place);
+        return scale_node(p, j, a->factor, where);
+    if (is_constant(b)) return scale_node(p, i, b->factor, where);
+    if (a->cols != b->rows) return wrong_sizes(p, where, "times", a, b);
+    return new_node(p, (struct node){NODE_PRODUCT, 1, NULL, i, j, a->rows, b->cols}, where);
 }
 
 /* If operand a of a sum is the identity, give it the size of the other operand, b. */
-static bool size_identity(struct parser *p, struct node *a, const struct node *b, const char *place)
+static bool size_identity(struct parser *p, struct node *a, const struct node *b, const char *where)
 {
     if (a->kind != NODE_IDENTITY) return true;
     a->rows = b->rows;
@@ -118,23 +119,23 @@ static bool size_identity(struct parser *p, struct node *a, const struct node *b
     char fault[120];
     snprintf(fault, sizeof fault, "I is square, but the other matrix is %lld x %lld", (long long)b->rows,
              (long long)b->cols);
-    wrong(p, place, fault);
+    wrong(p, where, fault);
     return false;
 }
 
-static int add_nodes(struct parser *p, int i, int j, double sign, const char *place)
+static int sum_node(struct parser *p, int i, int j, double sign, const char *where)
 {
     struct node *a = &p->x->node[i], *b = &p->x->node[j];
     b->factor *= sign;
     if (is_constant(a) && a->kind == b->kind) {
         a->factor += b->factor;
-        return times(p, i, 1, place);
+        return scale_node(p, i, 1, where);
     }
     if (a->kind == NODE_NUMBER || b->kind == NODE_NUMBER)
-        return wrong(p, place, "a number and a matrix cannot be added; write 2*I for twice the identity");
-    if (!size_identity(p, a, b, place) || !size_identity(p, b, a, place)) return -1;
-    if (a->rows != b->rows || a->cols != b->cols) return wrong_sizes(p, place, sign < 0 ? "minus" : "plus", a, b);
-    return add(p, (struct node){NODE_SUM, 1, NULL, i, j, a->rows, a->cols}, place);
+        return wrong(p, where, "a number and a matrix cannot be added; write 2*I for twice the identity");
+    if (!size_identity(p, a, b, where) || !size_identity(p, b, a, where)) return -1;
+    if (a->rows != b->rows || a->cols != b->cols) return wrong_sizes(p, where, sign < 0 ? "minus" : "plus", a, b);
+    return new_node(p, (struct node){NODE_SUM, 1, NULL, i, j, a->rows, a->cols}, where);
 }
 
 /* ---- operands ---- */
@@ -143,11 +144,11 @@ static int parse_number(struct parser *p, size_t n)
 {
     double value = 0;
     unsigned how = 0;
-    const char *place = p->at;
+    const char *where = p->at;
     if (!number_parse(p->at, p->at + n, &value, &how) || !isfinite(value))
-        return wrong(p, place, "the number is too large for a double");
+        return wrong(p, where, "the number is too large for a double");
     p->at += n;
-    return add(p, (struct node){NODE_NUMBER, value, NULL, -1, -1, -1, -1}, place);
+    return new_node(p, (struct node){NODE_NUMBER, value, NULL, -1, -1, -1, -1}, where);
 }
 
 /* The matrix with the longest name that begins the text; NULL: none. */
@@ -178,22 +179,22 @@ static int unknown_name(struct parser *p)
 
 static int parse_name(struct parser *p)
 {
-    const char *place = p->at;
+    const char *where = p->at;
     const struct matrix *m = named_at(p->s, p->at);
     if (!m && *p->at == 'I' && !name_character(p->at[1])) {
         p->at++;
-        return add(p, (struct node){NODE_IDENTITY, 1, NULL, -1, -1, -1, -1}, place);
+        return new_node(p, (struct node){NODE_IDENTITY, 1, NULL, -1, -1, -1, -1}, where);
     }
     if (!m) return unknown_name(p);
     if (!session_takes(p->s, m, p->e)) return -1;
     p->at += strlen(m->name);
-    return add(p, (struct node){NODE_MATRIX, 1, &m->csr, -1, -1, m->csr.rows, m->csr.cols}, place);
+    return new_node(p, (struct node){NODE_MATRIX, 1, &m->csr, -1, -1, m->csr.rows, m->csr.cols}, where);
 }
 
 static int parse_parenthesis(struct parser *p)
 {
-    const char *place = p->at++;
-    if (p->depth == NESTING_MAX) return wrong(p, place, "the parentheses are nested too deeply; at most 100 levels");
+    const char *where = p->at++;
+    if (p->depth == NESTING_MAX) return wrong(p, where, "the parentheses are nested too deeply; at most 100 levels");
     p->depth++;
     int i = parse_sum(p);
     p->depth--;
@@ -217,24 +218,24 @@ static int parse_operand(struct parser *p)
 static int parse_signed(struct parser *p)
 {
     double sign = 1;
-    const char *place = p->at;
+    const char *where = p->at;
     for (bool more = true; more;) {
         bool minus = take(p, '-');
         more = minus || take(p, '+');
         if (minus) sign = -sign;
     }
     int i = parse_operand(p);
-    while (i >= 0 && take(p, '\'')) i = transpose(p, i, p->at - 1);
-    return i < 0 ? i : times(p, i, sign, place);
+    while (i >= 0 && take(p, '\'')) i = transpose_node(p, i, p->at - 1);
+    return i < 0 ? i : scale_node(p, i, sign, where);
 }
 
 static int parse_product(struct parser *p)
 {
     int i = parse_signed(p);
     while (i >= 0 && take(p, '*')) {
-        const char *place = p->at - 1;
+        const char *where = p->at - 1;
         int j = parse_signed(p);
-        i = j < 0 ? j : multiply(p, i, j, place);
+        i = j < 0 ? j : product_node(p, i, j, where);
     }
     return i;
 }
@@ -245,9 +246,9 @@ static int parse_sum(struct parser *p)
     while (i >= 0) {
         bool minus = take(p, '-');
         if (!minus && !take(p, '+')) break;
-        const char *place = p->at - 1;
+        const char *where = p->at - 1;
         int j = parse_product(p);
-        i = j < 0 ? j : add_nodes(p, i, j, minus ? -1 : 1, place);
+        i = j < 0 ? j : sum_node(p, i, j, minus ? -1 : 1, where);
     }
     return i;
 }
@@ -269,26 +270,26 @@ bool expression_read(struct expression *x, const struct session *s, const char *
 
 /* ---- evaluation ---- */
 
-/* The value of a node: `factor` times a matrix, which is a matrix of the session (`at`) or a computed matrix
+/* The value of a node: `factor` times a matrix, which is a matrix of the session (`lent`) or a computed matrix
    (`own`). */
 struct value {
     double factor;
-    const struct csr *at;
+    const struct csr *lent; /* NULL: own */
     struct csr own;
 };
 
-static const struct csr *csr_of(const struct value *v)
+static const struct csr *value_csr(const struct value *v)
 {
-    return v->at ? v->at : &v->own;
+    return v->lent ? v->lent : &v->own;
 }
 
 static bool evaluate(const struct expression *x, int i, struct value *out, struct err *e);
 
-static bool transposed(const struct expression *x, const struct node *node, struct value *out, struct err *e)
+static bool evaluate_transpose(const struct expression *x, const struct node *node, struct value *out, struct err *e)
 {
     struct value v;
     if (!evaluate(x, node->left, &v, e)) return false;
-    bool ok = csr_transpose(&out->own, csr_of(&v), e);
+    bool ok = csr_transpose(&out->own, value_csr(&v), e);
     csr_free(&v.own);
     out->factor *= v.factor;
     if (ok && csr_conjugate(&out->own, e)) return true;
@@ -296,15 +297,15 @@ static bool transposed(const struct expression *x, const struct node *node, stru
     return false;
 }
 
-static bool combined(const struct expression *x, const struct node *node, struct value *out, struct err *e)
+static bool evaluate_pair(const struct expression *x, const struct node *node, struct value *out, struct err *e)
 {
     struct value a, b;
     if (!evaluate(x, node->left, &a, e)) return false;
     bool ok = evaluate(x, node->right, &b, e);
     if (ok && node->kind == NODE_SUM) {
-        ok = csr_sum(&out->own, a.factor, csr_of(&a), b.factor, csr_of(&b), e);
+        ok = csr_sum(&out->own, a.factor, value_csr(&a), b.factor, value_csr(&b), e);
     } else if (ok) {
-        ok = csr_multiply(&out->own, csr_of(&a), csr_of(&b), e);
+        ok = csr_multiply(&out->own, value_csr(&a), value_csr(&b), e);
         out->factor *= a.factor * b.factor;
     }
     csr_free(&a.own);
@@ -318,17 +319,17 @@ static bool evaluate(const struct expression *x, int i, struct value *out, struc
     *out = (struct value){.factor = node->factor};
     switch (node->kind) {
     case NODE_MATRIX:
-        out->at = node->matrix;
+        out->lent = node->matrix;
         return true;
     case NODE_TRANSPOSE:
-        return transposed(x, node, out, e);
+        return evaluate_transpose(x, node, out, e);
     case NODE_IDENTITY:
         return csr_identity(&out->own, 1, node->rows, e);
     case NODE_NUMBER:
         break; /* numbers are folded into factors */
     case NODE_SUM:
     case NODE_PRODUCT:
-        return combined(x, node, out, e);
+        return evaluate_pair(x, node, out, e);
     }
     return fail(e, E_INTERNAL, "a number was left in the expression");
 }
@@ -338,7 +339,7 @@ bool expression_value(const struct expression *x, struct csr *out, struct err *e
     struct value v;
     *out = (struct csr){0};
     if (!evaluate(x, x->root, &v, e)) return false;
-    if (v.at) return csr_multiple(out, v.factor, v.at, e);
+    if (v.lent) return csr_multiple(out, v.factor, v.lent, e);
     if (v.factor == 1 || csr_scale_values(&v.own, v.factor, e)) {
         *out = v.own;
         return true;

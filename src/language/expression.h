@@ -11,12 +11,12 @@ struct csr;
 struct err;
 struct session;
 
-/* What a node of an expression stands for. In addition, every node has a factor. */
+/* Every node is a factor times one of these. */
 enum node_kind { NODE_NUMBER, NODE_IDENTITY, NODE_MATRIX, NODE_TRANSPOSE, NODE_SUM, NODE_PRODUCT };
 struct node {
     enum node_kind kind;
     double factor;
-    const struct csr *matrix; /* NODE_MATRIX */
+    const struct csr *matrix; /* NODE_MATRIX: lent by the session; otherwise NULL */
     int left, right;          /* indices of the operands; a transpose has only a left operand */
     int64_t rows, cols;       /* -1: an identity that has no size yet */
 };
