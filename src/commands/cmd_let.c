@@ -16,8 +16,8 @@
 
 enum { FORMULA_MAX = 4000 };
 
-/* The words of the command, separated by blanks. */
-static bool join(const struct args *a, char *out, size_t size, struct err *e)
+/* Join the words of the command, separated by blanks. */
+static bool join_words(const struct args *a, char *out, size_t size, struct err *e)
 {
     size_t n = 0;
     for (int i = 0; i < arg_count(a, "formula"); i++) {
@@ -29,7 +29,7 @@ static bool join(const struct args *a, char *out, size_t size, struct err *e)
 }
 
 /* Split "B = A*A'" into the name and the expression; both point into `text`. */
-static bool split(struct session *s, char *text, const char **name, const char **formula, struct err *e)
+static bool split_at_equals(struct session *s, char *text, const char **name, const char **formula, struct err *e)
 {
     char *equals = strchr(text, '=');
     if (!equals) return fail(e, E_USAGE, "the = is missing: `let B = A*A'`");
@@ -42,7 +42,7 @@ static bool split(struct session *s, char *text, const char **name, const char *
     return kind_check("NAME", s, "let", *name, e);
 }
 
-static void report(struct out *o, const struct matrix *m)
+static void out_made(struct out *o, const struct matrix *m)
 {
     out_record(o);
     out_str(o, "name", "name", m->name);
@@ -53,8 +53,9 @@ static void report(struct out *o, const struct matrix *m)
     out_time(o, "time_us", "time", 1000 * m->info.ms);
 }
 
-/* A copy has the right sides of its matrix. What else was computed is another system. */
-static bool carry(struct session *s, const struct expression *x, struct err *e)
+/* Copy the right sides if the expression is a matrix alone, as in `let B = A`. For every other expression, note that
+   the right sides of its matrices are left out, because the result is another system. */
+static bool carry_sides(struct session *s, const struct expression *x, struct err *e)
 {
     static const struct carried same = {0};
     const struct node *root = &x->node[x->root];
@@ -78,21 +79,20 @@ static bool is_pattern(const struct session *s, const struct expression *x)
     return m && factor == 1 && matrix_is_pattern(m);
 }
 
-static bool make(struct session *s, const char *name, const char *formula, struct err *e)
+static bool make_matrix(struct session *s, const char *name, const char *formula, struct err *e)
 {
     struct expression x = {.n = 0};
     struct csr A;
     double begin = now_us();
     if (!expression_read(&x, s, formula, e)) return false;
-    bool ok = expression_value(&x, &A, e);
-    if (!ok) return false;
+    if (!expression_value(&x, &A, e)) return false;
     struct load_info info = {.object = "matrix", .symmetry = "general", .nnz_stored = A.nnz};
     info.ms = (now_us() - begin) / 1000;
     snprintf(info.field, sizeof info.field, "%s", A.imag ? "complex" : is_pattern(s, &x) ? "pattern" : "real");
     print_safe(formula, strlen(formula), sizeof info.file / 4 - 4, info.file, sizeof info.file);
-    ok = session_add(s, name, &A, &info, e) && carry(s, &x, e);
+    bool ok = session_add(s, name, &A, &info, e) && carry_sides(s, &x, e);
     csr_free(&A);
-    if (ok) report(s->out, s->current);
+    if (ok) out_made(s->out, s->current);
     return ok;
 }
 
@@ -108,8 +108,9 @@ static bool run_let(struct session *s, const struct args *a, struct err *e)
 {
     char text[FORMULA_MAX + 1];
     const char *name = "", *formula = "";
-    if (!join(a, text, sizeof text, e) || !split(s, text, &name, &formula, e) || !is_free(s, name, e)) return false;
-    return make(s, name, formula, e);
+    if (!join_words(a, text, sizeof text, e) || !split_at_equals(s, text, &name, &formula, e) || !is_free(s, name, e))
+        return false;
+    return make_matrix(s, name, formula, e);
 }
 
 /* ---- the keys of the rows ---- */
