@@ -41,14 +41,28 @@ static struct dots dots_of(const struct canvas *c, int w, int h)
     return c->ascii ? (struct dots){1, 1, false} : (struct dots){2, 4, false};
 }
 
+/* The picture begins in this line, below the title, the column numbers and the frame; */
+enum { PICTURE_Y = 3 };
+/* and in this column, right of the longest row number and the frame. */
+static int picture_x(const struct view_state *st)
+{
+    char last[32];
+    return text_width(show_count(st->win.row1, last, sizeof last)) + 2;
+}
+
+/* The characters of an element that is written as a number. */
+static int value_width(const struct csr *A)
+{
+    return A->imag ? COMPLEX_WIDTH : VALUE_WIDTH;
+}
+
 static void draw(struct canvas *c, struct session *s, struct view_state *st)
 {
     const struct csr *A = &s->current->csr;
     struct spy_state *spy = st->own;
     struct err e = {0};
-    char last[32];
-    int left = text_width(show_count(st->win.row1, last, sizeof last)) + 2, below = st->full ? 3 : 1;
-    int w = c->w - left - 2, h = c->h - 4 - below, value = A->imag ? COMPLEX_WIDTH : VALUE_WIDTH;
+    int left = picture_x(st), below = st->full ? 3 : 1; /* lines below the frame */
+    int w = c->w - left - 2, h = c->h - PICTURE_Y - 1 - below, value = value_width(A);
     bool room = c->h >= MIN_HEIGHT + below && c->w >= left + MIN_WIDTH, any = A->rows && A->cols;
     if (!any || !room) {
         draw_head(c, s, st);
@@ -60,7 +74,7 @@ static void draw(struct canvas *c, struct session *s, struct view_state *st)
     if (st->full) spy_fill_screen(&st->win, A, w, h, dots, value);
     struct picture p = spy_picture(A, &spy->grid.sums, st->win, w, h, dots, value);
     p.x = left;
-    p.y = 3;
+    p.y = PICTURE_Y;
     spy->drawn_w = w;
     spy->drawn_h = h;
     spy->drawn_dots = dots;
@@ -178,13 +192,12 @@ static bool click(struct session *s, struct view_state *st, int x, int y)
 {
     const struct csr *A = &s->current->csr;
     const struct spy_state *spy = st->own;
-    char last[32];
-    int left = text_width(show_count(st->win.row1, last, sizeof last)) + 2;
+    int left = picture_x(st);
     if (A->rows == 0 || A->cols == 0 || spy->drawn_w < 1 || spy->drawn_h < 1) return false;
-    struct picture p = spy_picture(A, &spy->grid.sums, st->win, spy->drawn_w, spy->drawn_h, spy->drawn_dots,
-                                   A->imag ? COMPLEX_WIDTH : VALUE_WIDTH);
-    if (x < left || x >= left + p.w || y < 3 || y >= 3 + p.h) return false;
-    st->row = within(spy_element_at(&p.down, p.dy, y - 3), 0, A->rows - 1);
+    struct picture p =
+        spy_picture(A, &spy->grid.sums, st->win, spy->drawn_w, spy->drawn_h, spy->drawn_dots, value_width(A));
+    if (x < left || x >= left + p.w || y < PICTURE_Y || y >= PICTURE_Y + p.h) return false;
+    st->row = within(spy_element_at(&p.down, p.dy, y - PICTURE_Y), 0, A->rows - 1);
     st->col = within(spy_element_at(&p.across, p.dx, x - left), 0, A->cols - 1);
     return true;
 }

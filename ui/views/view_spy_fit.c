@@ -86,7 +86,6 @@ static void fit_dots(struct picture *p, const struct csr *A, const struct sums *
     p->across = axis_of(win.col0, cols, A->cols, across, w * p->dx);
 }
 
-/* Choose how to draw a window in w x h characters: as values, as blocks, or as dots. */
 struct picture spy_picture(const struct csr *A, const struct sums *sums, struct window win, int w, int h,
                            struct dots dots, int value)
 {
@@ -121,8 +120,6 @@ static void widen(int64_t *from, int64_t *to, int64_t want, int64_t all)
     *to = *from + n;
 }
 
-/* Widen a window of a part of the matrix until it fills the screen. If the elements can be shown as values, show as
-   many values as fit. */
 void spy_fill_screen(struct window *win, const struct csr *A, int w, int h, struct dots dots, int value)
 {
     int64_t rows = win->row1 - win->row0, cols = win->col1 - win->col0;
@@ -134,7 +131,6 @@ void spy_fill_screen(struct window *win, const struct csr *A, int w, int h, stru
     widen(&win->col0, &win->col1, (int64_t)(step * across), A->cols);
 }
 
-/* The first element of character k of the picture. */
 int64_t spy_element_at(const struct axis *a, int dots, int k)
 {
     int cell = k * dots / a->repeat;
