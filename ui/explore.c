@@ -29,7 +29,7 @@ static bool refresh(struct session *s, const struct view *v, struct err *e)
     view_reset(st, s->current);
     st->full = st->pane = true;
     if (v->prepare && view_has_matrix(v, s, NULL) && !v->prepare(s, st, e)) return false;
-    st->frees = stale_count();
+    st->stale_seen = stale_count();
     explorer_stale(s, v);
     return true;
 }
@@ -42,14 +42,14 @@ static bool refresh_unlocked(struct session *s, const struct view *v, struct err
     struct view_state *st = screen_view_state(s, v);
     view_reset(st, s->current);
     st->full = st->pane = true;
-    st->frees = -1;
+    st->stale_seen = -1;
     x->preparing = v;
     bool gave = screen_lock_give();
     bool ok = !view_has_matrix(v, s, NULL) || v->prepare(s, st, e);
     screen_lock_back(gave);
     x->preparing = NULL;
     if (!ok) return false;
-    st->frees = stale_count();
+    st->stale_seen = stale_count();
     explorer_stale(s, v);
     return true;
 }
@@ -86,7 +86,7 @@ void explore_revalidate(struct session *s, const struct view *v)
     if (explorer_is_valid(s, v)) return;
     view_reset(st, s->current);
     st->full = true;
-    st->frees = stale_count();
+    st->stale_seen = stale_count();
     explorer_stale(s, v);
 }
 

@@ -25,7 +25,7 @@ void explorer_tell(struct explorer *x, const char *text)
 bool explorer_is_valid(struct session *s, const struct view *v)
 {
     const struct view_state *st = screen_view_state(s, v);
-    return st->of == s->current && st->frees == stale_count();
+    return st->of == s->current && st->stale_seen == stale_count();
 }
 
 /* ---- which views are shown ---- */

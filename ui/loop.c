@@ -150,7 +150,7 @@ static void reset_for_text(struct session *s, struct view_state *st)
     SCREEN_EDIT;
     view_reset(st, s->current);
     st->full = false;
-    if (screen_explorer(s)->on) st->frees = -1;
+    if (screen_explorer(s)->on) st->stale_seen = -1;
 }
 
 /* Print the view as text, in the size and colours of the terminal, or, without a terminal, in the size stated in struct

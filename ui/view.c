@@ -79,7 +79,7 @@ void view_reset(struct view_state *st, const struct matrix *m)
     bool keeps = same && st->view->lasts && st->number == m->number;
     if (st->view->state_free && !keeps) st->view->state_free(st->own);
     st->help = st->typing = false;
-    st->frees = -1;
+    st->stale_seen = -1;
     st->count = 0;
     st->message[0] = 0;
     if (same) {
@@ -87,7 +87,7 @@ void view_reset(struct view_state *st, const struct matrix *m)
         return;
     }
     reset_own(st);
-    *st = (struct view_state){.view = st->view, .own = st->own, .w = st->w, .h = st->h, .of = m, .frees = -1};
+    *st = (struct view_state){.view = st->view, .own = st->own, .w = st->w, .h = st->h, .of = m, .stale_seen = -1};
     if (!m) return;
     st->number = m->number;
     st->rows = m->csr.rows;

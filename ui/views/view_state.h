@@ -15,7 +15,7 @@ struct view_state {
     const struct view *view;
     void *own;               /* view->state_size bytes, zero at first; NULL: the view has no state of its own */
     const struct matrix *of; /* the matrix of this state */
-    int64_t frees;           /* the value of stale_count() when the pane was prepared; -1: the pane is not prepared */
+    int64_t stale_seen;      /* the value of stale_count() when the pane was prepared; -1: the pane is not prepared */
     int64_t number;          /* serial number of that matrix, because the next matrix may have the same address */
     int64_t rows, cols;      /* size of that matrix */
     struct window win;       /* the visible part of the matrix */
