@@ -62,9 +62,9 @@ static bool refresh_beside(struct session *s, const struct view *v, struct err *
     snprintf(x->running, sizeof x->running, "%s", v->name);
     session_take_interrupt();
     progress_begin(&s->progress);
-    enum beside before = beside_serve(s, x->on ? BESIDE_SCREEN : beside_served());
+    enum served before = screen_thread_serve(s, x->on ? SERVED_SCREEN : screen_thread_serves());
     bool ok = refresh_unlocked(s, v, e);
-    beside_serve(s, before);
+    screen_thread_serve(s, before);
     session_take_interrupt();
     return ok;
 }
@@ -123,7 +123,7 @@ static void turn_beside(struct session *s, const struct view *v)
 void explore_turn_to(struct session *s, const struct view *v)
 {
     struct err e = {0};
-    if (beside_served()) {
+    if (screen_thread_serves()) {
         turn_beside(s, v);
         return;
     }
@@ -137,8 +137,8 @@ void explore_arranged(struct session *s)
     split_fit(&x->split, explorer_area(x->w, x->h));
     for (int i = 0, n = explorer_visible(s, shown); i < n; i++) {
         struct err e = {0};
-        if (explorer_is_valid(s, shown[i]) || (beside_served() && !is_ready(s, shown[i]))) continue;
-        if (!(beside_served() ? refresh : refresh_beside)(s, shown[i], &e)) explorer_say(x, true, e.text);
+        if (explorer_is_valid(s, shown[i]) || (screen_thread_serves() && !is_ready(s, shown[i]))) continue;
+        if (!(screen_thread_serves() ? refresh : refresh_beside)(s, shown[i], &e)) explorer_say(x, true, e.text);
         if (shown[i] != x->pane) cursor_follow_beside(s, shown[i]);
     }
 }
@@ -207,12 +207,12 @@ static bool run_quietly(struct session *s, const char *line, const struct view *
     s->front->width = x->w;
     s->front->height = x->h - 2;
     session_take_interrupt();
-    enum beside before = beside_serve(s, BESIDE_SCREEN);
+    enum served before = screen_thread_serve(s, SERVED_SCREEN);
     bool ok = line ? run_line(s, line) : drive(s, driven, &e);
-    beside_serve(s, before);
+    screen_thread_serve(s, before);
     if (e.code) out_error(s->out, &e);
     if (s->front->calm) s->front->calm(s);
-    beside_interrupted();
+    work_interrupted();
     s->front->width = w;
     s->front->height = h;
     out_free(s->out);
@@ -299,7 +299,7 @@ bool explore_catch_up(struct session *s)
 {
     struct explorer *x = screen_explorer(s);
     const struct view *wanted = x->wanted;
-    char *line = beside_next_line();
+    char *line = typed_ahead_next();
     if (line) {
         run(s, line, NULL, line);
         mem_free(line);
@@ -370,9 +370,9 @@ static void go_to(struct session *s, const char *line)
 static void queue(struct explorer *x, char *line)
 {
     char text[240];
-    snprintf(text, sizeof text, "%s waiting for %s to end; Ctrl-C stops it", how_many(beside_lines() + 1, "line").text,
-             x->running);
-    bool queued = line && beside_queue(line);
+    snprintf(text, sizeof text, "%s waiting for %s to end; Ctrl-C stops it",
+             how_many(typed_ahead_count() + 1, "line").text, x->running);
+    bool queued = line && typed_ahead_add(line);
     explorer_say(x, !queued, queued ? text : "too many lines are already waiting; this line was dropped");
 }
 
@@ -386,7 +386,7 @@ static void type(struct session *s, int key)
     char *line = line_taken();
     if (is_place(line))
         go_to(s, line);
-    else if (line[strspn(line, " \t")] && beside_served())
+    else if (line[strspn(line, " \t")] && screen_thread_serves())
         queue(screen_explorer(s), mem_str(line, NULL));
     else if (line[strspn(line, " \t")])
         run(s, line, NULL, line);
@@ -459,7 +459,7 @@ static void mouse(struct session *s, int key)
     const struct view_state *st = screen_view_state(s, v);
     struct rect r = t->node[at].at;
     if (key == UI_CLICK && v != x->pane) explore_turn_to(s, v);
-    if (!view_has_matrix(v, s, NULL) || (beside_served() && !explorer_is_valid(s, v))) return;
+    if (!view_has_matrix(v, s, NULL) || (screen_thread_serves() && !explorer_is_valid(s, v))) return;
     int px = x->mouse_x - r.x, py = x->mouse_y - r.y - named;
     if (!st->help && !st->typing && py >= 0) point(s, v, px, py, r.h - named, key == UI_CLICK);
     if (key == UI_WHEEL_UP || key == UI_WHEEL_DOWN) wheel(s, v, key == UI_WHEEL_UP ? -1 : 1);
@@ -489,7 +489,7 @@ static void pane_key_beside(struct session *s, int key)
     char text[160];
     bool acting = acts(s, key);
     if (acting && work == v) {
-        beside_post(key);
+        work_key_post(key);
         return;
     }
     if (acting || !explorer_is_valid(s, v)) {
@@ -527,7 +527,7 @@ bool explore_key(struct session *s, int key)
     if (!st->typing && !pane_claims(s, key) && key == 'm') return switch_mouse(x), true;
     if (!st->typing && explorer_is_pane_key(key)) return arrange(s, key), true;
     if (!view_has_matrix(x->pane, s, NULL)) return !leaves(key);
-    if (beside_served()) return pane_key_beside(s, key), true;
+    if (screen_thread_serves()) return pane_key_beside(s, key), true;
     return view_key(s, x->pane, key);
 }
 

@@ -54,7 +54,7 @@ static void draw_pane(struct canvas *c, struct session *s, const struct view *v)
     x->panes_drawn++;
     st->pane = true;
     st->listed = x->h >= LISTED_FROM;
-    if (beside_served() && !explorer_is_valid(s, v)) {
+    if (screen_thread_serves() && !explorer_is_valid(s, v)) {
         draw_title(c, v->name, NULL, "%s", "");
         draw_wrapped(c, 1, 2, 3, ST_PLAIN, "this pane is drawn again when the command has ended");
         return;
@@ -131,7 +131,7 @@ static void draw_running(struct canvas *c, struct session *s)
     draw_fill(c, 0, c->h - 1, c->w, ST_PLAIN, ' ');
     int to = canvas_text(c, 1, c->h - 1, ST_BOLD, "%s", x->running);
     to = canvas_text(c, to + 2, c->h - 1, ST_PLAIN, "%s", progress);
-    if (beside_lines()) to = canvas_text(c, to + 2, c->h - 1, ST_PLAIN, "%d waiting", beside_lines());
+    if (typed_ahead_count()) to = canvas_text(c, to + 2, c->h - 1, ST_PLAIN, "%d waiting", typed_ahead_count());
     canvas_text(c, to + 2, c->h - 1, ST_DIM, "Ctrl-C stops it");
 }
 
@@ -291,7 +291,7 @@ static bool shows_running(struct session *s)
 {
     const struct view *v = screen_explorer(s)->pane;
     const struct view_state *st = screen_view_state(s, v);
-    return beside_served() && screen_running(s) != v && !st->help && !st->typing;
+    return screen_thread_serves() && screen_running(s) != v && !st->help && !st->typing;
 }
 
 void explore_draw(struct canvas *c, struct session *s)

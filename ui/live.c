@@ -24,13 +24,13 @@ bool live_open(struct session *s, const struct view *v, struct err *e)
         screen_explorer(s)->pane = v;
     screen_view_state(s, v)->message[0] = 0; /* an old message */
     if (!screen_explorer(s)->on) {
-        enum beside before = beside_serve(s, BESIDE_NOTHING);
+        enum served before = screen_thread_serve(s, SERVED_NOTHING);
         paged_show(s);
-        if (!term_open(e)) return beside_serve(s, before), false;
-        screen_of(s)->beside_before = before;
-        beside_serve(s, BESIDE_SCREEN);
+        if (!term_open(e)) return screen_thread_serve(s, before), false;
+        screen_of(s)->served_before = before;
+        screen_thread_serve(s, SERVED_SCREEN);
     }
-    if (beside_served()) explore_revalidate(s, v);
+    if (screen_thread_serves()) explore_revalidate(s, v);
     screen_of(s)->running_view = v;
     s->front->covered = true;
     return screen_view_state(s, v)->full = true;
@@ -57,10 +57,10 @@ static void leave_screen(struct session *s)
     sc->running_view = NULL;
     if (sc->explorer.on) return;
     s->front->covered = false;
-    beside_serve(s, BESIDE_NOTHING);
-    while (beside_next_key() >= 0) continue; /* the prompt follows */
+    screen_thread_serve(s, SERVED_NOTHING);
+    while (work_key_next() >= 0) continue; /* the prompt follows */
     term_close();
-    beside_serve(s, sc->beside_before);
+    screen_thread_serve(s, sc->served_before);
 }
 
 /* Handle a key while work runs. Returns false if the key leaves the view; the explorer then handles the key. */
@@ -119,16 +119,16 @@ static enum turn live_beside(struct session *s, const struct view *v)
 {
     const struct explorer *x = screen_explorer(s);
     for (;;) {
-        if (beside_interrupted()) return TURN_STOP;
-        for (int key; (key = beside_next_key()) >= 0;) {
+        if (work_interrupted()) return TURN_STOP;
+        for (int key; (key = work_key_next()) >= 0;) {
             if (stops(s, v, key)) return TURN_STOP;
             if (!view_key(s, v, key)) return leave_work(s, v);
         }
         if (x->on && x->pending) return leave_work(s, v);
-        if (x->on && v->drive && (waits(s, v) || beside_lines())) return leave_screen(s), TURN_YIELD;
+        if (x->on && v->drive && (waits(s, v) || typed_ahead_count())) return leave_screen(s), TURN_YIELD;
         if (!waits(s, v)) return TURN_ON;
         if (v->drive) solve_publish(s->solve);
-        beside_wait();
+        screen_thread_wait();
     }
 }
 
@@ -138,9 +138,9 @@ static enum turn live_solve(struct session *s, const struct view *v)
     if (!sc->running_view && s->solve->paused && !live_open(s, v, NULL)) return TURN_LEAVE;
     if (!sc->running_view && sc->explorer.on && now_us() - s->began_us > QUIET_US && !live_open(s, v, NULL))
         return TURN_STOP;
-    if (sc->running_view) return beside_served() == BESIDE_SCREEN ? live_beside(s, v) : live_screen(s, v);
+    if (sc->running_view) return screen_thread_serves() == SERVED_SCREEN ? live_beside(s, v) : live_screen(s, v);
     if (!sc->explorer.on) live_line(s);
-    return beside_interrupted() ? TURN_STOP : TURN_ON;
+    return work_interrupted() ? TURN_STOP : TURN_ON;
 }
 
 /* For work other than a solve, open the screen once the work has taken QUIET_US, then draw the work and handle keys. */
@@ -153,7 +153,7 @@ static enum turn live_other(struct session *s, const struct view *v)
         view_reset(screen_view_state(s, v), s->current);
         if (!live_open(s, v, NULL)) return TURN_STOP;
     }
-    if (beside_served() == BESIDE_SCREEN) return live_beside(s, v);
+    if (screen_thread_serves() == SERVED_SCREEN) return live_beside(s, v);
     if (now_us() - sc->drawn_us > REDRAW_US / 3) {
         if (!screen_draw(s, v, NULL)) return TURN_STOP;
         sc->drawn_us = now_us();
@@ -177,7 +177,7 @@ void live_calm(struct session *s)
     SCREEN_EDIT;
     const struct view *v = sc->running_view;
     if (!v) return;
-    if (!sc->explorer.on) beside_serve(s, BESIDE_NOTHING); /* from here on, this thread handles the keys */
+    if (!sc->explorer.on) screen_thread_serve(s, SERVED_NOTHING); /* from here on, this thread handles the keys */
     if (v->has_ended && v->has_ended(s) && !sc->explorer.on)
         while (screen_draw(s, v, NULL) && view_key(s, v, term_key(-1))) continue;
     leave_screen(s);

@@ -36,7 +36,7 @@ static bool explore_keys(struct session *s, struct err *e)
         if (!screen_draw(s, x->pane, e)) return false;
         if (!x->pending && explore_catch_up(s)) continue;
         if (explore_drive(s) && !x->pending && !screen_draw(s, x->pane, e)) return false;
-        int key = x->pending ? x->pending : beside_next_key(); /* a key that was typed for work that has ended meanwhile
+        int key = x->pending ? x->pending : work_key_next(); /* a key that was typed for work that has ended meanwhile
                                                                   is now a key of the explorer */
         if (key < 0) key = screen_key(s, -1);
         if (!explore_key(s, key)) return explore_leave(s, key), true;
@@ -66,12 +66,12 @@ static bool run_full(struct session *s, const struct split *made, struct err *e)
         explore_arranged(s);
         return true;
     }
-    enum beside before = beside_serve(s, BESIDE_NOTHING);
+    enum served before = screen_thread_serve(s, SERVED_NOTHING);
     paged_show(s);
     take_split(s, made);
-    if (!explore_enter(s, v, e)) return beside_serve(s, before), false;
+    if (!explore_enter(s, v, e)) return screen_thread_serve(s, before), false;
     prompt_open(s); /* may print a warning about the history file */
-    if (!term_open(e)) return beside_serve(s, before), false;
+    if (!term_open(e)) return screen_thread_serve(s, before), false;
     s->front->covered = x->on = s->interactive = true;
     s->batch = false;
     if (!stage_now())
@@ -86,7 +86,7 @@ static bool run_full(struct session *s, const struct split *made, struct err *e)
     s->batch = batch;
     term_close();
     explore_end(s);
-    beside_serve(s, before);
+    screen_thread_serve(s, before);
     return ok;
 }
 
@@ -260,12 +260,12 @@ bool screen_draw_again(struct session *s, int w, int h, struct err *e)
 static void echo(struct session *s, bool on)
 {
     static bool old_quiet;
-    static enum beside before;
-    if (on) before = beside_serve(s, BESIDE_NOTHING);
+    static enum served before;
+    if (on) before = screen_thread_serve(s, SERVED_NOTHING);
     if (on) paged_show(s);
     if (!screen_explorer(s)->on) {
         if (s->interactive) term_quiet(!on);
-        if (!on) beside_serve(s, before);
+        if (!on) screen_thread_serve(s, before);
         return;
     }
     if (stage_now()) return;
@@ -280,7 +280,7 @@ static void echo(struct session *s, bool on)
     tcflush(STDIN_FILENO, TCIFLUSH);
     term_quiet(old_quiet);
     if (!term_open(NULL)) s->quit = true; /* the terminal was closed */
-    beside_serve(s, before);
+    screen_thread_serve(s, before);
 }
 
 /* ---- for main ---- */
@@ -363,11 +363,11 @@ static void work(struct session *s, const char *line)
 {
     term_quiet(true);
     paged_begin(s, prompt_beside_hide);
-    beside_serve(s, BESIDE_PROMPT);
+    screen_thread_serve(s, SERVED_PROMPT);
     run_line(s, line);
     live_calm(s);
-    beside_interrupted();
-    beside_serve(s, BESIDE_NOTHING);
+    work_interrupted();
+    screen_thread_serve(s, SERVED_NOTHING);
     paged_end(s);
     term_quiet(false);
 }

@@ -184,18 +184,18 @@ static bool show_program(struct session *s)
 static bool is_typed_ahead(void)
 {
     struct pollfd in = {.fd = STDIN_FILENO, .events = POLLIN};
-    return beside_lines() > 0 || poll(&in, 1, 0) > 0;
+    return typed_ahead_count() > 0 || poll(&in, 1, 0) > 0;
 }
 
 /* Show the held text page by page. */
 static void show_held(struct session *s)
 {
-    enum beside before = beside_serve(s, BESIDE_NOTHING);
+    enum served before = screen_thread_serve(s, SERVED_NOTHING);
     bool own = !strcmp(option_value(s, OPTION_PAGER), "on");
     paged.showing = true;
     bool shown = own ? show_own(s) : show_program(s);
     paged.showing = false;
-    beside_serve(s, before);
+    screen_thread_serve(s, before);
     if (shown) start_again();
 }
 

@@ -464,7 +464,7 @@ static void beside_show(void)
 {
     char prompt[200];
     snprintf(prompt, sizeof prompt, "[%s%s%.0d] ", *waiting.progress ? waiting.progress : "running",
-             beside_lines() ? "; waiting: " : "", beside_lines());
+             typed_ahead_count() ? "; waiting: " : "", typed_ahead_count());
     rl_set_prompt(prompt);
     rl_redisplay_function = rl_redisplay;
     if (!waiting.shown) rl_on_new_line();
@@ -498,7 +498,7 @@ static void beside_take(char *line)
     }
     history_keep(line);
     if (line[strspn(line, " \t")])
-        beside_queue(line);
+        typed_ahead_add(line);
     else
         mem_free(line);
 }
@@ -567,7 +567,7 @@ bool prompt_beside(struct session *s)
 /* Show the prompt, followed by the line that was typed while a command ran, as if the user had just typed the line. */
 static char *line_waiting(const char *prompt)
 {
-    char *line = beside_next_line();
+    char *line = typed_ahead_next();
     if (!line) return NULL;
     char safe[LINE_LIMIT + 1];
     for (const char *p = prompt; *p; p++)
@@ -642,7 +642,7 @@ char *prompt_ask(struct session *s, const char *prompt)
 {
     prompt_open(s);
     fflush(stdout);
-    enum beside before = beside_serve(s, BESIDE_NOTHING);
+    enum served before = screen_thread_serve(s, SERVED_NOTHING);
     paged_show(s);
     bool quiet = term_quiet(false);
     rl_attempted_completion_function = no_matches;
@@ -651,7 +651,7 @@ char *prompt_ask(struct session *s, const char *prompt)
     rl_attempted_completion_function = matches;
     if (!line) puts("");
     term_quiet(quiet);
-    beside_serve(s, before);
+    screen_thread_serve(s, before);
     return line;
 }
 
@@ -696,11 +696,11 @@ bool prompt_pause(struct session *s, const char *text)
     snprintf(prompt, sizeof prompt, "\1%s\2%s\1%s\2 ", dim, text, plain);
     prompt_open(s);
     fflush(stdout);
-    enum beside before = beside_serve(s, BESIDE_NOTHING);
+    enum served before = screen_thread_serve(s, SERVED_NOTHING);
     paged_show(s);
     bool quiet = term_quiet(false);
     bool on = wait_for_key(prompt);
     term_quiet(quiet);
-    beside_serve(s, before);
+    screen_thread_serve(s, before);
     return on;
 }

@@ -22,77 +22,77 @@ enum { LINES_MAX = 32, KEYS_MAX = 64, LOOK_MS = 20 };
 static struct {
     bool started;
     int wake;          /* an eventfd, which is written when `serves` changes */
-    atomic_int serves; /* enum beside; written under the screen lock */
+    atomic_int serves; /* enum served; written under the screen lock */
     struct session *session;
     sem_t posted;
     int key[KEYS_MAX], keys;
     char *line[LINES_MAX];
     int lines;
-    struct beside_duty duty[BESIDE_PROMPT + 1];
-} beside = {.wake = -1};
+    struct screen_duty duty[SERVED_PROMPT + 1];
+} screen_thread = {.wake = -1};
 
-void beside_duty_is(enum beside what, const struct beside_duty *duty)
+void screen_thread_set_duty(enum served what, const struct screen_duty *duty)
 {
-    beside.duty[what] = *duty;
+    screen_thread.duty[what] = *duty;
 }
 
-enum beside beside_served(void)
+enum served screen_thread_serves(void)
 {
-    return (enum beside)atomic_load(&beside.serves);
+    return (enum served)atomic_load(&screen_thread.serves);
 }
 
-static const struct beside_duty *duty_now(void)
+static const struct screen_duty *duty_now(void)
 {
-    return &beside.duty[beside_served()];
+    return &screen_thread.duty[screen_thread_serves()];
 }
 
 /* ---- lines and keys that wait for the main thread ---- */
 
-bool beside_queue(char *line)
+bool typed_ahead_add(char *line)
 {
-    if (beside.lines == LINES_MAX) return mem_free(line), false;
-    beside.line[beside.lines++] = line;
+    if (screen_thread.lines == LINES_MAX) return mem_free(line), false;
+    screen_thread.line[screen_thread.lines++] = line;
     return true;
 }
 
-char *beside_next_line(void)
+char *typed_ahead_next(void)
 {
-    if (!beside.lines) return NULL;
-    char *first = beside.line[0];
-    memmove(beside.line, beside.line + 1, (size_t)--beside.lines * sizeof *beside.line);
+    if (!screen_thread.lines) return NULL;
+    char *first = screen_thread.line[0];
+    memmove(screen_thread.line, screen_thread.line + 1, (size_t)--screen_thread.lines * sizeof *screen_thread.line);
     return first;
 }
 
-int beside_lines(void)
+int typed_ahead_count(void)
 {
-    return beside.lines;
+    return screen_thread.lines;
 }
 
-bool beside_interrupted(void)
+bool work_interrupted(void)
 {
     SCREEN_EDIT;
     if (!session_take_interrupt()) return false;
-    while (beside.lines) mem_free(beside_next_line());
+    while (screen_thread.lines) mem_free(typed_ahead_next());
     if (duty_now()->drop) duty_now()->drop();
     return true;
 }
 
-void beside_post(int key)
+void work_key_post(int key)
 {
-    if (beside.keys == KEYS_MAX) return;
-    beside.key[beside.keys++] = key;
-    sem_post(&beside.posted);
+    if (screen_thread.keys == KEYS_MAX) return;
+    screen_thread.key[screen_thread.keys++] = key;
+    sem_post(&screen_thread.posted);
 }
 
-int beside_next_key(void)
+int work_key_next(void)
 {
-    if (!beside.keys) return -1;
-    int first = beside.key[0];
-    memmove(beside.key, beside.key + 1, (size_t)--beside.keys * sizeof *beside.key);
+    if (!screen_thread.keys) return -1;
+    int first = screen_thread.key[0];
+    memmove(screen_thread.key, screen_thread.key + 1, (size_t)--screen_thread.keys * sizeof *screen_thread.key);
     return first;
 }
 
-void beside_wait(void)
+void screen_thread_wait(void)
 {
     struct timespec until;
     clock_gettime(CLOCK_REALTIME, &until);
@@ -100,7 +100,7 @@ void beside_wait(void)
     until.tv_sec += until.tv_nsec / 1000000000L;
     until.tv_nsec %= 1000000000L;
     bool gave = screen_lock_give();
-    sem_timedwait(&beside.posted, &until);
+    sem_timedwait(&screen_thread.posted, &until);
     screen_lock_back(gave);
 }
 
@@ -108,25 +108,25 @@ void beside_wait(void)
 
 /* Wait for input or for a change of `serves`, but for at most LOOK_MS: signals only set flags, which the screen thread
    must then check. If the view has more background work, do not wait. */
-static void wait_for_input(enum beside what, bool more)
+static void wait_for_input(enum served what, bool more)
 {
-    struct pollfd fds[] = {{.fd = beside.wake, .events = POLLIN}, {.fd = STDIN_FILENO, .events = POLLIN}};
+    struct pollfd fds[] = {{.fd = screen_thread.wake, .events = POLLIN}, {.fd = STDIN_FILENO, .events = POLLIN}};
     static const struct timespec nap = {.tv_nsec = LOOK_MS * 1000000L};
     uint64_t count;
-    if (poll(fds, what == BESIDE_NOTHING ? 1 : 2, what == BESIDE_NOTHING ? -1 : more ? 0 : LOOK_MS) < 1) return;
-    if (fds[0].revents && read(beside.wake, &count, sizeof count) < 0) return;
+    if (poll(fds, what == SERVED_NOTHING ? 1 : 2, what == SERVED_NOTHING ? -1 : more ? 0 : LOOK_MS) < 1) return;
+    if (fds[0].revents && read(screen_thread.wake, &count, sizeof count) < 0) return;
     if (fds[1].revents & (POLLHUP | POLLERR | POLLNVAL)) nanosleep(&nap, NULL); /* SIGHUP ends the program */
 }
 
 static void *run_screen(void *unused)
 {
     for (bool more = false;;) {
-        wait_for_input((enum beside)atomic_load(&beside.serves), more);
+        wait_for_input((enum served)atomic_load(&screen_thread.serves), more);
         more = false;
-        if (atomic_load(&beside.serves) == BESIDE_NOTHING) continue;
+        if (atomic_load(&screen_thread.serves) == SERVED_NOTHING) continue;
         screen_lock_take();
-        int serves = atomic_load(&beside.serves); /* `serves` may have changed while this thread waited */
-        if (serves != BESIDE_NOTHING) more = beside.duty[serves].serve(beside.session);
+        int serves = atomic_load(&screen_thread.serves); /* `serves` may have changed while this thread waited */
+        if (serves != SERVED_NOTHING) more = screen_thread.duty[serves].serve(screen_thread.session);
         screen_lock_give();
     }
     return NULL;
@@ -134,25 +134,25 @@ static void *run_screen(void *unused)
 
 static bool start(void)
 {
-    if (beside.started) return true;
-    if (beside.wake < 0 && (beside.wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) < 0) return false;
-    sem_init(&beside.posted, 0, 0);
-    beside.started = detached_start(run_screen, NULL);
-    if (beside.started) screen_lock_start();
-    return beside.started;
+    if (screen_thread.started) return true;
+    if (screen_thread.wake < 0 && (screen_thread.wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) < 0) return false;
+    sem_init(&screen_thread.posted, 0, 0);
+    screen_thread.started = detached_start(run_screen, NULL);
+    if (screen_thread.started) screen_lock_start();
+    return screen_thread.started;
 }
 
-enum beside beside_serve(struct session *s, enum beside what)
+enum served screen_thread_serve(struct session *s, enum served what)
 {
-    enum beside before = beside_served();
+    enum served before = screen_thread_serves();
     uint64_t one = 1;
     SCREEN_EDIT;
     if (what == before) return before;
-    if (what != BESIDE_NOTHING && (stage_now() || !s->interactive || !start())) return before;
+    if (what != SERVED_NOTHING && (stage_now() || !s->interactive || !start())) return before;
     if (duty_now()->end) duty_now()->end();
-    beside.session = s;
-    if (beside.duty[what].begin) beside.duty[what].begin(s);
-    atomic_store(&beside.serves, what);
-    while (write(beside.wake, &one, sizeof one) < 0 && errno == EINTR) continue;
+    screen_thread.session = s;
+    if (screen_thread.duty[what].begin) screen_thread.duty[what].begin(s);
+    atomic_store(&screen_thread.serves, what);
+    while (write(screen_thread.wake, &one, sizeof one) < 0 && errno == EINTR) continue;
     return before;
 }

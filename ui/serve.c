@@ -17,7 +17,7 @@ static void take_key(struct session *s, int key)
     if (screen_explorer(s)->on)
         explore_key(s, key);
     else if (key != UI_RESIZE)
-        beside_post(key);
+        work_key_post(key);
 }
 
 static void draw(struct session *s, const struct view *v)
@@ -43,10 +43,10 @@ static bool serve_screen(struct session *s)
 
 void serve_attach(void)
 {
-    static const struct beside_duty screen = {.serve = serve_screen}, prompt = {.begin = prompt_beside_open,
+    static const struct screen_duty screen = {.serve = serve_screen}, prompt = {.begin = prompt_beside_open,
                                                                                 .end = prompt_beside_close,
                                                                                 .drop = prompt_beside_drop,
                                                                                 .serve = prompt_beside};
-    beside_duty_is(BESIDE_SCREEN, &screen);
-    beside_duty_is(BESIDE_PROMPT, &prompt);
+    screen_thread_set_duty(SERVED_SCREEN, &screen);
+    screen_thread_set_duty(SERVED_PROMPT, &prompt);
 }

@@ -55,7 +55,7 @@ static void look_at_hessenberg(struct solve *v, struct spectrum *seen)
 {
     bool same = seen->iterations == v->iterations && seen->residual == v->residual;
     if (same || v->reason != RUNNING || v->set.m < 1 || (!v->paused && now_us() - seen->at_us < 1e6)) return;
-    if (beside_served())
+    if (screen_thread_serves())
         v->krylov.wanted = !v->krylov.fresh;
     else
         solve_copy_hessenberg(v);

@@ -72,7 +72,7 @@ static enum work end_without(struct session *s, struct view_state *st)
     struct tracing *v = s->trace;
     int64_t here = v->t.block * v->t.warps + v->t.warp, there = warp_of_row(v, f->row);
     if (f->row_step >= 0) return end_at(v, f, f->row_step, f->row_lane);
-    if (f->moved || there < 0 || there == here || beside_served()) { /* a command runs: begin no other trace */
+    if (f->moved || there < 0 || there == here || screen_thread_serves()) { /* a command runs: begin no other trace */
         f->on = false;
         say_absent(v, st, f->row, -1);
         return WORK_DRAW;

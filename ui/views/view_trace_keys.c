@@ -66,7 +66,7 @@ static struct trace_request same_of(const struct tracing *v)
 static bool begin(struct session *s, struct view_state *st, const struct trace_request *w)
 {
     struct err e = {0};
-    if (beside_served()) return say(st, "a command runs and may use the emulator, too; Ctrl-C stops it"), false;
+    if (screen_thread_serves()) return say(st, "a command runs and may use the emulator, too; Ctrl-C stops it"), false;
     if (w->matrix->csr.nnz > LARGE && term_is_open()) {
         snprintf(st->message, sizeof st->message, "tracing %s ... Ctrl-C stops it",
                  w->kernel ? w->kernel->name : w->lu.method->name);
