@@ -74,7 +74,7 @@ static const struct version version2 = {
     "sys/fs/cgroup", {"memory.max", "memory.high"}, "memory.current", "inactive_file "};
 
 /* The word `max` in place of a limit means that there is no limit. Most groups have no limit; for these groups, the
-   files that state the used memory are not read, because the system takes a long time to compute memory.stat. */
+   files that state the used memory are not read, because the system is slow to compute memory.stat. */
 static int64_t group_leaves(const struct version *v, const char *folder)
 {
     int64_t limit = UNLIMITED, next, used, idle = 0;

@@ -64,7 +64,7 @@ static void *reap(void *p)
     return NULL;
 }
 
-/* The system takes a while to free the memory of a large child, so another thread waits for its end. */
+/* The system is slow to free the memory of a large child, so another thread waits for its end. */
 static void end_child(pid_t pid)
 {
     kill(pid, SIGKILL);

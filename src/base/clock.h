@@ -12,7 +12,7 @@ C_BEGIN
 
 /* Microseconds on a monotonic clock; the zero point is arbitrary. */
 double now_us(void);
-/* For tests: take the time from the function `clock`, so that screens do not depend on the real time. If `clock` is
+/* For tests: read the time from the function `clock`, so that screens do not depend on the real time. If `clock` is
    NULL, the monotonic clock is used again. */
 void now_replace(double (*clock)(void));
 /* Microseconds on a clock of the system; 0 if it cannot be read. */

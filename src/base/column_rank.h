@@ -6,7 +6,7 @@
 enum column_rank {
     COLUMN_DETAIL = -1, /* hidden first */
     COLUMN_NORMAL,
-    COLUMN_ANSWER /* holds the result that the command was run for; never hidden */
+    COLUMN_ANSWER /* contains the result that the command was run for; never hidden */
 };
 
 #endif

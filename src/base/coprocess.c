@@ -98,7 +98,7 @@ bool coprocess_send(struct coprocess *c, const char *text)
     return !n;
 }
 
-/* Keep the end of what is written to standard error. */
+/* Keep the last bytes that it writes to standard error. */
 static void hear(struct coprocess *c)
 {
     char more[1024];
@@ -179,7 +179,7 @@ static bool is_readable(int fd)
     return fd >= 0 && poll(&(struct pollfd){.fd = fd, .events = POLLIN}, 1, 0) > 0;
 }
 
-/* Wait for the end, and read meanwhile, so that a full pipe does not hold the program up. */
+/* Wait for the end, and read meanwhile, so that a full pipe does not stop the program. */
 static bool ends_within(struct coprocess *c, double us)
 {
     for (double start = steady_us(); !coprocess_is_over(c);) {
@@ -201,7 +201,7 @@ void coprocess_end(struct coprocess *c, double us)
     if (group && !ends_within(c, us)) kill(-group, SIGTERM);
     if (group && !ends_within(c, kill_us)) kill(-group, SIGKILL);
     if (group) ends_within(c, 10 * kill_us);
-    if (group) kill(-group, SIGKILL); /* what the program may have left in its group */
+    if (group) kill(-group, SIGKILL); /* other processes of its group, which the program may have left */
     for (int i = 0; i < LAST_WORDS && is_readable(c->err); i++) hear(c);
     close_end(&c->out);
     close_end(&c->err);

@@ -12,12 +12,12 @@ enum { CHILD_SAID = 8192 };
 struct coprocess {
     pid_t pid;        /* of the program, which leads a process group of its own; 0: none */
     int in, out, err; /* our ends of its standard streams; -1: closed */
-    char *text;       /* what was read of its output: text[at .. used) was not returned yet */
+    char *text;       /* the output that was read: text[at .. used) was not returned yet */
     size_t at, used, room;
     bool open;             /* its standard streams are open; false in a struct of zeros */
     bool ended;            /* its output has ended */
     int status;            /* as from waitpid; meaningful once pid is 0 */
-    char said[CHILD_SAID]; /* the end of what it wrote to standard error */
+    char said[CHILD_SAID]; /* the last bytes that it wrote to standard error */
     size_t nsaid;
 };
 

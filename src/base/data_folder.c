@@ -1,4 +1,4 @@
-/* The folders that may hold the program's data files. */
+/* The folders that may contain the program's data files. */
 #include "data_folder.h"
 #include "xdg.h"
 

@@ -1,4 +1,4 @@
-/* The folders that may hold the program's data files. */
+/* The folders that may contain the program's data files. */
 #ifndef DATA_FOLDER_H
 #define DATA_FOLDER_H
 

@@ -1,4 +1,4 @@
-/* Errors: one line that states where the fault is, what it is, and what to do. */
+/* Errors: one line with the place of the fault, the fault, and the cure. */
 #include "err.h"
 
 #include <stdarg.h>

@@ -2,8 +2,8 @@
 #ifndef EXACT_SUM_H
 #define EXACT_SUM_H
 
-/* 41 parts of 53 bits hold any sum of doubles, whose bits span 2,098 places. Parts may have fewer bits until there is
-   no room for one more; they are then joined. */
+/* 41 parts of 53 bits suffice for any sum of doubles, whose bits span 2,098 places. Parts may have fewer bits until
+   there is no room for one more; they are then joined. */
 enum { EXACT_SUM_PARTS = 64 };
 
 /* The sum is exactly that of `part`, whose items ascend in size, and whose bits do not overlap (Shewchuk 1997).

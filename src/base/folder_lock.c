@@ -26,7 +26,7 @@ bool folder_lock(const char *path, int *lock, struct err *e)
 {
     char safe[256];
     int fd = *lock = open_folder(path);
-    if (fd < 0) return true; /* what follows reports why */
+    if (fd < 0) return true; /* writing into the folder then fails and says why */
     for (int i = 0; i < TRIES; i++) {
         if (!flock(fd, LOCK_EX | LOCK_NB)) return true;
         if (errno != EWOULDBLOCK && errno != EINTR) break;

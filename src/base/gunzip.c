@@ -64,7 +64,7 @@ static bool fill(struct gunzip *g, unsigned least)
     return true;
 }
 
-/* Called at the end of a member. What follows may be another member, the end of the input, or garbage. */
+/* Called at the end of a member. The next bytes may be another member, the end of the input, or garbage. */
 static bool next_member(struct gunzip *g)
 {
     if (!fill(g, 2)) return false;

@@ -21,8 +21,8 @@ static inline float float_of_bits(uint32_t bits)
     return v;
 }
 
-/* Exact, as fp32 holds every fp16 and bf16 number. The multiplication adds the difference of the biases, 127 - 15, to
-   the exponent, and turns subnormal numbers into normal ones. */
+/* Exact, as every fp16 and bf16 number is an fp32 number. The multiplication adds the difference of the biases, 127 -
+   15, to the exponent, and turns subnormal numbers into normal ones. */
 static inline float fp16_value(uint16_t bits)
 {
     uint32_t sign = (uint32_t)(bits & 0x8000) << 16, rest = (uint32_t)(bits & 0x7fff) << 13;

@@ -31,8 +31,8 @@ C_BEGIN
 struct err;
 struct watch;
 
-/* LOOP_SHARE: iterations that a thread takes at a time. LOOP_EVERY: iterations between two checks. LOOP_SHARES: shares
-   of LOOP_EVERY iterations that a thread takes at a time. LOOP_LONG: a pass over a vector of at least this many
+/* LOOP_SHARE: iterations that a thread takes at a time. LOOP_EVERY: iterations between two checks. LOOP_SHARES: the
+   same share in units of LOOP_EVERY iterations, for `schedule`. LOOP_LONG: a pass over a vector of at least this many
    elements may take 1 ms */
 enum { LOOP_SHARE = 1024, LOOP_EVERY = 256, LOOP_SHARES = LOOP_SHARE / LOOP_EVERY, LOOP_LONG = 1 << 18 };
 
@@ -50,8 +50,8 @@ struct watch *loop_watch(void);
 bool loop_tick(const char *what, int64_t done, int64_t total, struct err *e);
 
 struct loop loop_of(const char *what, int64_t total);
-/* loop_check is for iterations that take a long time. loop_check returns false once the loop has been stopped, and
-   ticks if 1 ms has passed since the last tick. */
+/* loop_check is for slow iterations. loop_check returns false once the loop has been stopped, and ticks if 1 ms has
+   passed since the last tick. */
 bool loop_check(struct loop *l, int64_t i);
 /* Does a pass over n elements take so long that it should be checked? If the thread has no watch, no pass is checked.
  */

@@ -14,12 +14,12 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-/* LAZY_FROM: freeing a block of at least this many bytes takes a long time. LONG_ZERO: Ctrl-C can end the clearing of
-   a block of at least this many bytes. PIECE: freeing this many bytes takes about 1 ms. PROMPT_US: after this time, the
-   prompt of the next command is usually there. HUGE_FROM: a block of at least this many bytes is compared with the
-   available memory before it is allocated. HUGE_MAX: at most this many such blocks are remembered. SAMPLE: one page in
-   so many bytes is asked whether it is in memory. WIDE_FROM: the system may use pages of 2 MB for a block of at least
-   this many bytes, so that 512 times fewer pages have to be made when it is written. */
+/* LAZY_FROM: freeing a block of at least this many bytes is slow. LONG_ZERO: Ctrl-C can end the clearing of a block of
+   at least this many bytes. PIECE: freeing this many bytes takes about 1 ms. PROMPT_US: after this time, the prompt of
+   the next command is usually there. HUGE_FROM: a block of at least this many bytes is compared with the available
+   memory before it is allocated. HUGE_MAX: at most this many such blocks are remembered. SAMPLE: one page in so many
+   bytes is asked whether it is in memory. WIDE_FROM: the system may use pages of 2 MB for a block of at least this many
+   bytes, so that 512 times fewer pages have to be made when it is written. */
 enum { ALIGN = 256, SPARE_SHARE = 2, LAZY_FROM = 1 << 20, LONG_ZERO = 1 << 23, PIECE = 1 << 23, PROMPT_US = 20000 };
 enum { HUGE_FROM = 1 << 28, HUGE_MAX = 64, SAMPLE = 1 << 22, WIDE_FROM = 1 << 23 };
 
@@ -197,7 +197,7 @@ char *mem_str(const char *text, struct err *e)
 
 /* ---- freeing ---- */
 
-/* A block that waits to be freed; its own memory holds the link to the next block. */
+/* A block that waits to be freed; the link to the next block is in its own memory. */
 struct waiting {
     struct waiting *next;
 };
@@ -221,7 +221,7 @@ static bool is_lazy(void)
 }
 
 /* Return the pages of a block to the system piece by piece, until Ctrl-C leaves the other pages to another thread. The
-   first page stays, because it holds the link. Short pieces also let other threads allocate in between: the system
+   first page stays, because the link is in it. Short pieces also let other threads allocate in between: the system
    frees pages under a lock. */
 static void release_pages(void *p)
 {

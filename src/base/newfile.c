@@ -132,7 +132,7 @@ static bool create(struct newfile *f, int slot)
     return f->fd >= 0;
 }
 
-/* Create the temporary file in the first slot that is free, and remove what killed sessions left. */
+/* Create the temporary file in the first slot that is free, and remove the files that killed sessions left. */
 static bool open_temporary(struct newfile *f, struct err *e)
 {
     int slot = 1, folder = (int)(strrchr(f->target.path, '/') - f->target.path) + 1;

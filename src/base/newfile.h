@@ -11,7 +11,7 @@ struct err;
 
 struct newfile {
     char where[256];         /* the requested name, safe to print */
-    struct target target;    /* the file to make or to replace; for a link, what it points to */
+    struct target target;    /* the file to make or to replace; for a link, the file that it points to */
     char name[NAME_MAX + 1]; /* temporary file in the same folder, or empty */
     char temp[PATH_MAX];     /* its absolute path, or empty */
     int fd;                  /* file descriptor of the temporary file, or -1 */

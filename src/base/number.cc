@@ -70,8 +70,8 @@ static int64_t fortran_power(const char *p, size_t len)
 }
 
 /* Read mantissa [at, mid) and Fortran exponent [mid, mid + len) by converting a copy of the number that uses the
-   exponent letter e. The copy starts at the first nonzero digit and holds as many digits as can affect rounding; a
-   single 1 replaces the later digits if any of them is nonzero. */
+   exponent letter e. The copy starts at the first nonzero digit and has as many digits as can affect rounding; a single
+   1 replaces the later digits if any of them is nonzero. */
 static const char *fortran(const char *at, const char *mid, size_t len, double *value)
 {
     char copy[DECIDING + 32];

@@ -35,8 +35,8 @@ static inline uint64_t digits_end(uint64_t bytes)
     return ((bytes + 0x7676767676767676) | bytes) & 0x8080808080808080;
 }
 
-/* Returns the number that eight digits form. The lowest byte of `bytes` holds the first digit. The digits are joined
-   into pairs, the pairs into groups of four, and these groups into the result. */
+/* Returns the number that eight digits form. The lowest byte of `bytes` is the first digit. The digits are joined into
+   pairs, the pairs into groups of four, and these groups into the result. */
 static inline uint64_t digits_join(uint64_t bytes)
 {
     uint64_t pairs = bytes * 10 + (bytes >> 8);

@@ -22,7 +22,7 @@ struct registry {
     /* bytes per entry, if `entries` is a table of structs, terminated by a NULL name; 0 if `entries` is a table of
        pointers, terminated by NULL */
     size_t size;
-    /* offset of the member `const char *aliases` in an entry; 0: entries have no such member. `aliases` holds other
+    /* offset of the member `const char *aliases` in an entry; 0: entries have no such member. `aliases` lists other
        names, separated by blanks; NULL: none */
     size_t aliases;
 };

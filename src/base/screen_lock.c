@@ -1,5 +1,5 @@
 /* The lock between the thread that runs commands and the screen: a mutex that is handed over in the order of arrival.
-   With a plain mutex, one thread could take the lock again and again before the other one wakes up. */
+   With a plain mutex, one thread could get the lock again and again before the other one wakes up. */
 #include "screen_lock.h"
 
 #include <pthread.h>

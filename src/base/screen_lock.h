@@ -9,8 +9,9 @@
            ...
        }
 
-   Such a function must not do long work, wait for another thread, or wait for the user. What the screen thread may have
-   a pointer to is freed only under the lock. A thread that alone changes some data reads them without the lock. */
+   Such a function must not do long work, wait for another thread, or wait for the user. Memory
+   to which the screen thread may have a pointer is freed only under the lock. A thread that alone changes some data
+   reads them without the lock. */
 #ifndef SCREEN_LOCK_H
 #define SCREEN_LOCK_H
 
@@ -30,7 +31,7 @@ void screen_lock_start(void);
 bool screen_lock_take(void);
 /* Returns false if this thread does not have the lock. */
 bool screen_lock_give(void);
-/* Take the lock again after work that needs no lock, unless `gave`, the result of screen_lock_give, is false. */
+/* Get the lock back after work that needs no lock, unless `gave`, the result of screen_lock_give, is false. */
 void screen_lock_back(bool gave);
 void screen_edit_end(const bool *screen_edit); /* for SCREEN_EDIT: give the lock, if SCREEN_EDIT took it */
 

@@ -23,7 +23,7 @@ struct shared_library {
     const struct shared_function *functions; /* terminated by a NULL name */
     bool (*is_compatible)(void);             /* called once all functions were found; NULL: always */
     void *handle;                            /* NULL: not open */
-    const char *tried;                       /* the value of `file` for which `handle` holds the result */
+    const char *tried;                       /* the value of `file` for which `handle` is the result */
 };
 /* Open the library and find its functions, unless that was done before. If the library is missing or not compatible,
    the error names `user`, which needs the library, and the package to install. */

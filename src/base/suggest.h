@@ -9,7 +9,7 @@
 #include "registry.h"
 
 struct suggest {
-    const char *word; /* what was typed */
+    const char *word; /* the word that the user typed */
     char best[64];    /* the nearest name offered so far, or empty */
     int distance;     /* edits from word to best */
 };
@@ -48,7 +48,7 @@ void message_near(struct message *t, const struct suggest *s); /* adds "(did you
 enum { LIST_MAX = 8 };
 give_fn message_list; /* adds a name to the list, or "..." after LIST_MAX names; `user` points to a struct message */
 
-/* Add what separates the next of `of` names from the previous one. Returns false if the list ends before that name. */
+/* Add the separator before the next of `of` names: a comma or `or`. Returns false if the list ends before that name. */
 bool message_next(struct message *t);
 give_fn message_choice; /* adds one of `of` names to a list like "a, b or c"; `user` points to a struct message */
 give_fn message_item;   /* adds one of `of` names to a list like "`a`, `b` or `c`"; `user` points to a struct message */

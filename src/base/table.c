@@ -76,7 +76,7 @@ static bool keep_name(struct table *t, const char *name, const char **kept, stru
     return true;
 }
 
-/* Room for a text of at most `size` bytes. The caller adds the bytes that the text takes to t->block->used. */
+/* Room for a text of at most `size` bytes. The caller adds the bytes of the text to t->block->used. */
 static char *text_room(struct table *t, size_t size, struct err *e)
 {
     if (!t->block || t->block->size - t->block->used < size) {

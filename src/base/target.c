@@ -59,7 +59,7 @@ static bool open_folder(struct target *t, const char *path)
     return length < (int)sizeof t->path || (errno = ENAMETOOLONG, false);
 }
 
-/* If the name is a symbolic link, write what it points to into next[PATH_MAX]. */
+/* If the name is a symbolic link, write its target into next[PATH_MAX]. */
 static bool is_link(const struct target *t, char *next)
 {
     char held[PATH_MAX];

@@ -24,7 +24,7 @@ void text_html(FILE *f, const char *text);
 int utf8_decode(const char *text, size_t n, uint32_t *point);
 /* Width of text in terminal columns. */
 int text_width(const char *text);
-/* The number of bytes of text that fit in `columns` columns; *taken is the number of columns that they fill. */
+/* The number of bytes of text that fit in `columns` columns; *taken receives the number of columns that they fill. */
 size_t text_fit(const char *text, int columns, int *taken);
 /* Print after the text in out[size], which is cut if it becomes too long. */
 void text_append(char *out, size_t size, const char *fmt, ...) PRINTF(3, 4);

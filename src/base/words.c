@@ -83,7 +83,7 @@ static bool take_arrow(struct words *w, const char **p, size_t n, struct err *e)
     return true;
 }
 
-/* Take the shell command after |. Quotes and backslashes stay in the text. */
+/* Read the shell command after |. Quotes and backslashes stay in the text. */
 static bool take_pipe(struct words *w, const char **line, struct err *e)
 {
     const char *first = *line + 1 + strspn(*line + 1, " \t"), *p = first;
@@ -106,7 +106,7 @@ static void put_at(char *out, size_t size, size_t *n, char c)
     ++*n;
 }
 
-/* Can a word hold this character without quotes? */
+/* Can a word contain this character without quotes? */
 static bool is_plain(char c)
 {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || strchr("_+-.,/:=@%^", c);

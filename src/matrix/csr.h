@@ -15,12 +15,12 @@ struct err;
 struct row_source;
 struct watch;
 
-/* Compressed rows: row i holds entries csr_start(A, i) .. csr_start(A, i+1)-1, columns ascending, no duplicates.
+/* Compressed rows: the entries of row i are csr_start(A, i) .. csr_start(A, i+1)-1, columns ascending, no duplicates.
    Immutable once built. A small matrix has at most 2^31-1 rows, columns and entries, and row pointers of 32 bits. A
-   large matrix has more rows or entries, and row pointers of 64 bits; its columns are 32 bits wide too. Functions take
-   small matrices unless their comment says "any size".
+   large matrix has more rows or entries, and row pointers of 64 bits; its columns are 32 bits wide too. Functions
+   accept small matrices unless their comment says "any size".
    A matrix without arrays has a source instead, which makes any of its rows when they are needed. Only functions whose
-   comment says so take such a matrix; row_slices.h has those that visit its rows. */
+   comment says so accept such a matrix; row_slices.h has those that visit its rows. */
 struct csr {
     int64_t rows, cols, nnz;
     int *rowptr;               /* [rows+1]; NULL in a large matrix */
@@ -87,8 +87,8 @@ bool csr_from_triplets(struct csr *A, int64_t rows, int64_t cols, int64_t n, con
 /* Like csr_from_triplets, but with progress and cancellation; after a cancellation, A is empty. */
 bool csr_build(struct csr *A, int64_t rows, int64_t cols, int64_t n, const int *row, const int *col, const double *val,
                const double *imag, int64_t *duplicates, struct watch *w, struct err *e);
-/* Sort the keys of one row. A key holds the column in its upper 32 bits and the position in its lower 32 bits;
-   positions must ascend. `spare` has room for n keys. For long rows, the time is linear in n. */
+/* Sort the keys of one row. A key has the column in its upper 32 bits and the position in its lower 32 bits; positions
+   must ascend. `spare` has room for n keys. For long rows, the time is linear in n. */
 void csr_sort_keys(uint64_t *key, uint64_t *spare, int64_t n, int64_t cols);
 bool csr_copy(struct csr *out, const struct csr *A, struct err *e); /* any size */
 bool csr_transpose(struct csr *out, const struct csr *A, struct err *e);
@@ -100,8 +100,8 @@ void csr_counts_to_offsets(struct csr *A);
 /* The pattern of the transpose: the rows of A that have column j are row[ptr[j] .. ptr[j + 1] - 1], ascending. ptr has
    room for cols + 1 items, and row for nnz items. The rows of A need not be sorted. */
 void csr_pattern_transposed(const struct csr *A, int *ptr, int *row);
-/* ---- the rest of this header takes matrices of any size; csr_row_length, csr_longest_row, csr_most_entries,
-   csr_has_row_above and csr_finite also take matrices without arrays ---- */
+/* ---- the rest of this header accepts matrices of any size; csr_row_length, csr_longest_row, csr_most_entries,
+   csr_has_row_above and csr_finite also accept matrices without arrays ---- */
 
 bool csr_equal(const struct csr *A, const struct csr *B); /* same shape, same pattern, bit-identical values */
 int64_t csr_row_length(const struct csr *A, int64_t row);

@@ -1,7 +1,7 @@
 /* Build CSR from triplets. Entries are copied, in input order, to buckets of neighbouring rows; a bucket fits in the
    cache. Then each bucket is sorted by row, each row is sorted by column, and duplicates are summed. A row is sorted by
-   64-bit keys, which hold the column in the upper half and the position within the bucket in the lower half. Duplicates
-   are summed in input order, so the result does not depend on the number of threads. */
+   64-bit keys, with the column in the upper half and the position within the bucket in the lower half. Duplicates are
+   summed in input order, so the result does not depend on the number of threads. */
 #include "base/err.h"
 #include "base/loop.h"
 #include "base/mem.h"
@@ -182,7 +182,7 @@ static void build_bucket(struct build *b, int k)
     struct csr *A = b->A;
     int64_t row0 = (int64_t)k << b->shift, row1 = (int64_t)(k + 1) << b->shift;
     if (row1 > A->rows) row1 = A->rows;
-    void *values = A->val; /* holds sort keys until emit_row writes the values */
+    void *values = A->val; /* contains sort keys until emit_row writes the values */
     uint64_t *sorted = values, *spare = b->key + b->start[k];
     row_starts(b, k, row0, row1);
     for (int64_t i = b->start[k]; i < b->start[k + 1]; i++) {

@@ -19,7 +19,7 @@ enum {
     LONG_ROW = 16,
     CELLS_MAX = 2048,
     SAMPLE = 1 << 22,
-    GLANCE = 1 << 19, /* one thread takes about 1 ms for a sample of this cost */
+    GLANCE = 1 << 19, /* one thread needs about 1 ms for a sample of this cost */
     ROW_COST = 64
 };
 

@@ -111,7 +111,7 @@ static void join_equal(struct logs *l, const struct csr *A)
     for (int64_t i = 0; A->rows == A->cols && most < same && i < A->rows; i++) l->row[i] = l->col[i];
 }
 
-/* `rounds` rounds, of which the first ROUNDS_MAX take the largest |a| as the size of a row or column. */
+/* `rounds` rounds, of which the first ROUNDS_MAX use the largest |a| as the size of a row or column. */
 static bool find_scales(const struct csr *A, int rounds, int *row, int *col, struct err *e)
 {
     struct logs l;

@@ -65,14 +65,14 @@ bool csr_extract(struct csr *out, const struct csr *A, struct window win, struct
 
 /* ---- sample ---- */
 
-/* The rows are divided into `runs` equal parts. The sample takes `length` consecutive rows of each part, from a random
+/* The rows are divided into `runs` equal parts. The sample has `length` consecutive rows of each part, from a random
    row on: at equal distances, the runs of a matrix whose row lengths follow the bits of the row number would all be
    alike. */
 struct sample {
     int64_t rows, runs, length;
     uint64_t seed;
 };
-/* Runs begin at multiples of SAMPLE_ALIGN, so that the rows that a warp takes together, and the elements of x and y
+/* Runs begin at multiples of SAMPLE_ALIGN, so that the rows that a warp processes together, and the elements of x and y
    that belong to them, are aligned as in the whole matrix. */
 enum { SAMPLE_ALIGN = 32 };
 

@@ -16,8 +16,8 @@ struct watch;
 bool csr_extract(struct csr *out, const struct csr *A, struct window win, struct watch *w, struct err *e);
 
 /* About `rows` rows of A with all their columns: runs of SAMPLE_RUN consecutive rows, one at a random place in each of
-   equal parts of A. Of several such choices, the one is taken whose mean row length is closest to that of A. All rows
-   if hardly any would be left out. */
+   equal parts of A. Among several such choices, the function returns the one whose mean row length is closest to that
+   of A. All rows if hardly any would be left out. */
 enum { SAMPLE_RUN = 256 };
 bool csr_sample_rows(struct csr *out, const struct csr *A, int64_t rows, struct watch *w, struct err *e);
 
@@ -38,7 +38,7 @@ struct unscaled {
 };
 /* Divide each row, or each column, by its largest |a|. SCALE_BOTH divides rows and columns together by the square roots
    of their largest |a|, SCALE_ROUNDS times (Ruiz 2001). `unscaled` may be NULL. If `row` and `col` are not NULL, row[i]
-   and col[j] become what row i and column j were divided by in all. */
+   and col[j] become the numbers by which row i and column j were divided in all. */
 bool csr_scale(struct csr *out, const struct csr *A, int sides, struct unscaled *unscaled, double *row, double *col,
                struct watch *w, struct err *e);
 

@@ -1,4 +1,4 @@
-/* What is known of a matrix, and the facts that are found out in a short time. */
+/* The known facts of a matrix, and those that are found out in a short time. */
 #include "facts.h"
 #include "base/base.h"
 #include "base/mem.h"
@@ -55,7 +55,7 @@ static void envelope_free(struct envelope *v)
     mem_free(v->val);
 }
 
-/* Allocates the envelope, unless it would take too many operations. */
+/* Allocates the envelope, unless its factors would need too many operations. */
 static bool envelope_new(struct envelope *v, const struct csr *A)
 {
     double flops = 0;

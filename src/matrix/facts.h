@@ -1,5 +1,5 @@
-/* What is known of a matrix. A fact is found out once, by whoever needs it first: a command, the report card, a solve.
-   The facts are kept with the matrix (session/matrix.h), whose entries never change. */
+/* The known facts of a matrix. A fact is found out once, by whoever needs it first: a command, the report card, a
+   solve. The facts are kept with the matrix (session/matrix.h), whose entries never change. */
 #ifndef FACTS_H
 #define FACTS_H
 
@@ -11,7 +11,7 @@
 
 enum fact { FACT_UNKNOWN, FACT_NO, FACT_YES };
 
-/* What is proved about the eigenvalues of a symmetric or hermitian matrix.
+/* The proved fact about the eigenvalues of a symmetric or hermitian matrix.
    NOT: it is not positive definite, and not known to be negative definite or positive semidefinite.
    UNDECIDED: no eigenvalue of A, or of -A if the diagonal is negative, is below 0 by more than rounding errors; whether
    one is 0 or below cannot be decided in fp64.
@@ -50,10 +50,10 @@ struct facts {
 
 /* Is A symmetric (if complex: hermitian) up to rounding, as far as it is known? */
 enum fact fact_symmetric(const struct facts *f);
-/* The same, found out if it is not known and takes some 100 ms at most; false if it takes longer. */
+/* The same, found out if it is not known and needs some 100 ms at most; false if it needs longer. */
 bool facts_symmetric(struct facts *f, const struct csr *A);
-/* What is known of the eigenvalues of a real A, symmetric up to rounding. If nothing is, it is found out by dominance,
-   or by Cholesky factors in the envelope of a reordered A, if that takes some 100 ms at most. */
+/* The definiteness of a real A, symmetric up to rounding. If it is not known, it is found out by dominance, or by
+   Cholesky factors in the envelope of a reordered A, if that needs some 100 ms at most. */
 enum definiteness facts_definite(struct facts *f, const struct csr *A);
 
 /* The number of decimal digits that a solve with this condition number loses; at most DIGITS_F64, the number of digits

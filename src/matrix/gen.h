@@ -17,10 +17,10 @@ struct generator {
     const char *name, *about, *usage;    /* usage: "poisson2d NX [NY]" */
     const char *aliases;                 /* other names, separated by blanks; NULL: none */
     struct param params[PARAMS_MAX + 1]; /* positional, integers */
-    /* Fill *out with the matrix; p holds the parameters. Every seed is valid. `w` may be NULL. */
+    /* Fill *out with the matrix; p[] are the parameters. Every seed is valid. `w` may be NULL. */
     bool (*make)(const int64_t *p, uint64_t seed, struct watch *w, struct csr *out, struct err *e);
-    /* What makes any row of that matrix alone (row_source.h); NULL after a failure. NULL instead of a function: the
-       generator makes whole matrices only. */
+    /* The functions that make any row of that matrix alone (row_source.h); NULL after a failure. NULL instead of a
+       function: the generator makes whole matrices only. */
     struct row_source *(*rows)(const int64_t *p, uint64_t seed, struct err *e);
 };
 extern const struct generator *const generators[]; /* terminated by NULL */

@@ -1,4 +1,4 @@
-/* Stencils on regular grids with random values: what a discretization of variable coefficients gives. */
+/* Stencils on regular grids with random values, as a discretization of variable coefficients gives them. */
 #include "base/err.h"
 #include "gen.h"
 #include "random.h"

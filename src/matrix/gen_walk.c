@@ -10,11 +10,11 @@
 
    Let d be the number of lines below a point plus the number of points to its left. The walk steps right and up with
    probability (m-1-d) / (2 (m-1)) each, and left and down with probability d / (2 (m-1)) each. On the left side and in
-   line 1, only one of the steps left and down exists, with the probabilities of both. Row k holds the probabilities of
-   the steps from point k. Three details are taken from rw496:
+   line 1, only one of the steps left and down exists, with the probabilities of both. Row
+   k contains the probabilities of the steps from point k. Three details are those of rw496:
    - A step down ends one point further to the right: from 4 to 1.
    - The last step to the right in a line ends one number further, in the next line: from 2 to 4.
-   - In line m-1, this step ends where the step up ends, from 7 to 9, and the matrix holds only one probability. */
+   - In line m-1, this step ends where the step up ends, from 7 to 9, and the matrix contains only one probability. */
 #include "gen.h"
 
 /* The point being visited: its number `at`, its line, the number of points in that line, and its place in the line;

@@ -1,6 +1,6 @@
 /* The product of two matrices. CXSparse multiplies matrices stored by columns. The CSR arrays of a matrix are also its
    transpose, stored by columns. Therefore cs_multiply(B, A) returns B' A' = (A B)' by columns, which is A B by rows.
-   The rows of A are taken in blocks, so that threads share the work and Ctrl-C takes effect between blocks. */
+   The rows of A are processed in blocks, so that threads share the work and Ctrl-C takes effect between blocks. */
 #include "arithmetic.h"
 #include "base/err.h"
 #include "base/loop.h"

@@ -60,8 +60,8 @@ static double underflow(double a, double b, const struct limits *l)
     return l->smallest * (1 + a + b);
 }
 
-/* The bound for scale times a sum of n products plus `offset`; sum: the sum of the products' absolute values, lost:
-   what underflow may add to it. */
+/* The bound for scale times a sum of n products plus `offset`; sum: the sum of the products' absolute values, lost: the
+   error that underflow may add to it. */
 static double sum_bound(int64_t n, double scale, double sum, double lost, double offset, const struct limits *l)
 {
     double terms = (double)n + 2;
@@ -230,7 +230,7 @@ static double excess(double y, double ref, double bound)
     return fabs(y - ref) / bound;
 }
 
-/* Vectors are compared in pieces, which GROUPS groups take in turn, so that sums do not depend on the threads. */
+/* Vectors are compared in pieces, which GROUPS groups process in turn, so that sums do not depend on the threads. */
 enum { PIECE = 1 << 16, GROUPS = 64 };
 
 struct comparison {
@@ -240,8 +240,8 @@ struct comparison {
     struct loop loop;
 };
 
-/* What a group found: the largest excess and its first place, -1 if none is above 0; the largest finite |y - ref| and
-   |ref|; the sums of the squares of the finite values of both; and whether values that are not finite agree. */
+/* The result of a group: the largest excess and its first place, -1 if none is above 0; the largest finite |y - ref|
+   and |ref|; the sums of the squares of the finite values of both; and whether values that are not finite agree. */
 struct found {
     double worst, gap, size, gap_squares, size_squares;
     int64_t at;

@@ -35,7 +35,7 @@ struct verdict {
 };
 /* Compare n numbers. If they are the parts of complex numbers, the caller corrects `row`. */
 struct verdict verdict_of(int64_t n, const double *y, const double *ref, const double *bound);
-/* Is the result wrong because y, which is NaN before a product with beta 0, was used? reads_y_text says what is wrong.
+/* Is the result wrong because y, which is NaN before a product with beta 0, was used? reads_y_text names the fault.
  */
 bool verdict_reads_y(const struct verdict *v, double beta, const double *y, const double *ref);
 extern const char *const reads_y_text;

@@ -193,8 +193,8 @@ struct cuthill {
 };
 
 /* Sort each node's neighbours by degree. The function visits the nodes by ascending degree and appends each node to the
-   lists of its neighbours. Because the graph is symmetric, each list then holds all neighbours of its node, sorted by
-   degree. */
+   lists of its neighbours. Because the graph is symmetric, each list then contains all neighbours of its node, sorted
+   by degree. */
 static bool sort_neighbours(struct graph *out, const struct graph *g, const int *by_degree, struct err *e)
 {
     if (!graph_room(out, g->n, g->ptr[g->n], e)) return false;
@@ -497,7 +497,8 @@ struct spares {
     int threads;
 };
 
-/* The rows of a matrix with a very long row take fewer threads, so that the room is no larger than the matrix. */
+/* The rows of a matrix with a very long row are sorted by fewer threads, so that the room is no larger than the
+   matrix. */
 static bool spares_new(struct spares *s, const struct csr *A, struct err *e)
 {
     int64_t longest = csr_longest_row(A), most = omp_get_max_threads();
@@ -508,8 +509,8 @@ static bool spares_new(struct spares *s, const struct csr *A, struct err *e)
     return s->key != NULL;
 }
 
-/* Row i of P A P' is row perm[i] of A, with other columns. While its entries are sorted, their keys take the place of
-   its values. */
+/* Row i of P A P' is row perm[i] of A, with other columns. While its entries are sorted, their keys replace its
+   values. */
 static void move_row(struct csr *out, const struct csr *A, const int *perm, const int *inverse, int64_t i,
                      uint64_t *spare)
 {

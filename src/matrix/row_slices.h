@@ -16,7 +16,7 @@ int64_t slice_end(const struct csr *A, int64_t row, int64_t end);
 /* A slice of rows whose arrays the next slice uses again, so that few pages are touched for the first time. */
 struct slice {
     struct csr A;
-    int64_t rows, nnz; /* what its arrays have room for */
+    int64_t rows, nnz; /* the rows and entries for which its arrays have room */
 };
 
 /* Give s->A this shape and arrays without contents, except that its first row begins at entry 0. */

@@ -18,13 +18,13 @@ struct row_maker {
 };
 
 struct row_source {
-    const char *name; /* what makes the rows, for progress */
+    const char *name; /* the maker's name in progress reports */
     int64_t rows, cols, nnz;
     bool symmetric; /* known to be symmetric */
     struct row_maker maker;
     int64_t *start;                  /* the entries before each block of LOOP_EVERY rows; NULL: not counted */
     int64_t longest;                 /* entries of the longest row, once they are counted */
-    _Alignas(max_align_t) char of[]; /* what the maker's functions get */
+    _Alignas(max_align_t) char of[]; /* passed to the maker's functions */
 };
 
 /* A source with its own copy of of[size]; NULL: no memory, or the sizes exceed the limits of a matrix. */

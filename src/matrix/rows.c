@@ -1,4 +1,4 @@
-/* The distribution of row lengths, and the imbalance of warps in which each thread takes a row. */
+/* The distribution of row lengths, and the imbalance of warps in which each thread processes a row. */
 #include "rows.h"
 #include "base/base.h"
 #include "base/loop.h"

@@ -1,4 +1,4 @@
-/* The distribution of row lengths, and the imbalance of warps in which each thread takes a row. */
+/* The distribution of row lengths, and the imbalance of warps in which each thread processes a row. */
 #ifndef ROWS_H
 #define ROWS_H
 
@@ -35,8 +35,8 @@ bool stats_rows(const struct csr *A, struct stats *out, struct err *e);
 /* Like histogram_of, but computed from the row lengths in O(n) time. */
 void histogram_from(const struct row_lengths *l, int bins, struct histogram *out);
 
-/* A warp processes 32 consecutive rows, one per thread, and takes as long as its longest row. The warp's cost is 32 *
-   longest / entries: its time divided by the time that it would take if the same entries were spread evenly over its
+/* A warp processes 32 consecutive rows, one per thread, and is as slow as its longest row. The warp's cost is 32 *
+   longest / entries: its time divided by the time that it would need if the same entries were spread evenly over its
    threads. The cost is between 1 and 32, or 0 for a warp without entries. */
 enum { WARP_ROWS = 32, HUNDREDTHS = 100 };
 struct warps {

@@ -25,7 +25,7 @@ bool stats_of(const struct csr *A, struct watch *w, struct stats *out, struct er
 struct histogram {
     int n;            /* bins, at most 64 */
     bool log;         /* bins begin at 0 and at powers of two */
-    int64_t from[65]; /* bin k holds lengths from[k] .. from[k+1]-1 */
+    int64_t from[65]; /* bin k counts lengths from[k] .. from[k+1]-1 */
     int64_t count[64];
     int64_t most; /* the largest count */
 };
