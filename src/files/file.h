@@ -32,10 +32,10 @@ struct file_kind {
     const char *endings; /* file name extensions, separated by blanks; file_save selects the kind by them */
     const char *about;
     bool packed;           /* can be read from a compressed file or an archive */
-    bool has_parts;        /* holds named variables */
+    bool has_parts;        /* contains named variables */
     bool large;            /* loads and saves large matrices (matrix/csr.h) */
     bool notes_not_finite; /* `load` itself adds the notes about inf and NaN */
-    /* Is a file that begins with these n bytes of this kind? NULL: this kind takes every file that no other kind
+    /* Is a file that begins with these n bytes of this kind? NULL: this kind loads every file that no other kind
        recognises. */
     bool (*recognises)(const char *begin, int64_t n);
     /* Load the matrix. A and *info are empty at first; A stays empty on failure. The caller sets info->file and
@@ -87,10 +87,10 @@ typedef double file_number(const void *at);
 file_number *file_number_of(char kind, int bytes);
 
 enum mirrored { MIRROR_NOT, MIRROR_SYMMETRIC, MIRROR_SKEW, MIRROR_HERMITIAN };
-/* Turn unchecked compressed arrays from a file into A. `arrays` holds rowptr[rows + 1], and col, val and imag of nnz
-   items each. If `by_columns` is set, these arrays hold column pointers and row indices. Takes ownership of the arrays,
-   even on failure. Indices out of range are an error; unsorted rows are sorted; duplicates are summed in the order of
-   the file. At any time, at most three copies of the matrix are in memory. */
+/* Turn unchecked compressed arrays from a file into A. `arrays` has rowptr[rows + 1], and col, val and imag of nnz
+   items each. If `by_columns` is set, these are column pointers and row indices. Takes ownership of the arrays, even on
+   failure. Indices out of range are an error; unsorted rows are sorted; duplicates are summed in the order of the file.
+   At any time, at most three copies of the matrix are in memory. */
 bool file_finish(const struct source *s, struct csr *arrays, bool by_columns, enum mirrored mirrored, struct watch *w,
                  struct csr *A, struct load_info *info, struct err *e);
 /* Like file_finish, but for triplets from a file. The triplets are not modified. */

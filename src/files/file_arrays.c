@@ -231,7 +231,7 @@ static bool mirror_entries(const struct csr *C, struct csr *T, enum mirrored how
     return true;
 }
 
-/* C holds one triangle, stored by columns: replace C with the matrix that has both triangles. */
+/* C is one triangle, stored by columns: replace C with the matrix that has both triangles. */
 static bool mirror(const struct source *s, struct csr *C, enum mirrored how, struct watch *w, struct load_info *info,
                    struct err *e)
 {

@@ -25,7 +25,7 @@
 
 enum { NAMES_ROOM = 400, NAME_ROOM = 128, WAIT_MS = 10, SEND = 1 << 13 };
 
-/* The right sides b and the solutions x, which a file may hold beside the matrix. */
+/* The right sides b and the solutions x, which a file may contain beside the matrix. */
 enum { SIDE_B, SIDE_X, SIDES };
 
 /* The data in the pipe begin with this header. If the header reports no error, int32 pointers, int32 indices and double
@@ -36,7 +36,7 @@ struct message {
     int64_t rows, cols, nnz;
     int64_t found; /* number of sparse variables */
     struct {
-        int64_t rows, cols; /* 0: the file does not hold it */
+        int64_t rows, cols; /* 0: the file does not contain it */
         int32_t complex_values;
     } side[SIDES];
     char name[NAME_ROOM];  /* name of the variable that is read */

@@ -187,7 +187,7 @@ static const char *field_of(char kind)
     return kind == 'f' ? "real" : kind == 'c' ? "complex" : kind == 'b' ? "pattern" : "integer";
 }
 
-/* Is the file a NumPy .npy file? A .npy file holds one dense array. */
+/* Is the file a NumPy .npy file? A .npy file contains one dense array. */
 static bool is_array(const char *begin, int64_t n)
 {
     return n >= 6 && !memcmp(begin, "\x93NUMPY", 6);

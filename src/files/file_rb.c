@@ -73,7 +73,7 @@ static bool next_text_line(struct rb *r, const char *needed, struct err *e)
 }
 
 /* Some programs, including SciPy, ignore the column widths that they state in the header. If a line has as many words
-   as fields, each word is one field. Otherwise, the fields are taken from their columns, and no blanks are needed
+   as fields, each word is one field. Otherwise, the fields are read from their columns, and no blanks are needed
    between them. */
 static bool next_fields(struct rb *r, const struct fields *f, const char *needed, struct err *e)
 {
@@ -245,7 +245,7 @@ static bool read_head(struct rb *r, struct err *e)
 
 /* ---- the arrays ---- */
 
-/* Refuse a size that the rest of an uncompressed file cannot hold: each number takes at least one digit. */
+/* Refuse a size for which the rest of an uncompressed file is too short: each number has at least one digit. */
 static bool enough_bytes(struct rb *r, struct err *e)
 {
     int64_t left = lines_left(&r->lines), n = r->size[2];

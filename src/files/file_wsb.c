@@ -8,8 +8,8 @@
    multiple of 64; the bytes between arrays are 0
 
    Checksum of the arrays: each array is cut into pieces of 1 MiB. A piece is hashed in four lanes of 64 bits; lane i
-   takes words i, i + 4, ...: h = rotl((h ^ word) * M, 29), M odd. The last group of words is padded with zeros, and the
-   length is mixed in at the end. Each step is a bijection of h and of the word, so a single wrong word is always
+   hashes words i, i + 4, ...: h = rotl((h ^ word) * M, 29), M odd. The last group of words is padded with zeros, and
+   the length is mixed in at the end. Each step is a bijection of h and of the word, so a single wrong word is always
    detected. The hashes of the pieces, in order, are then hashed by the same function. */
 #include "base/err.h"
 #include "base/loop.h"
@@ -142,8 +142,8 @@ static int64_t read_at(int fd, char *to, int64_t n, int64_t at)
     return got;
 }
 
-/* Request large pages from the system, because allocating memory in small pages takes several times as long as reading
-   the file. */
+/* Request large pages from the system, because allocating memory in small pages is several times as slow as reading the
+   file. */
 static void hint_large(const struct part *p)
 {
     const uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
@@ -160,8 +160,8 @@ struct reader {
     uint64_t sum;
 };
 
-/* Read pieces [from, to) of p. Each thread hashes its piece while the piece is in the thread's cache; hash[]
-   receives the hashes. A slow disk takes so long for a turn that Ctrl-C must also end it between two pieces. */
+/* Read pieces [from, to) of p. Each thread hashes its piece while the piece is in the thread's cache; hash[] receives
+   the hashes. A turn on a slow disk is so long that Ctrl-C must also end it between two pieces. */
 static bool read_pieces(struct reader *r, const struct part *p, int64_t from, int64_t to, uint64_t *hash, struct err *e)
 {
     int64_t short_by = 0;

@@ -31,8 +31,8 @@ bool mtx_save_columns(const char *path, bool force, const struct mtx_columns *fr
                       struct watch *w, struct err *e);
 /* Read a vector of exactly n values: an n x 1 matrix, or n plain numbers. */
 bool mtx_load_vector(const char *path, int64_t n, double *x, struct err *e);
-/* The same for n pairs of a real and an imaginary part: a file of plain numbers holds 2 n numbers; the values of a
-   Matrix Market file may be real. */
+/* The same for n pairs of a real and an imaginary part: a file of plain numbers has 2 n numbers; the values of a Matrix
+   Market file may be real. */
 bool mtx_load_complex_vector(const char *path, int64_t n, double *x, struct err *e);
 /* The same for one or several vectors: the columns of an n x k matrix, stored one after another in *x, which the caller
    frees with mem_free. pairs: the elements are pairs of a real and an imaginary part. */

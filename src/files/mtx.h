@@ -139,7 +139,7 @@ enum { MTX_BLOCK = 1 << 18 }; /* bytes of text in a block; a block and its entri
 
 enum field { REAL, INTEGER, PATTERN, COMPLEX };
 enum symmetry { GENERAL, SYMMETRIC, SKEW, HERMITIAN };
-/* What AMGX's comment line %%AMGX (formerly %%NVAMG), before the size line, says about the file. Source: readers.cu of
+/* The words of AMGX's comment line %%AMGX (formerly %%NVAMG), which comes before the size line. Source: readers.cu of
    AMGX. */
 struct amgx {
     bool diagonal, rhs, solution; /* numbers that follow the entries, in this order */
@@ -232,7 +232,7 @@ struct body {
     int64_t delivered;  /* entries delivered so far */
     int delivering;     /* number of threads that are still copying entries */
     bool stop;
-    pthread_mutex_t reader; /* the thread that reads holds this lock */
+    pthread_mutex_t reader; /* the thread that reads has this lock */
 };
 /* Parse all blocks. A fault is recorded in b->fault. */
 void body_parse(struct body *b);
@@ -268,8 +268,8 @@ void sections_free(struct sections *t);
 
 /* ---- mtx_build.c: from entries to rows ---- */
 
-/* Mirror the entries, build the compressed rows of A from them, and free the entries. Takes at most twice the memory of
- *A. duplicates is the number of duplicates in the file. */
+/* Mirror the entries, build the compressed rows of A from them, and free the entries. Needs at most twice the
+   memory of *A. duplicates is the number of duplicates in the file. */
 bool body_build(struct body *b, struct csr *A, int64_t *duplicates, struct err *e);
 
 #endif

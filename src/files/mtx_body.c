@@ -109,7 +109,7 @@ struct buffers {
 
 static bool buffers_room(struct buffers *d, const struct head *h, struct err *e)
 {
-    /* each number takes at least one digit and a blank or line end */
+    /* each number has at least one digit and a blank or line end */
     int64_t most = d->text.n / (2 * (h->indices + h->values)) + 1;
     if (d->entries.room >= most) return true;
     entries_free(&d->entries);

@@ -188,8 +188,8 @@ static inline int64_t next_of(struct csr *A, int64_t row)
     return A->rowptr ? A->rowptr[row + 1]++ : A->rowptr64[row + 1]++;
 }
 
-/* Count the entries of each row r of a share, rows [low, high), in rowptr[r + 1]. One thread takes a whole share and
-   visits the entries in order, so the result does not depend on the number of threads. */
+/* Count the entries of each row r of a share, rows [low, high), in rowptr[r + 1]. One thread visits all entries of a
+   share in order, so the result does not depend on the number of threads. */
 static void count_rows(struct placing *p, int share, int64_t low, int64_t high, struct loop *l)
 {
     const int *row = p->t->row, *col = p->t->col;
@@ -326,8 +326,8 @@ static bool place(struct placing *p, struct watch *w, struct err *e)
 
 struct sorter {
     int64_t room;
-    /* [2 room]: keys, which hold the column in the upper half and the position in the row in the lower half; then work
-       memory for sorting */
+    /* [2 room]: keys, with the column in the upper half and the position in the row in the lower half; then work memory
+       for sorting */
     uint64_t *key;
     double *val;
 };

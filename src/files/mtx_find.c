@@ -1,4 +1,4 @@
-/* Find the lines of a Matrix Market file that hold given entries of the loaded matrix. The file is read again: all
+/* Find the lines of a Matrix Market file in which given entries of the loaded matrix are. The file is read again: all
    indices, but only the values of the wanted entries. */
 #include "mtx_find.h"
 #include "base/mem.h"
@@ -21,7 +21,7 @@ struct pass {
     const struct csr *A;
     const struct head *h;
     struct mtx_find *f;
-    uint32_t *first; /* for each entry of A, the first line that holds it; NULL: duplicates are not looked for */
+    uint32_t *first; /* for each entry of A, its first line; NULL: duplicates are not looked for */
     int open;        /* number of places and duplicates that are still to be found */
     int64_t line, entries;
     int64_t row, col; /* array files: row and column of the next value */
@@ -156,8 +156,8 @@ static bool read_on(struct pass *s, struct lines *l, struct watch *w, struct err
     return ok;
 }
 
-/* If the value of a wanted entry is a sum of duplicates, the search goes on to the end of the file, since no single
-   line holds that value. */
+/* If the value of a wanted entry is a sum of duplicates, the search goes on to the end of the file, since that value is
+   in no single line. */
 static bool all_found(const struct pass *s, int twice)
 {
     for (int i = 0; i < s->f->nplaces; i++)

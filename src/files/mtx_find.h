@@ -1,4 +1,4 @@
-/* Find the lines of a Matrix Market file that hold given entries of the loaded matrix, by reading the file again. */
+/* Find the lines of a Matrix Market file in which given entries of the loaded matrix are, by reading the file again. */
 #ifndef MTX_FIND_H
 #define MTX_FIND_H
 
@@ -13,8 +13,8 @@ struct watch;
 enum { FIND_PLACES = 12, FIND_TWICE = 3 };
 
 /* An entry of the matrix (row and column, counted from 0) and its line in the file (counted from 1). The line is the
-   first line that holds the wanted value. If only the sum of duplicates has the wanted value, the line is the first
-   line that holds the entry. */
+   first line with the wanted value. If only the sum of duplicates has the wanted value, the line is the first line with
+   the entry. */
 struct find_place {
     int64_t row, col;
     bool zero; /* true: look for a stored zero; false: look for NaN or inf */
@@ -38,7 +38,7 @@ struct mtx_find {
 void mtx_stamp(const char *path, struct load_info *info);
 /* Fill in the lines of f->place[], and f->twice[] if the file has duplicates; A must be unchanged since it was loaded.
    Fails with E_INPUT if the file has changed since then, with E_IO if the file cannot be read, or with E_CANCELLED.
-   Takes 4 bytes per entry if there are duplicates. */
+   Needs 4 bytes per entry if there are duplicates. */
 bool mtx_find(const struct csr *A, const struct load_info *info, struct mtx_find *f, struct watch *w, struct err *e);
 
 #endif

@@ -248,7 +248,7 @@ static bool size_shape(struct head *h, int64_t *size, int found, const char *whe
 static bool size_fits(struct head *h, int64_t left, const char *where, struct err *e)
 {
     struct err why = {0};
-    int64_t least = 2 * (h->indices + h->values); /* each number takes at least one digit and a blank or line end */
+    int64_t least = 2 * (h->indices + h->values); /* each number has at least one digit and a blank or line end */
     int64_t line = left <= SHORT ? 2 : least;
     if (h->rows > INT32_MAX)
         return fail_at(
@@ -386,7 +386,7 @@ bool head_read(struct lines *l, const char *path, struct watch *w, struct head *
     enum stage stage = BANNER;
     int64_t block = l->block;
     l->block =
-        block > HEAD_BLOCK ? block : HEAD_BLOCK; /* recognising a file of a different kind takes more than one line */
+        block > HEAD_BLOCK ? block : HEAD_BLOCK; /* recognising a file of a different kind needs more than one line */
     while (stage < DONE) stage = next_block(l, w, &text, &why) ? take_block(l, h, stage, &text, path, t, e) : BAD;
     if (why.code == E_INPUT || why.code == E_LIMIT || why.code == E_IO)
         fail_at(e, why.code, path_line(path, h->lines + 1, where), "%s", why.text);

@@ -1,5 +1,5 @@
 /* Checks that need the whole file: does the number of entries agree with the size line, and does a file with a symmetry
-   hold only one triangle? */
+   contain only one triangle? */
 #include "base/mem.h"
 #include "base/text.h"
 #include "mtx.h"
@@ -74,8 +74,8 @@ static int by_place_then_order(const void *a, const void *b)
     return c ? c : (p->at > q->at) - (p->at < q->at);
 }
 
-/* The earliest entry at (row, col) in u, or NULL. `u` holds the entries above the diagonal; it is sorted and may
-   contain duplicates. */
+/* The earliest entry at (row, col) in u, or NULL. `u` has the entries above the diagonal; it is sorted and may contain
+   duplicates. */
 static const struct twin *find_twin(const struct twin *u, int64_t n, int row, int col)
 {
     struct twin key = {.row = row, .col = col};

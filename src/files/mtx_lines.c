@@ -14,7 +14,7 @@ void lines_quiet(int64_t most)
     quiet_most = most ? most : QUIET_MAX;
 }
 
-/* A small packed file may hold any number of blank lines and comments. Reading all of them could take minutes. */
+/* A small packed file may contain any number of blank lines and comments. Reading all of them could take minutes. */
 static bool entries_are_near(const struct lines *l, struct err *e)
 {
     int64_t entry = __atomic_load_n(&l->streamed_at_entry, __ATOMIC_RELAXED);

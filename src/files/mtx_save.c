@@ -50,7 +50,7 @@ struct writer {
     bool stop;          /* read and written atomically */
     struct piece *slot; /* [depth]: piece i of the file is composed in slot i % depth */
     int64_t depth;
-    int64_t taken; /* number of pieces that threads have taken; read and written atomically */
+    int64_t taken; /* number of pieces that threads have begun; read and written atomically */
     int64_t next;  /* the next piece to be written; read and written atomically */
     bool writing;  /* true while a thread writes pieces */
 };
@@ -338,7 +338,7 @@ static void work(struct writer *w, int64_t pieces)
 static bool write_entries(struct writer *w, struct err *e)
 {
     int64_t pieces = (w->A->nnz + SHARE - 1) / SHARE;
-    /* if there are few pieces, the other threads may take all of them before thread 0 checks */
+    /* if there are few pieces, the other threads may begin all of them before thread 0 checks */
     if (!watch_tick(w->watch, "writing", 0, w->A->nnz, e)) return false;
     w->depth = omp_get_max_threads() + AHEAD;
     if (!(w->slot = mem_zero(w->depth, sizeof *w->slot, "text to write", e))) return false;

@@ -203,9 +203,9 @@ void sections_free(struct sections *t)
     mem_free(t->solution);
 }
 
-/* ---- what they mean ---- */
+/* ---- the sections as a diagonal, a right side and a solution ---- */
 
-/* The diagonal as a matrix of its own: row i holds the values of its block, which begins in column i / size * size. */
+/* The diagonal as a matrix of its own: row i has the values of its block, which begins in column i / size * size. */
 static bool diagonal_of(const struct sections *t, const struct head *h, struct csr *D, struct err *e)
 {
     int64_t size = h->amgx.block;
@@ -236,7 +236,7 @@ static bool add_diagonal(const struct sections *t, const struct head *h, struct 
     return true;
 }
 
-/* `from` holds n numbers, or pairs if the matrix is complex. */
+/* `from` has n numbers, or pairs if the matrix is complex. */
 static bool dense_of(struct dense_array *d, const double *from, int64_t n, bool pairs, struct err *e)
 {
     if (!from) return true;

@@ -130,7 +130,7 @@ static bool vector_of_numbers(struct lines *l, struct numbers *v, bool *banner, 
                           "the file ends after %lld of %lld numbers", (long long)v->found, (long long)v->n));
 }
 
-/* Read n * parts plain numbers. *banner: the file holds a matrix instead. */
+/* Read n * parts plain numbers. *banner: the file contains a matrix instead. */
 static bool load_numbers(const char *path, int64_t n, int parts, double *x, bool *banner, struct err *e)
 {
     struct lines lines = {.stream = stream_open(path, e), .block = VECTOR_BLOCK};

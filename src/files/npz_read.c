@@ -76,7 +76,7 @@ static bool read_dict(struct reader *r, int64_t *head_bytes, struct err *e)
                     print_safe(dict, strlen(dict), 30, quote, sizeof quote));
 }
 
-/* Before memory is allocated, check that the member holds the items that its header declares. */
+/* Before memory is allocated, check that the member has the items that its header declares. */
 static bool check_bytes(struct reader *r, struct archive_entry *entry, int64_t head_bytes, struct err *e)
 {
     int64_t bytes;

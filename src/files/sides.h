@@ -1,4 +1,4 @@
-/* The right sides that a file holds beside its matrix, and the solutions if the file holds these too. */
+/* The right sides that a file contains beside its matrix, and the solutions if the file contains these too. */
 #ifndef SIDES_H
 #define SIDES_H
 

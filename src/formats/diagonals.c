@@ -52,8 +52,7 @@ struct place place_of_offset(int64_t first, int64_t offset)
 
 /* ---- the set of one block's diagonals: a list of offsets, and a small hash table to find them ---- */
 
-/* Find an offset in the hash table: returns the place that holds the offset, or the free place at which to insert
-   it. */
+/* Find an offset in the hash table: returns the place of the offset, or the free place at which to insert it. */
 static int *place_in(const struct block *B, int offset)
 {
     uint64_t hash = (uint64_t)(uint32_t)offset * 0x9e3779b97f4a7c15, mask = (UINT64_C(1) << B->bits) - 1;

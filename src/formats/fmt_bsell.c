@@ -1,7 +1,7 @@
 /* Sliced blocks: SELL-C-sigma of b x b blocks. Block rows are sorted by their number of blocks, most first, in windows
    of sigma block rows, then cut into slices of C block rows. Each slice is as wide as its widest block row.
 
-   Step k of a slice holds block k of each of its C block rows: one block column per block, and the values column by
+   Step k of a slice is block k of each of its C block rows: one block column per block, and the values column by
    column of the blocks, each column over all C*b rows of the slice. With b = 2, C = 2 and the block rows I and J:
 
        col    I  J
@@ -9,7 +9,7 @@
               row  0 of I   row 1 of I   row 0 of J   row 1 of J      column 1 of the blocks
 
    A thread that computes one row thus reads, with its neighbours, adjacent values. ptr[s] is the number of steps before
-   slice s. perm holds the row at each position, C*b positions per slice, and -1 beyond the last row. Padding blocks
+   slice s. perm lists the row at each position, C*b positions per slice, and -1 beyond the last row. Padding blocks
    have column -1 and values 0; absent entries of the other blocks, and elements beyond the matrix's edges, are 0.
 
    The default C fills b warps. The default sigma is 32 slices, as for sell. */

@@ -1,8 +1,8 @@
-/* BSR: compressed rows of b x b blocks. Block k of val consists of b*b values, row by row; block row I holds the blocks
+/* BSR: compressed rows of b x b blocks. Block k of val consists of b*b values, row by row; block row I has the blocks
    ptr[I] .. ptr[I+1]-1 at block columns col[]. Absent entries, and elements beyond the matrix's edges, are 0.
 
    The default b = 4 suits the small dense blocks of finite elements (2 to 6 unknowns per node), and two 4 x 4 blocks
-   fill a warp. For a GPU, the program chooses the b from SUIT_MIN to SUIT_MAX whose blocks take the fewest bytes. */
+   fill a warp. For a GPU, the program chooses the b from SUIT_MIN to SUIT_MAX whose blocks need the fewest bytes. */
 #include "fmt_bsr.h"
 #include "base/loop.h"
 #include "base/precision.h"

@@ -1,4 +1,4 @@
-/* CSC: column j holds entries ptr[j] .. ptr[j+1]-1 of row and val. CSC is the CSR form of the transpose. */
+/* CSC: column j has entries ptr[j] .. ptr[j+1]-1 of row and val. CSC is the CSR form of the transpose. */
 #include "fmt_csc.h"
 #include "base/search.h"
 #include "fmt_csr.h"

@@ -1,4 +1,4 @@
-/* CSR: row i holds entries ptr[i] .. ptr[i+1]-1 of col and val. All conversions start from CSR. */
+/* CSR: row i has entries ptr[i] .. ptr[i+1]-1 of col and val. All conversions start from CSR. */
 #include "fmt_csr.h"
 #include "base/search.h"
 #include "format.h"

@@ -1,5 +1,5 @@
-/* CSR with row pointers of 64 bits: row i holds entries ptr[i] .. ptr[i+1]-1 of col and val. The columns keep their 32
-   bits, so an entry takes as many bytes as in csr. Stores small matrices and large ones. */
+/* CSR with row pointers of 64 bits: row i has entries ptr[i] .. ptr[i+1]-1 of col and val. The columns keep their 32
+   bits, so an entry needs as many bytes as in csr. Stores small matrices and large ones. */
 #include "fmt_csr64.h"
 #include "base/loop.h"
 #include "base/search.h"

@@ -8,7 +8,7 @@
    - Otherwise BRCSD-I, unless it has more than `brcsd1` % of the padding of BRCSD-II. An entry that is alone on its
      diagonal costs 63 slots of padding in a piece of 64 rows and 31 in a block of 32, so a matrix of such entries comes
      to 203 %; long runs of entries come to about 100 %. With the default of 190 %, add32 (184 %) and rw5151 (185 %)
-     take BRCSD-I, as in the paper. */
+     are stored as BRCSD-I, as in the paper. */
 #include "fmt_dia_adaptive.h"
 #include "fmt_brcsd1.h"
 #include "fmt_brcsd2.h"

@@ -1,8 +1,8 @@
 /* DRM, divide - rearrange - merge: segments of `nrows` rows, each with the diagonals that have an entry in it, are
    merged into sub-blocks of nearly equal work. One thread block processes one sub-block.
 
-   Sub-block b holds the segments at positions drm_blo[b] .. drm_blo[b+1]-1. The segment at position s begins at row
-   drm_index[s]*nrows and has the diagonals drm_dnum[s] .. drm_dnum[s+1]-1, whose offsets are in drm_off. Slot
+   Sub-block b consists of the segments at positions drm_blo[b] .. drm_blo[b+1]-1. The segment at position s begins at
+   row drm_index[s]*nrows and has the diagonals drm_dnum[s] .. drm_dnum[s+1]-1, whose offsets are in drm_off. Slot
    d*nrows + t is row t of the segment on diagonal d. The last segment of the matrix is stored at full height.
 
    Example: four segments have 8, 6, 4 and 2 operands. The two smallest segments would be merged only if the largest

@@ -1,4 +1,4 @@
-/* packed: slices as in SELL-C-sigma, in which columns and values take as few bytes as possible without loss.
+/* packed: slices as in SELL-C-sigma, in which columns and values need as few bytes as possible without loss.
 
    A slice has C rows and 32 lanes: V = 32/C lanes for each row. Entry j of the slice's row r is at lane r*V + j%V, in
    step j/V. A slice has as many steps as its longest row needs. The first row of this matrix in slices of C = 16, V =
@@ -10,7 +10,7 @@
                                   step 2   109       padding
 
    Columns. If the columns of a slice lie within 65535 of one another, the slice is narrow: its base is its first
-   column, and col16 holds column - base in 16 bits. Otherwise the slice is wide: its base is -1, and col32 holds its
+   column, and col16 stores column - base in 16 bits. Otherwise the slice is wide: its base is -1, and col32 stores its
    columns. `slice` has four numbers for each slice: at16 and at32, its first slots in col16 and col32, then its number
    of steps and its base. The columns of eight steps (four, if the slice is wide) lie together for each lane, so that a
    lane loads 16 bytes at once: first the eight columns of lane 0, then the eight columns of lane 1, and so on. The
@@ -23,8 +23,8 @@
      otherwise                    val holds the value of each slot: step by step, lane by lane; code is empty
    Values are equal if their bits are equal, so 0 and -0 are different values. Codes are used only if they save bytes.
 
-   Rows. With sigma > 1, the rows of each window of sigma rows are sorted by length: position p of the order holds row
-   p/sigma*sigma + perm[p]. With sigma 1, perm is empty. */
+   Rows. With sigma > 1, the rows of each window of sigma rows are sorted by length: position p of the order is that of
+   row p/sigma*sigma + perm[p]. With sigma 1, perm is empty. */
 #include "fmt_packed.h"
 #include "base/err.h"
 #include "base/loop.h"
@@ -102,7 +102,7 @@ void packed_put(enum type stored, void *data, int64_t i, struct packed_bits v)
     memcpy(at + part, &v.im, size - part);
 }
 
-/* The bits of entry k of A, as arrays of the type `stored` hold it. */
+/* The bits of entry k of A, as arrays of the type `stored` store it. */
 static struct packed_bits entry_bits(const struct csr *A, int64_t k, enum type stored)
 {
     struct packed_bits v = {0, 0};
@@ -149,7 +149,7 @@ void packed_sort(struct packed_dictionary *d)
     for (int64_t i = 0; i < d->n; i++) *place_of(d, d->value[i]) = (short)(i + 1);
 }
 
-/* Add the values of the entries from .. end - 1 to d, up to one value more than it can hold. */
+/* Add the values of the entries from .. end - 1 to d, up to one value more than it has room for. */
 static void add_values(const struct csr *A, int64_t from, int64_t end, enum type stored, struct packed_dictionary *d)
 {
     struct packed_bits last = {0, 0};
@@ -311,7 +311,7 @@ static int64_t grouped(const struct slots *t, int64_t step, int64_t lane)
     return g.first * PACKED_LANES + lane * g.width + step - g.first;
 }
 
-/* Does val hold a value for each slot? A slice has at least 32 slots. */
+/* Does val store a value for each slot? A slice has at least 32 slots. */
 static bool value_per_slot(const struct stored *S)
 {
     return !S->a[PACKED_CODE].n && S->a[PACKED_VAL].n > 1;
@@ -370,7 +370,7 @@ static bool pack(const struct csr *A, struct stored *S, struct err *e)
     return ok;
 }
 
-/* ---- what the slots stand for ---- */
+/* ---- the entries of the slots ---- */
 
 /* The first slot of slice s in array k. */
 static int64_t first_of(const struct stored *S, int k, int64_t s)
@@ -379,7 +379,7 @@ static int64_t first_of(const struct stored *S, int k, int64_t s)
     return k == PACKED_COL16 ? t.at16 : k == PACKED_COL32 ? t.at32 : t.at;
 }
 
-/* The slice that holds slot i of array k. */
+/* The slice of slot i of array k. */
 static int64_t slice_with(const struct stored *S, int k, int64_t i)
 {
     static _Thread_local int64_t last; /* a place to look first: neighbouring slots are asked for one after another */

@@ -1,4 +1,4 @@
-/* packed: the table entry, the arrays, and what planning on the host and on a device have in common. */
+/* packed: the table entry, the arrays, and the functions that plan on the host and on a device. */
 #ifndef FMT_PACKED_H
 #define FMT_PACKED_H
 
@@ -39,8 +39,8 @@ enum {
     PACKED_PAD16 = 65535 /* column of padding in col16; -1 in col32 */
 };
 
-/* Neighbouring steps of a slice that are stored together: positions 32*first .. 32*(first + width) - 1 of the slice
-   hold `width` neighbouring positions for each lane. */
+/* Neighbouring steps of a slice that are stored together: positions 32*first .. 32*(first + width) - 1 of the slice are
+   `width` neighbouring positions of each lane. */
 struct packed_group {
     int64_t first, width;
 };
@@ -92,7 +92,7 @@ bool packed_shape(struct stored *S, struct err *e);
    than nonzeros: if packed_sorts(slots, nnz) is false, there is no need to sort. */
 bool packed_sorts(int64_t slots_natural, int64_t slots_sorted);
 enum { PACKED_WINDOW = 1024 }; /* the sigma of rows that are sorted by default */
-/* List the arrays. Fails if the format cannot hold this many slots. */
+/* List the arrays. Fails if the format cannot store this many slots. */
 bool packed_sizes(struct stored *S, const struct packed_counts *n, struct err *e);
 
 C_END

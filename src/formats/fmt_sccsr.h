@@ -31,7 +31,7 @@ struct sccsr_layout {
     int64_t places; /* number of rows including fillers */
     int64_t n;      /* number of SC-rows */
 };
-/* On entry, rows[] holds the number of rows that each segment gets if rows are assigned to segments by length alone.
+/* On entry, rows[] contains the number of rows that each segment gets if rows are assigned to segments by length alone.
    Segments that are too small are then merged into the next segment, and rows[] receives the new numbers. */
 void sccsr_lay(int64_t rows[SCCSR_SEGMENTS], int64_t nw, struct sccsr_layout *L);
 /* slots: total number over all segments */

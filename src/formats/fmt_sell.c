@@ -1,5 +1,5 @@
 /* SELL-C-sigma: rows are sorted by length, longest first, in windows of sigma rows, then cut into slices of C rows.
-   Each slice is an ELL matrix of its own width. Slot ptr[s] + k*C + lane holds element k of row perm[s*C + lane].
+   Each slice is an ELL matrix of its own width. Slot ptr[s] + k*C + lane is that of element k of row perm[s*C + lane].
 
    The default C is the warp size. The default sigma is 32 slices, which makes the row lengths within a slice similar
    but keeps neighbouring rows close together, so that reads of x still hit the cache. The last slice is padded with

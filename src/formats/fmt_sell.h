@@ -17,7 +17,7 @@ extern const struct format format_sell;
 
 enum { SELL_PERM, SELL_PTR, SELL_COL, SELL_VAL }; /* param 0: C, 1: sigma */
 
-/* Fails if the format cannot hold this many slots. */
+/* Fails if the format cannot store this many slots. */
 bool sell_sizes(struct stored *S, int64_t slots, struct err *e);
 
 C_END

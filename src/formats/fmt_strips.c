@@ -1,6 +1,6 @@
 /* Column strips: the columns are cut into strips of `width` columns, narrow enough that the elements of x of a strip
    fit in the shared memory of a thread block. The entries are stored strip by strip, and row by row within a strip, in
-   chunks of 128 entries. Columns are counted from the first column of the strip, and take 16 bits.
+   chunks of 128 entries. Columns are counted from the first column of the strip, in 16 bits.
 
    The entries of a row in a chunk give one partial sum. `ends` has a bit for each entry: the entry is the last one of
    its partial sum. A chunk's last entry always ends a partial sum, so chunks are independent of one another. With
@@ -62,7 +62,7 @@ void strips_sizes(struct stored *S, const struct strips_count *n)
     plan_array(S, "run", ROLE_LAYOUT, T_I32, 2 * n->runs);
 }
 
-/* What is known of a strip while the rows are visited in order. */
+/* The counts of a strip while the rows are visited in order. */
 struct strip {
     int64_t entries, sums;
     int64_t group; /* the group of the last row with entries in the strip */

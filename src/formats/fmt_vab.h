@@ -18,7 +18,7 @@ extern const struct format format_vab;
 enum { VAB_VAL, VAB_COL, VAB_ROW_PIECE }; /* param 0: threads per block */
 enum { VAB_PIECE = 4 };                   /* elements per thread, as in the paper */
 
-/* Fails if the format cannot hold this many pieces. */
+/* Fails if the format cannot store this many pieces. */
 bool vab_sizes(struct stored *S, int64_t pieces, struct err *e);
 
 C_END

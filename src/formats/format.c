@@ -28,7 +28,7 @@ const struct format *const formats[] = {
 enum {
     PADDING_LIMIT = 20,       /* maximum number of slots of padding per nonzero */
     SMALL_BYTES = 64000000,   /* a plan of at most this size may have any amount of padding */
-    ASK_MEMORY_FROM = 1 << 20 /* below this size, asking how much memory is available takes longer than packing */
+    ASK_MEMORY_FROM = 1 << 20 /* below this size, asking for the available memory is slower than packing */
 };
 
 const struct registry format_registry = {.entries = formats, .aliases = offsetof(struct format, aliases)};

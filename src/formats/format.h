@@ -37,10 +37,10 @@ struct format {
     /* The arrays of A in this format are those of A^T in format `transposed`, in the same order; NULL: no such format.
      */
     const struct format *transposed;
-    int value;     /* index of the array that holds the values; -1 if there are several (see values) */
+    int value;     /* index of the array of the values; -1 if there are several (see values) */
     int values[3]; /* if value is -1: the indices of the value arrays, terminated by -1 */
     /* For formats that store each distinct value once: the value of slot i of value array k, 0 for padding. Such a
-       "value array" has a slot for each entry, but the value is elsewhere. NULL: the slot holds the value. */
+       "value array" has a slot for each entry, but the value is elsewhere. NULL: the value is in the slot. */
     void (*slot_value)(const struct stored *S, int k, int64_t i, double *re, double *im);
     /* Resolve S->param and list the arrays (name, role, type, n; no data) with exact sizes, before anything is
        allocated. May use O(rows + cols + nnz) time and O(rows + cols) temporary memory. */
@@ -51,14 +51,14 @@ struct format {
        that S needs no copy of it; NULL: S has an array of its own. NULL instead of a function: the format stores small
        matrices only. */
     void *(*of_large)(const struct csr *A, const struct stored *S, int k);
-    /* What slot i of array k stands for, 0 <= i < S->a[k].n. For padding, col is -1, and row is the row that reads the
-       padding, or -1. */
+    /* The entry, padding or pointer in slot i of array k, 0 <= i < S->a[k].n. For padding, col is -1, and row is the
+       row that reads the padding, or -1. */
     struct place (*where)(const struct stored *S, int k, int64_t i);
     /* Formats that store diagonals: set *operands to the number of operands in piece k. The load balance is measured
        from these numbers (see struct measures). Returns false if there is no piece k. NULL for other formats. */
     bool (*piece)(const struct stored *S, int64_t k, int64_t *operands);
     /* Formats that store a matrix as one of several others: set out[0 .. *n-1] to these, for the matrix A that was
-       stored as S. Takes the time of planning each of them. NULL for other formats. */
+       stored as S. This plans each of them. NULL for other formats. */
     bool (*candidates)(const struct csr *A, const struct stored *S, struct candidate out[CANDIDATES_MAX], int *n,
                        struct err *e);
     /* Change the default parameters to suit A, whose values are stored as `real`, and a GPU with this number of
@@ -89,7 +89,7 @@ bool format_params(const struct format *f, const int64_t *param, struct stored *
 /* The defaults of f, changed to suit A and a GPU: written to param[PARAMS_MAX] and returned; NULL: the defaults. */
 const int64_t *format_suit(const struct format *f, const struct csr *A, enum type real, int multiprocessors,
                            int64_t *param);
-/* Compute the sizes of A in format f, without allocating arrays. `param` holds PARAMS_MAX values, or is NULL for the
+/* Compute the sizes of A in format f, without allocating arrays. `param` has PARAMS_MAX values, or is NULL for the
    defaults. `real` is the precision: T_F32, T_F64, or one that stores the values in a smaller type, which fails if A is
    complex or has a value beyond the largest number of this type. The values of a complex matrix are stored as pairs.
    Fails with E_LIMIT if A is large and f stores small matrices only. */
@@ -105,7 +105,7 @@ struct vanishing {
 };
 bool format_vanishing(const struct csr *A, enum type real, struct vanishing *out);
 /* Fails with E_LIMIT if the plan exceeds `memory` bytes. If `force` is not set, also fails if the plan has more than 20
-   slots of padding per nonzero and takes more than 64 MB. The error message gives the estimated size. */
+   slots of padding per nonzero and needs more than 64 MB. The error message gives the estimated size. */
 bool format_allow(const struct plan *p, int64_t memory, bool force, struct err *e);
 /* The same with the memory that is available to this process. A small plan always fits. */
 bool format_allow_here(const struct plan *p, bool force, struct err *e);
@@ -122,7 +122,7 @@ bool format_unpack(const struct stored *S, struct csr *out, struct err *e);
 
 /* fmt_NAME.h declares NAME_sizes, the last step of planning. Packing on the host and packing on a device both call this
    function. NAME_sizes resolves the remaining parameters and lists the arrays. NAME_sizes fails if the format cannot
-   hold the matrix. */
+   store the matrix. */
 
 /* Append an array to the plan. If the type is S->real, it is an array of values: a narrow precision stores them in its
    smaller type. */

@@ -1,5 +1,5 @@
 /* Rows sorted by length within windows, then cut into slices of C rows: the order that SELL-C-sigma and its variant for
-   blocks share. `ptr` holds `rows` + 1 offsets, as the row pointers of CSR do: row i has ptr[i + 1] - ptr[i] elements.
+   blocks share. `ptr` has `rows` + 1 offsets, as the row pointers of CSR do: row i has ptr[i + 1] - ptr[i] elements.
  */
 #ifndef SLICES_H
 #define SLICES_H

@@ -29,7 +29,7 @@ struct stored {
     const struct csr *made;     /* not NULL: the host has no data; the rows of this matrix are made for a device */
 };
 
-/* What a slot of an array stands for. */
+/* The meaning of a slot of an array: an entry of the matrix, padding, or a pointer. */
 enum slot_kind { SLOT_ENTRY, SLOT_PADDING, SLOT_POINTER };
 struct place {
     enum slot_kind kind;
