@@ -33,8 +33,8 @@ enum { AMG_STEPS = 10, AMG_ALPHAS = S_SUMS + VEC_BLOCKS, AMG_BETAS = AMG_ALPHAS 
 /* r is the residual of x, dinv the inverse of the diagonal D, and z the last change of x; the products with A, which
    come between the passes, change r. Vectors have n values; the passes do nothing once s[S_DONE] is not 0. */
 struct amg_ops {
-    /* Start from x = 0: r = scale b, z = c D^-1 r, x = z. If r is NULL, b takes the place of r, and scale must be 1.
-       begin_wide: b is fp64. */
+    /* Start from x = 0: r = scale b, z = c D^-1 r, x = z. If r is NULL, b replaces r, and scale must be 1. begin_wide:
+       b is fp64. */
     void (*begin)(struct device *d, int64_t n, double *s, double scale, double c, const void *b, const void *dinv,
                   void *r, void *z, void *x);
     void (*begin_wide)(struct device *d, int64_t n, double *s, double scale, double c, const void *b, const void *dinv,
@@ -42,7 +42,7 @@ struct amg_ops {
     /* z = a z + c D^-1 r, x += z */
     void (*smooth)(struct device *d, int64_t n, double *s, double a, double c, const void *r, const void *dinv, void *z,
                    void *x);
-    /* z is a correction that r takes into account, but x does not: w = c D^-1 r, x += z + w, z = w */
+    /* z is a correction that r includes, but x does not: w = c D^-1 r, x += z + w, z = w */
     void (*correct)(struct device *d, int64_t n, double *s, double c, const void *r, const void *dinv, void *z,
                     void *x);
     /* The same as one launch, with A in CSR. relax_wide: the result is fp64 */

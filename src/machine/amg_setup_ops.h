@@ -61,16 +61,16 @@ static const double AMG_SMALLEST = 1e-12;
 /* Flags and figures that launches find; 0 at first, except the counts before the first round. */
 struct amg_facts {
     unsigned negative, positive, missing, extreme; /* the diagonal has such entries; `exchange`: a pivot is negative */
-    unsigned full;           /* a row has more entries than a kernel takes, or a list has no room */
+    unsigned full;           /* a row has more entries than a kernel accepts, or a list has no room */
     unsigned far[2];         /* a column of one of two matrices is too far from amg_base */
     unsigned long long most; /* the largest sum of |a_ij / a_ii| over a row, as the bits of a double */
     unsigned long long used; /* entries of a list */
     unsigned long long open[AMG_ROUNDS + 1], near[AMG_ROUNDS + 1]; /* lengths of the lists of struct amg_rounds */
 };
 
-/* The choice of roots. mark: what is known about each row; once: the largest mark of each row and its strong
-   neighbours. Before round k, list open[k % 2] has the rows that are not decided, and near[k % 2] those whose once is
-   the mark of such a row; their lengths are facts->open[k] and facts->near[k]. */
+/* The choice of roots. mark: the facts of each row; once: the largest mark of each row and its strong neighbours.
+   Before round k, list open[k % 2] has the rows that are not decided, and near[k % 2] those whose once is the mark of
+   such a row; their lengths are facts->open[k] and facts->near[k]. */
 struct amg_rounds {
     uint64_t *mark, *once;
     int *open[2], *near[2];
@@ -87,7 +87,7 @@ AMG_BOTH double amg_random(int64_t i)
 
 /* The results do not depend on the order in which threads run, except the order of the rows of lists. */
 struct amg_setup_ops {
-    /* Nothing is known; facts may hold anything. */
+    /* Nothing is known; facts may contain anything. */
     void (*forget)(struct device *d, struct amg_facts *facts);
     void (*diagonal)(struct device *d, const struct amg_csr *A, void *dinv, struct amg_facts *facts);
     void (*random)(struct device *d, int64_t rows, void *x);
@@ -123,16 +123,16 @@ struct amg_setup_ops {
     void (*mirror)(struct device *d, struct amg_csr *A);
     /* ptr[i] = at[i], for i <= rows */
     void (*pointers)(struct device *d, int64_t rows, const int64_t *at, int *ptr);
-    /* A->near[k] = A->col[k] - amg_base; facts->far[which] = 1 if that takes more than 16 bits */
+    /* A->near[k] = A->col[k] - amg_base; facts->far[which] = 1 if that needs more than 16 bits */
     void (*near)(struct device *d, const struct amg_csr *A, int which, struct amg_facts *facts);
     /* For the transpose: key = column << 32 | row and the value of each entry; after a sort by column, `values` turns
        the payload into values of the type. */
     void (*keys)(struct device *d, const struct amg_csr *A, uint64_t *key, double *payload);
     void (*values)(struct device *d, int64_t n, const double *payload, void *val);
     void (*narrow)(struct device *d, int64_t n, const void *x, float *y); /* y = x */
-    /* The inverse of sign * A, a small matrix: `full` makes it a full matrix, and *least what counts as a pivot of 0;
-       `exchange` takes steps k and k + 1 of n, from one full matrix to another; `full_csr` makes the result a matrix in
-       CSR. dropped[k] = 1 if pivot k is 0 up to rounding. */
+    /* The inverse of sign * A, a small matrix: `full` makes it a full matrix, and *least the limit below which a pivot
+       counts as 0; `exchange` does steps k and k + 1 of n, from one full matrix to another; `full_csr` makes the result
+       a matrix in CSR. dropped[k] = 1 if pivot k is 0 up to rounding. */
     void (*full)(struct device *d, const struct amg_csr *A, double sign, double epsilon, double *to, double *least);
     void (*exchange)(struct device *d, int64_t n, int64_t k, const double *from, const double *least, double *to,
                      int *dropped, struct amg_facts *facts);

@@ -20,8 +20,8 @@ struct mat;
 struct stored;
 struct watch;
 
-/* What an SpMV computes: alpha A x + beta y0. y0 has rows values, or rows pairs if A is complex; NULL: random values.
-   If beta is 0, y0 is not read. */
+/* The operation of an SpMV: alpha A x + beta y0. y0 has rows values, or rows pairs if A is complex; NULL: random
+   values. If beta is 0, y0 is not read. */
 struct operation {
     double alpha, beta;
     const double *y0;
@@ -29,7 +29,7 @@ struct operation {
 extern const struct operation operation_product; /* A x */
 bool operation_is_product(const struct operation *op);
 
-/* What a kernel cannot be faster than: moving its bytes, gathering x, or a launch. */
+/* The lower bound of a kernel's time: moving its bytes, gathering x, or a launch. */
 enum run_bound { BY_NOTHING, BY_BYTES, BY_GATHERS, BY_LAUNCH };
 
 /* The result of timing one kernel on one matrix. */
@@ -40,7 +40,7 @@ struct run {
     enum type real;
     bool transposed;         /* the operation is alpha A^T x + beta y, and `of` is A^T */
     double transpose_us;     /* then: time to transpose A; 0: the kernel uses arrays of A */
-    int64_t transpose_bytes; /* and the memory that A^T takes beside A; 0: none */
+    int64_t transpose_bytes; /* and the memory that A^T needs beside A; 0: none */
     double alpha, beta;      /* the operation that was timed is alpha A x + beta y */
     char y0[64];             /* the y before it, as the user named it; empty if beta is 0 */
     double us, spread_us;    /* median time of one SpMV, and half the interquartile range */
@@ -57,8 +57,8 @@ struct run {
     double gbs;           /* bytes / us */
     double gflops;        /* 2 nnz / us; 8 nnz / us if the matrix is complex (type_flops) */
     double share;         /* gbs / the measured read bandwidth; 0: the bandwidth was not measured */
-    enum run_bound bound; /* what takes longest; BY_NOTHING: the ceilings of the device were not measured */
-    double bound_us;      /* the time that it takes at the measured ceilings; NaN with BY_NOTHING */
+    enum run_bound bound; /* the longest part; BY_NOTHING: the ceilings of the device were not measured */
+    double bound_us;      /* its time at the measured ceilings; NaN with BY_NOTHING */
     /* on a device with members: their number, the bytes that they send to each other in one SpMV, and the same SpMV on
        one member alone; of members of two kinds, each alone. us: NaN if it was not timed */
     int members;
@@ -78,8 +78,8 @@ struct expected {
     uint64_t seed;       /* of x and a random y */
     double *ref, *bound; /* owned */
 };
-/* What the kernels of one bench share: the results that they must give, which are computed once, and the time of the
-   fastest kernel so far. Begins as {0}. */
+/* Vectors, references and times that the kernels of one bench share: the results that they must give, which are
+   computed once, and the time of the fastest kernel so far. Begins as {0}. */
 struct bench_shared {
     bool alone;                  /* for one kernel: keep one result, to save memory */
     struct expected expected[2]; /* of the check of all terms, and of the operation that is timed */
@@ -96,7 +96,7 @@ void run_rates(struct run *r, const struct ceilings *c);
    0: none. The part of the bytes that stays in the cache between SpMVs moves at the rate of the cache. */
 void run_bounds(struct run *r, int64_t gathers, const struct ceilings *c);
 /* Check k on M against the reference of A with random x and y, then check and time op. reps: number of timed launches;
-   0: as many launches as take about 0.2 s, and fewer if the kernel is slower than the fastest kernel of b so far. If
+   0: as many launches as run in about 0.2 s, and fewer if the kernel is slower than the fastest kernel of b so far. If
    beta is not 0, each timed launch begins with the y that the previous launch left. If a result is wrong, fails with
    E_NUMERIC and does not time the kernel. b NULL: the kernel is measured alone. */
 bool bench_operation(struct bench_shared *b, const struct kernel *k, const struct csr *A, const struct mat *M,
@@ -121,8 +121,8 @@ struct timed {
     double best_us;   /* the time with which that of a launch is compared; 0: none */
 };
 /* The median time of a launch in us, and half the interquartile range. *reps: the number of timed launches; if it is 0,
-   it receives as many launches as take about 0.2 s, and fewer if a launch takes more than 1.25 times best_us: only
-   three if it takes more than 10 times as long and more than 1 ms. */
+   it receives as many launches as run in about 0.2 s, and fewer if a launch is slower than 1.25 times best_us: only
+   three if it is slower than 10 times best_us and than 1 ms. */
 bool bench_times(const struct timed *t, int *reps, struct watch *w, double *median, double *spread, struct err *e);
 /* Minimum traffic of k in bytes: the arrays (minus the padding, if k skips it), x once, y once (twice if beta != 0). */
 int64_t kernel_bytes(const struct kernel *k, const struct stored *S, double beta);

@@ -1,4 +1,4 @@
-/* Iterations of a small solve in one launch: the thread blocks of one cluster hold the matrix and the vectors in their
+/* Iterations of a small solve in one launch: the thread blocks of one cluster store the matrix and the vectors in their
    shared memory. Implemented by src/machine/cluster_plan.c and gpu/kernels/k_cluster.cu. */
 #ifndef CLUSTER_OPS_H
 #define CLUSTER_OPS_H
@@ -16,7 +16,7 @@ struct device;
 struct err;
 struct mat;
 
-/* Block b of the cluster holds rows [b * rows, (b + 1) * rows) of the matrix and of each vector. */
+/* Block b of the cluster stores rows [b * rows, (b + 1) * rows) of the matrix and of each vector. */
 struct cluster_plan {
     int blocks;        /* 0: no plan */
     int threads;       /* per block */
@@ -26,7 +26,7 @@ struct cluster_plan {
 };
 
 /* The system of a solve, on the device: A in CSR, the inverted diagonal of the preconditioner (NULL: M = I), the
-   solver's scalars, the vectors that the launch takes, and, for a solver that restarts, the iterations per cycle. */
+   solver's scalars, the vectors of the launch, and, for a solver that restarts, the iterations per cycle. */
 enum { CLUSTER_VECTORS = 5 };
 struct cluster_system {
     const struct mat *A;
@@ -42,7 +42,7 @@ struct cluster_system {
 typedef void cluster_steps(struct device *d, const struct cluster_plan *plan, const struct cluster_system *c,
                            int64_t n);
 
-/* The launches of a solver; the comment of its kernel lists the vectors that it takes. */
+/* The launches of a solver; the comment of its kernel lists its vectors. */
 struct cluster_kernel {
     cluster_steps *f32, *f64;
 };

@@ -1,4 +1,4 @@
-/* How many blocks, threads and bytes of shared memory a cluster takes to hold a small system. */
+/* The blocks, threads and bytes of shared memory with which a cluster stores a small system. */
 #include "base/err.h"
 #include "base/text.h"
 #include "cluster_ops.h"

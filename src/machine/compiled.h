@@ -1,5 +1,6 @@
-/* What nvcc made of the functions that kernels launch on a GPU: registers, shared memory, instructions. Implemented by
-   gpu/kernels/compiled.c, from the table gpu/kernels/compiled.def, so that a build without CUDA knows it, too. */
+/* The code that nvcc made of the functions that kernels launch on a GPU: registers, shared memory, instructions.
+   Implemented by gpu/kernels/compiled.c, from the table gpu/kernels/compiled.def, so that a build without CUDA knows
+   it, too. */
 #ifndef COMPILED_H
 #define COMPILED_H
 

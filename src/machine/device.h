@@ -33,7 +33,7 @@ struct ceilings {
     double fp32_gflops;
 };
 
-/* What an exchange between member 0 of a device and another member costs; of several other members, the slowest.
+/* The cost of an exchange between member 0 of a device and another member; of several other members, the slowest.
    Measured by device_links (split.h). */
 struct link_ceilings {
     bool measured;
@@ -43,7 +43,7 @@ struct link_ceilings {
     double flag_us;         /* a flag there and back, set by launches in each other's memory; NaN: no such access */
 };
 
-/* What a GPU consists of, by its specification; zeros: not known. */
+/* The parts of a GPU, by its specification; zeros: not known. */
 struct gpu_facts {
     int capability;      /* 10 * major + minor of the compute capability */
     double clock_ghz;    /* of the multiprocessors, boosted */
@@ -72,7 +72,7 @@ static inline int64_t device_rounded(int64_t bytes) /* up to a multiple of DEVIC
 struct device_ops {
     /* Device memory, aligned to DEVICE_ALIGN. Copies are complete on return. */
     void *(*alloc)(struct device *d, int64_t bytes, const char *what, struct err *e);
-    bool plain; /* alloc returns a block of mem_new, which the host may read and keep; free takes any such block */
+    bool plain; /* alloc returns a block of mem_new, which the host may read and keep; free accepts any such block */
     void (*free)(struct device *d, void *p);
     bool (*put)(struct device *d, void *to, const void *from, int64_t bytes, struct err *e);
     bool (*get)(struct device *d, void *to, const void *from, int64_t bytes, struct err *e);
@@ -90,9 +90,9 @@ struct device_ops {
     void (*unshare)(struct device *d, void *host);
     /* are all launches done? Does not wait. NULL: every launch finishes before it returns */
     bool (*idle)(struct device *d);
-    /* Record the launches of go(ctx) as a graph instead of running them; replay runs all of them in less time than
-       separate launches take. NULL: this device has no graphs. If the launches cannot be recorded, capture returns
-       NULL, and nothing has run. */
+    /* Record the launches of go(ctx) as a graph instead of running them; replay runs all of them faster than separate
+       launches. NULL: this device has no graphs. If the launches cannot be recorded, capture returns NULL, and nothing
+       has run. */
     void *(*capture)(struct device *d, bool (*go)(void *ctx, struct err *e), void *ctx);
     bool (*replay)(struct device *d, void *graph, struct err *e);
     void (*forget)(struct device *d, void *graph);
@@ -162,7 +162,7 @@ bool device_ceilings(struct device *d, struct watch *w, struct err *e);
 bool device_sums_take(struct device *d, int64_t n, struct err *e);
 bool device_sums_grow(struct device *d, int64_t n, struct err *e);
 void device_sums_give(struct device *d);
-/* What was copied since a total of the device was `before`. */
+/* The bytes and the time of the copies since a total of the device was `before`. */
 struct copied copied_since(const struct copied *total, const struct copied *before);
 /* GB/s; NaN if nothing was copied */
 double copied_gbs(const struct copied *c);

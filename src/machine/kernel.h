@@ -22,7 +22,7 @@ struct stored;
 
 /* One SpMV to launch: y = alpha A x + beta y. x: cols values, y: rows values, both on the device, of the type
    A->of->real, or the type of the sums of a narrow precision. alpha and beta are real. If beta is 0, y is not read (it
-   may hold NaN). Asynchronous on cuda. */
+   may be NaN). Asynchronous on cuda. */
 struct launch {
     const struct mat *A;
     double alpha, beta;
@@ -54,7 +54,7 @@ struct kernel {
     const char *name, *about;
     const struct format *format;
     const char *source;
-    const char *work;   /* what one thread does */
+    const char *work;   /* the work of one thread */
     const char *lesson; /* how threads map to the matrix, the memory accesses that result, and when they are slow; lines
                            of at most 100 columns, separated by \n */
     struct kernel_function functions[KERNEL_FUNCTIONS];
@@ -63,11 +63,11 @@ struct kernel {
     bool vendor;        /* a library's kernel, for cuda only */
     bool together;      /* its blocks depend on one another or on an earlier launch, so all blocks must be emulated */
     /* `together`, but only to add a few partial sums: a sample of the blocks may run without the others, and leaves out
-       what they would add */
+       their part of the result */
     bool separable;
     bool host_part;     /* part of the work is done on the host, where the emulator does not see it */
     bool host_sums;     /* its launches for fp32 vectors also compute the inner products, if launch.s is set */
-    bool shares;        /* its blocks take work dynamically, so which block does what depends on timing */
+    bool shares;        /* its blocks get work dynamically, so the work of a block depends on timing */
     bool product_only;  /* y = A x: launches with alpha other than 1 or beta other than 0 are refused */
     bool emulated_only; /* there is no code for a GPU */
     /* NULL: the kernel runs in this process. Otherwise a user's kernel, which these functions run in another process;
@@ -85,7 +85,7 @@ struct kernel {
     int64_t (*scratch)(const struct mat *M);
     /* fills the work memory and sets the value of `note`, once per matrix; may be NULL */
     bool (*prepare)(const struct launch *L, struct err *e);
-    /* frees what the value of `note` refers to; may be NULL */
+    /* frees the memory to which the value of `note` refers; may be NULL */
     void (*release)(struct device *d, uint64_t note);
     /* the launch for each type of values; NULL: the kernel does not multiply such matrices */
     bool (*f32)(const struct launch *L, struct err *e);

@@ -38,7 +38,8 @@ struct level_run {
 
 /* Positions number the rows in the order of the levels. All pointers point to device memory.
    A sync-free solve needs step, ticket and a y whose elements are all missing (gpu/results.h) except while the
-   two triangles of a preconditioner are solved one after the other. Each block takes CHUNK_THREADS / lanes positions.
+   two triangles of a preconditioner are solved one after the other. Each block processes CHUNK_THREADS / lanes
+   positions.
  */
 struct level_schedule {
     int64_t n, nnz;
@@ -54,7 +55,7 @@ struct level_schedule {
     const int *step;  /* [n] number of the step, within the block, that solves the row at each position; NULL: none */
     unsigned *ticket; /* the number of blocks of the launch that have begun; between launches, 0 */
     int lanes;        /* threads per row of a sync-free solve, 1, 4 or 32; of a sweep, 1 or 32 */
-    int64_t bytes[2]; /* sizes of the two allocations that hold the arrays above: integers and reals */
+    int64_t bytes[2]; /* sizes of the two allocations in which the arrays above are: integers and reals */
     int nruns;
     struct level_run run[]; /* on the host */
 };
@@ -75,8 +76,8 @@ struct pre_ops {
     /* y = dinv (r - (entries times y)), indexed by position. If z is not NULL, z receives the same values, indexed by
        row. */
     void (*solve)(struct device *d, const struct level_schedule *t, double *s, const void *r, void *z);
-    /* z = (inverse of each diagonal block of `size` rows) times r, for n rows. inverse[j n .. j n + n-1] holds column j
-       of all blocks. */
+    /* z = (inverse of each diagonal block of `size` rows) times r, for n rows. inverse[j n .. j n + n-1] is column j of
+       all blocks. */
     void (*blocks)(struct device *d, int64_t n, int size, double *s, const void *inverse, const void *r, void *z);
 };
 /* Triangular solves that need no launch per level (k_tri_chunks.cu). */

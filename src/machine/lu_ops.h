@@ -24,7 +24,7 @@ struct lu_at {
     int64_t n;
     int *piv, *info;
 };
-enum { LU_SWAPS = 1, LU_SOLVES = 2 }; /* what lu_ops.swap does; may be combined */
+enum { LU_SWAPS = 1, LU_SOLVES = 2 }; /* the parts of lu_ops.swap to do; may be combined */
 /* Functions under "cpu" are set only for the device cpu. Functions under "kernels" are set only for cuda and emu.
    Functions marked "all" are set for every device. */
 struct lu_ops {
@@ -34,8 +34,8 @@ struct lu_ops {
     /* kernels */
     void (*begin)(struct device *d, struct lu_at A);                   /* info = -1 */
     void (*paper)(struct device *d, struct lu_at A, int64_t k, int b); /* step k of lu-paper */
-    /* The width of the widest panel of `rows` rows, up to `most` columns, that one thread block or one cluster of
-       blocks can hold; 0 if no panel fits, in which case columns must be eliminated one by one. */
+    /* The width of the widest panel of `rows` rows, up to `most` columns, for which one thread block or one cluster of
+       blocks has room; 0 if no panel fits, in which case columns must be eliminated one by one. */
     int (*panel_width)(int64_t rows, int most);
     /* Factor columns j .. j+w-1 from row j down, in one launch. Rows are swapped only in these columns. */
     void (*panel)(struct device *d, struct lu_at A, int64_t j, int w);

@@ -29,9 +29,9 @@ struct scratch {
 struct mat {
     const struct stored *of; /* not owned; must outlive this struct */
     struct device *dev;
-    void *ptr[ARRAYS_MAX];    /* array k on the device; mat_free releases it unless it is lent */
-    bool lent[ARRAYS_MAX];    /* array k is the array of the stored matrix, not a copy */
-    struct copied copied;     /* what mat_put copied; 0 if the device works in host memory */
+    void *ptr[ARRAYS_MAX]; /* array k on the device; mat_free releases it unless it is lent */
+    bool lent[ARRAYS_MAX]; /* array k is the array of the stored matrix, not a copy */
+    struct copied copied;  /* the bytes and the time of the copies by mat_put; 0 if the device works in host memory */
     struct scratch **scratch; /* head of a list that launches append to; mat_free releases it */
     int units;                /* multiprocessors that watched launches see; 0: SCOPE_UNITS (microscope.h) */
     struct pieces *pieces;    /* the parts of the members of `dev`, if it has members; then ptr[] is empty (split.h) */
@@ -44,8 +44,8 @@ bool mat_borrow(struct mat *M, const struct stored *S, struct device *d, struct 
 void mat_free(struct mat *M);
 /* Release only the scratch memory, for matrices whose arrays have a different owner. */
 void scratch_free(struct mat *M);
-/* Free what kernel k keeps with M; the next launch prepares k again. For launches of which only some blocks ran:
-   counters that blocks share may then have any value. */
+/* Free the scratch memory of kernel k in M; the next launch prepares k again. For launches of which only some blocks
+   ran: counters that blocks share may then have any value. */
 void scratch_drop(const struct mat *M, const struct kernel *k);
 
 C_END

@@ -21,8 +21,8 @@ struct watch;
 enum { SPLIT_MAX = 16 }; /* members of a device */
 
 /* Memory for vectors with one element per row of M, or per column, on the device of M: `n` vectors, one after another,
-   with elements of `size` bytes. If the device has members, each member holds its part of each vector; the address
-   stands for all parts, and may be moved by whole vectors. Other memory of such a device (ops->alloc) is a copy on each
+   with elements of `size` bytes. If the device has members, each member has its part of each vector; the address stands
+   for all parts, and may be moved by whole vectors. Other memory of such a device (ops->alloc) is a copy on each
    member. */
 void *mat_row_vectors(const struct mat *M, int64_t n, int64_t size, const char *what, struct err *e);
 void *mat_col_vectors(const struct mat *M, int64_t n, int64_t size, const char *what, struct err *e);
@@ -60,10 +60,10 @@ bool device_links(struct device *d, struct watch *w, struct err *e);
    several, the one that was opened first. */
 const struct device *device_with_links(bool apart);
 
-/* d was reset, so devices of which d is a member have lost what they had on it. */
+/* d was reset, so devices of which d is a member have lost their memory on it. */
 void device_was_reset(const struct device *d);
 
-/* What one member has of a matrix. */
+/* The part of a matrix that one member stores. */
 struct split_member {
     const struct device *dev;
     int64_t rows, cols;   /* its rows, and its elements of x */
@@ -77,7 +77,7 @@ int mat_split(const struct mat *M, struct split_member out[SPLIT_MAX]);
 /* Bytes that all members together send in one product. */
 int64_t mat_halo_bytes(const struct mat *M);
 
-/* What the members do in a product and in the sum that follows it, in this order. */
+/* The steps of the members in a product and in the sum that follows it, in this order. */
 enum split_phase { SPLIT_PUSH, SPLIT_LOCAL, SPLIT_WAIT, SPLIT_OUTSIDE, SPLIT_SUMS, SPLIT_PHASES };
 const char *split_phase_name(enum split_phase p); /* "push", "local", ... */
 

@@ -1,5 +1,5 @@
-/* What the emulator observes of a kernel: the requests of each warp, their memory traffic, and the part of that traffic
-   that is used. Implemented by gpu/emu/ and gpu/kernels/sources.c. */
+/* The accesses and steps of a kernel that the emulator observes: the requests of each warp, their memory traffic, and
+   the part of that traffic that is used. Implemented by gpu/emu/ and gpu/kernels/sources.c. */
 #ifndef MICROSCOPE_H
 #define MICROSCOPE_H
 
@@ -95,7 +95,7 @@ struct request {
     int64_t at[LANES]; /* per lane: the (first) element of the site's array; 0 if the lane is not active */
 };
 
-/* What a request costs: sectors in global memory, wavefronts in shared memory. */
+/* The cost of a request: sectors in global memory, wavefronts in shared memory. */
 struct request_facts {
     int lanes;
     int nsectors;

@@ -68,7 +68,7 @@ struct packing {
     } room[ROOMS];
     /* data kept between plan and pack */
     int64_t found; /* number of keys or diagonals */
-    int sorted;    /* which of the two sets of pairs holds the sorted result */
+    int sorted;    /* the index of the set of pairs with the sorted result */
     void *state;   /* the packer's data on the host; see packing_state */
     void (*state_release)(void *state);
 };
@@ -82,7 +82,7 @@ const struct packer *packer_find(const struct format *f, const struct device *d)
 const struct packer *packer_for(const struct format *f, const struct device *d, enum type real);
 
 /* Plan, allocate and pack. Refuses the same matrices as format_pack. The matrix A has the format csr, is on a device,
-   and must outlive p. `param` holds PARAMS_MAX values, or is NULL for the defaults. Fails with E_MEMORY if the result
+   and must outlive p. `param` has PARAMS_MAX values, or is NULL for the defaults. Fails with E_MEMORY if the result
    does not fit in the device's memory, and with E_UNSUPPORTED if there is no packer. On failure, *p is NULL. */
 bool packing_begin(struct packing **p, const struct format *f, const struct mat *A, const int64_t *param, bool force,
                    struct err *e);
@@ -100,9 +100,9 @@ void packing_free(struct packing *p);
 bool mat_get(const struct mat *M, struct stored *S, struct err *e);
 bool mat_get_layout(const struct mat *M, struct stored *S, struct err *e);
 
-/* The cost of a conversion that takes `us`, if one SpMV takes csr_us with CSR and own_us with the format. The first
-   function expresses the cost in SpMVs with CSR. The second function returns the number of SpMVs after which the
-   conversion has paid off. This number is infinite if the format is not faster. */
+/* The cost of a conversion in `us` microseconds, if the times of one SpMV are csr_us with CSR and own_us with the
+   format. The first function expresses the cost in SpMVs with CSR. The second function returns the number of SpMVs
+   after which the conversion has paid off. This number is infinite if the format is not faster. */
 double conversion_spmvs(double us, double csr_us);
 double conversion_pays_after(double us, double csr_us, double own_us);
 
@@ -120,7 +120,7 @@ bool packing_exclusive_scan(struct packing *p, enum room at, int64_t n, int64_t 
    becomes 0 if the result is in ROOM_KEY and ROOM_PAYLOAD, 1 if it is in ROOM_KEY2 and ROOM_PAYLOAD2. */
 bool packing_sort(struct packing *p, int64_t n, int from, int bits, struct err *e);
 /* Return p->state, which is the packer's data on the host between plan and pack. The first call allocates and clears
-   the state. `release` frees what the state's fields point to; NULL: nothing to free. */
+   the state. `release` frees the memory to which the state's fields point; NULL: nothing to free. */
 void *packing_state(struct packing *p, size_t bytes, void (*release)(void *state), struct err *e);
 /* Allocate the work buffers for n pairs and their sorted copies. */
 bool packing_pairs(struct packing *p, int64_t n, struct err *e);

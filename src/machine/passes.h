@@ -1,5 +1,5 @@
 /* The passes of a solver: operations on its vectors that it fuses for itself, so that each vector is read and written
-   once. Their kernels and the comments on what they do are in gpu/kernels/k_NAME.cu, which ends in
+   once. Their kernels and the comments on their formulas are in gpu/kernels/k_NAME.cu, which ends in
    PASSES(NAME, ...); passes.def lists the solvers. Implemented by gpu/passes.c. */
 #ifndef PASSES_H
 #define PASSES_H
@@ -53,7 +53,7 @@ struct passes {
 extern const struct passes *const passes[]; /* all solvers that have passes, terminated by NULL */
 
 /* Run the pass `name` of the solver `of`, which `among` lists; tests give a list other than passes[]. Fails with
-   E_INTERNAL if the device has no such pass for this type, or if the pass takes other numbers of arguments. */
+   E_INTERNAL if the device has no such pass for this type, or if the pass has other numbers of arguments. */
 bool pass_run(const struct passes *const *among, const char *of, const char *name, const struct pass_call *c,
               struct err *e);
 /* That pass on an ordinary device, or NULL. */

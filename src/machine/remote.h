@@ -48,7 +48,7 @@ struct remote {
     /* as bench_times, for y = alpha A x + beta y on M's device; reps 0: as many as take about 0.2 s */
     bool (*time)(const struct kernel *k, const struct mat *M, double alpha, double beta, int reps, struct watch *w,
                  struct remote_times *out, struct err *e);
-    /* Ask nvcc how many registers the kernel's functions take on a GPU of this compute capability (10 * major + minor).
+    /* Ask nvcc for the registers of the kernel's functions on a GPU of this compute capability (10 * major + minor).
        `model` then knows them on such a GPU. E_UNSUPPORTED: nvcc is not installed. */
     bool (*find_registers)(const struct kernel *k, int capability, struct watch *w, struct err *e);
 };

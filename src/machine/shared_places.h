@@ -1,6 +1,6 @@
-/* What the elements of shared memory stand for that the lanes of a traced warp accessed. A kernel's arithmetic is not
-   watched, so the emulator recognises what a lane stores: the value of an entry, its product with x, an element of x,
-   or a sum of entries of one row. Implemented by gpu/emu. */
+/* The meaning of the elements of shared memory that the lanes of a traced warp accessed. A kernel's arithmetic is not
+   watched, so the emulator recognises the values that a lane stores: the value of an entry, its product with x, an
+   element of x, or a sum of entries of one row. Implemented by gpu/emu. */
 #ifndef SHARED_PLACES_H
 #define SHARED_PLACES_H
 

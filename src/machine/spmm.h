@@ -31,20 +31,20 @@ struct spmm {
     int vectors; /* 1 .. SPMM_VECTORS_MAX */
     const void *x;
     void *y;
-    void *state; /* what `begin` of the kernel returned; NULL: the kernel has no `begin` */
+    void *state; /* returned by `begin` of the kernel; NULL: the kernel has no `begin` */
 };
 
 /* A kernel consists of an entry at the end of k_spmm.cu and one line in gpu/kernels/spmm.def. */
 struct spmm_kernel {
     const char *name, *about;
     const struct format *format;
-    const char *work;   /* what one thread does */
+    const char *work;   /* the work of one thread */
     bool deterministic; /* every run gives a bit-identical result */
     bool host;          /* plain loops for the device cpu; if false, a kernel for cuda and emu */
     bool vendor;        /* a library's kernel, for cuda only */
     int least;          /* the fewest vectors that it multiplies; 0: one */
     bool (*fits)(const struct stored *S, struct err *e); /* NULL: always */
-    /* Make and free what the launches with one A, X and Y need. NULL: nothing. */
+    /* Make and free the work memory of the launches with one A, X and Y. NULL: nothing. */
     bool (*begin)(const struct spmm *L, void **state, struct err *e);
     void (*end)(struct device *d, void *state);
     bool (*f32)(const struct spmm *L, struct err *e);

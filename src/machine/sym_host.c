@@ -46,7 +46,7 @@ void sym_host_fingerprint(const struct csr *A, uint64_t sums[2])
 /* ---- transposition: each thread counts the entries per column in its rows; the counts determine where these entries
    are written ---- */
 
-/* counts[n][cols] holds, for each thread, the number of its entries per column of A. Replace each count by the position
+/* counts[n][cols] is, for each thread, the number of its entries per column of A. Replace each count by the position
    within the column at which the thread writes its first entry. */
 static void count_columns(const struct csr *A, int n, int *counts, struct csr *T)
 {
@@ -89,7 +89,7 @@ static void scatter(const struct csr *A, int n, int *counts, struct csr *T)
 bool sym_host_transpose(struct csr *out, const struct csr *A, struct err *e)
 {
     struct csr T;
-    /* Limit the number of threads so that their counts take at most twice the memory of A. */
+    /* Limit the number of threads so that their counts need at most twice the memory of A. */
     int n = threads_for(A->nnz), most = (int)(1 + (A->cols ? 6 * A->nnz / A->cols : 0) % INT32_MAX);
     if (n > most) n = most;
     if (!csr_new(&T, A->cols, A->rows, A->nnz, false, e)) return false;

@@ -153,10 +153,10 @@ static bool copy(struct sym *v, struct err *e)
 
 /* ---- the transpose, by a sort on the columns ---- */
 
-/* Allocate one area of 36 bytes per entry. The area holds two keys and two values per entry and the columns of the
+/* Allocate one area of 36 bytes per entry. The area has two keys and two values per entry and the columns of the
    transpose: payload[0] | key[0] | key[1] | payload[1] | transposed_col Once the columns are unpacked, the unused
-   arrays form one contiguous area of 24 bytes per entry, wherever the sort left its result. This area then holds the
-   result of the symmetrization. Therefore, memory is needed only for A, its transpose and the result. */
+   arrays form one contiguous area of 24 bytes per entry, wherever the sort left its result. The result of the
+   symmetrization is then in this area. Therefore, memory is needed only for A, its transpose and the result. */
 static bool plan_transpose(struct sym *v, struct err *e)
 {
     int64_t n = aligned(v->nnz), added = tiles_most(v->rows, v->nnz) + 1;
@@ -174,8 +174,8 @@ static bool plan_transpose(struct sym *v, struct err *e)
     return v->temp != NULL;
 }
 
-/* Sort the n keys and values of v by the bits [from, bits) of the keys; *k receives the index of the arrays that
-   hold the result. */
+/* Sort the n keys and values of v by the bits [from, bits) of the keys; *k receives the index of the arrays of the
+   result. */
 static bool sort_keys(struct sym *v, int64_t n, int from, int bits, int *k, struct err *e)
 {
     struct pairs p = {n, {v->key[0], v->key[1]}, {v->payload[0], v->payload[1]}};
@@ -188,7 +188,8 @@ static bool exclusive_scan(struct sym *v, int64_t n, struct err *e)
     return v->tools->exclusive_scan(v->o.dev, v->at, n, v->temp, v->temp_bytes, e);
 }
 
-/* Queue the sort of the transpose's keys and values; *k receives the index of the arrays that will hold the result. */
+/* Queue the sort of the transpose's keys and values; *k receives the index of the arrays that will receive the
+   result. */
 static bool queue_sort(struct sym *v, int *k, struct err *e)
 {
     *k = 0;
@@ -251,8 +252,8 @@ static bool queue_sym(struct sym *v, struct err *e)
 /* ---- sym-paper ---- */
 
 /* Memory for two keys and two values per triple (there are 2 nnz triples), their flags, and the compacted keys. The
-   columns of the result reuse the memory of the flags. The values of the result reuse the value array that does not
-   hold the result of the sort. */
+   columns of the result reuse the memory of the flags. The values of the result reuse the value array that the
+   sort has left free. */
 static int64_t paper_bytes(int64_t rows, int64_t nnz)
 {
     return 96 * aligned(nnz) + 256 + 4 * (rows + 1) + nnz / 2 + (1 << 20);

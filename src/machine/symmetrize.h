@@ -86,7 +86,7 @@ struct sym {
     int *ptr, *col;
     double *val;
     uint64_t *key[2]; /* row << 32 | column of each entry of the transpose (sym) or of both matrices (sym-paper) */
-    /* the entries' values. One array of each pair holds data; the other is work memory for a sort */
+    /* the entries' values. One array of each pair has the data; the other is work memory for a sort */
     double *payload[2];
     int *transposed_ptr, *transposed_col;
     double *transposed_val; /* the transpose */
@@ -109,7 +109,7 @@ struct sym {
     int step;          /* the step being timed, or -1 */
     double from;       /* time at which this step began, in us */
 
-    bool pattern_symmetric, value_symmetric; /* what the fingerprint shows */
+    bool pattern_symmetric, value_symmetric; /* the answer of the fingerprint */
     bool copied;                             /* the result is a copy of A, and no method runs */
     double put_us, fingerprint_us, step_us[SYM_STEPS];
 };

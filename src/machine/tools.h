@@ -14,12 +14,12 @@ C_BEGIN
 struct device;
 struct err;
 
-/* Number of steps that one thread block takes along the rows of a matrix (gpu/kernels/tiles.h); a step is an entry or
-   the end of a row. */
+/* Number of steps of one thread block along the rows of a matrix (gpu/kernels/tiles.h); a step is an entry or the end
+   of a row. */
 enum { TILE = 2048 };
 
-/* n keys, each with a payload. There are two arrays of keys and two arrays of payloads. One array of each kind holds
-   the data; the other is work memory for the sort. */
+/* n keys, each with a payload. There are two arrays of keys and two arrays of payloads. One array of each kind has the
+   data; the other is work memory for the sort. */
 struct pairs {
     int64_t n;
     uint64_t *key[2];
@@ -32,8 +32,8 @@ struct tools {
     /* Size in bytes of the temporary memory for sorting `sorted` pairs and for a scan of `added` counts; -1 on
        failure. */
     int64_t (*bytes)(struct device *d, int64_t sorted, int64_t added, struct err *e);
-    /* Stable sort by the bits [from, bits) of the keys; *k is the index of the arrays that hold the data, both
-       before and after the sort. */
+    /* Stable sort by the bits [from, bits) of the keys; *k is the index of the arrays with the data, both before and
+       after the sort. */
     bool (*sort)(struct device *d, const struct pairs *p, int from, int bits, int *k, void *temp, int64_t temp_bytes,
                  struct err *e);
     /* Exclusive prefix sum: at[i] becomes the sum of at[0 .. i-1] for i < n. The old at[n - 1] is not used. */
@@ -42,7 +42,7 @@ struct tools {
 const struct tools *tools_of(const struct device *d); /* gpu/tools.c; NULL: none */
 extern const struct tools host_tools;                 /* tools_host.c: for emu */
 
-/* The number of bits that can hold any of 0 .. n-1; at least 1. */
+/* The number of bits that suffice for any of 0 .. n-1; at least 1. */
 int bits_of(int64_t n);
 
 C_END

@@ -23,7 +23,7 @@ int bits_of(int64_t n)
     return bits;
 }
 
-/* ---- a stable radix sort, digit by digit from the least significant; each thread takes a contiguous range of keys
+/* ---- a stable radix sort, digit by digit from the least significant; each thread sorts a contiguous range of keys
    ---- */
 
 struct radix {

@@ -76,7 +76,7 @@ enum {
     LIVE_TRUE,    /* s[S_TRUE] */
     LIVE_TRUE_AT, /* number of the record that has the same x as LIVE_TRUE */
     LIVE_RING = 8,
-    LIVE_SLOT = 4, /* number of elements in a slot; slot k % RECORDS holds record k */
+    LIVE_SLOT = 4, /* number of elements in a slot; record k is in slot k % RECORDS */
     LIVE_RR = 0,   /* element of a slot: r.r */
     LIVE_ALPHA,    /* element of a slot: s[S_ALPHA] */
     LIVE_BETA,     /* element of a slot: s[S_BETA] */
@@ -117,7 +117,7 @@ struct vec_ops {
    jacobi and affine multiply complex elements. The other operations treat pairs as numbers. */
 const struct vec_ops *vec_ops_of(const struct device *d, enum type real);
 /* The same operations, but the host adds the sums of the thread blocks in d->sums, and every operation that has a sum
-   waits for the device. The caller holds at least VEC_SUMS doubles of d->sums (device_sums_take). */
+   waits for the device. The caller has at least VEC_SUMS doubles of d->sums (device_sums_take). */
 const struct vec_ops *vec_ops_host_sums(const struct device *d, enum type real);
 
 C_END

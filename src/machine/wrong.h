@@ -14,8 +14,8 @@ C_BEGIN
 struct wrong_rule {
     const char *name;          /* "barrier" */
     const char *rule;          /* the rule to follow, in one line */
-    const char *task;          /* what both kernels compute */
-    const char *why;           /* what a GPU may do with the wrong kernel; lines separated by \n */
+    const char *task;          /* the formula of both kernels */
+    const char *why;           /* the effect that the wrong kernel may have on a GPU; lines separated by \n */
     const char *wrong, *right; /* the names of the kernels in k_wrong.cu */
 };
 extern const struct wrong_rule wrong_rules[]; /* terminated by an entry whose name is NULL */
