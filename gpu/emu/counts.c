@@ -1,4 +1,4 @@
-/* What the counts of the watched blocks tell of all blocks. */
+/* Estimates for all blocks from the counts of the watched blocks. */
 #include "machine/microscope.h"
 
 #include <math.h>

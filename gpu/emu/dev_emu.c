@@ -1,5 +1,5 @@
-/* The device `emu`: runs the GPU kernels on the host, in host memory. The sync of `emu` reports what the emulator
-   found. */
+/* The device `emu`: runs the GPU kernels on the host, in host memory. The sync of `emu` reports the faults that the
+   emulator found. */
 #include <stdio.h>
 
 #include "emu.h"
@@ -12,7 +12,7 @@ static bool sync_emu(struct device *d, struct err *e)
     return emu_sync(e);
 }
 
-/* Measures on the host how long each call of `go` takes. The time of an emulation says nothing about a GPU. */
+/* Measures the time of each call of `go` on the host. The time of an emulation says nothing about a GPU. */
 static bool time_emu(struct device *d, bool (*go)(void *ctx, struct err *e), void *ctx, int reps, double *us,
                      struct err *e)
 {

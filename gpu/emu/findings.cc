@@ -12,7 +12,7 @@ static void name_thread(const lane *l, char *out, size_t size)
     snprintf(out, size, "block %u, thread %u", l->block.x, l->number % (m->threads / m->blocks));
 }
 
-/* missing: what would have prevented the fault, as the end of a sentence; NULL: nothing to add. */
+/* missing: the change that would have prevented the fault, as the end of a sentence; NULL: nothing to add. */
 static void record(source at, const char *missing, const char *fmt, va_list ap)
 {
     if (m->err.code) return;

@@ -23,12 +23,12 @@ static void run_free(struct scope_run *run)
 
 /* ---- launches to watch ---- */
 
-/* The vectors of watched products, kept for the next one, which usually multiplies by the same matrix: a large vector
-   takes longer to allocate and clear than a few blocks take to run. Nothing writes x. */
+/* The vectors of watched products, kept for the next one, which usually multiplies by the same matrix: allocating and
+   clearing a large vector is slower than running a few blocks. Nothing writes x. */
 static struct vectors {
     int64_t x_bytes, y_bytes;
     void *x, *y;
-    bool filled; /* x holds places_x instead of 0 */
+    bool filled; /* the elements of x are places_x instead of 0 */
 } kept;
 static bool fills_x; /* the next product is to have places_x */
 
@@ -328,7 +328,7 @@ static bool count_watched(const struct watched *of, struct sampling by, const st
         run->all = all;
         run->part = (double)by.accesses / all;
         if (of->kernel && !of->kernel->skips_padding)
-            run->block_most = by.accesses / 4; /* its slots are what it loads */
+            run->block_most = by.accesses / 4; /* its slots are the elements that it loads */
     }
     ok = ok && watch_launches(of, run, e);
     if (ok) gather(run, out);

@@ -2,7 +2,7 @@
    entries, and one of each group of neighbours in that order is watched, so that the sample has light and heavy blocks
    in the same shares as the launch. A block with more than twice the entries that a group has on average is always
    watched and counts once; so do the eight blocks with the most entries, if these are more than twice the average of a
-   block, because they may take longest. */
+   block, because they may be the slowest. */
 #include "pick.h"
 #include "base/err.h"
 #include "base/mem.h"
@@ -12,7 +12,7 @@
 
 #include <stdlib.h>
 
-/* PROBES: blocks of a launch that are watched first. HEAVIEST: blocks that are watched because they may take longest.
+/* PROBES: blocks of a launch that are watched first. HEAVIEST: blocks that are watched because they may be the slowest.
  */
 enum { PROBES = 4, HEAVIEST = 8 };
 
@@ -144,7 +144,8 @@ static double sort_blocks(const struct array *starts, int64_t blocks, int64_t ea
     return sum;
 }
 
-/* Take all blocks at the head of the sorted list that are too heavy for a sample, and one of each group of the rest. */
+/* Choose all blocks at the head of the sorted list that are too heavy for a sample, and one of each group of the
+   rest. */
 static void choose(struct scope_run *run, int l, const struct loaded *c, double slots)
 {
     int64_t blocks = run->scope.launch[l].blocks, n = blocks / run->every, heavy = 0, light = 0;

@@ -6,11 +6,11 @@
 
 enum pick { PICK_SKIP, PICK_SAMPLE, PICK_EXACT };
 
-/* Watch a few blocks of each launch of a kernel to see which parts of the format (rows, columns, slices) they take. If
-   each block takes as many parts, in order, and the format stores where the entries of each part begin, the entries of
-   all blocks are known before they run, and pick_blocks can choose by them; otherwise it does nothing. *accesses
-   receives an estimate of the accesses of all blocks, and is left alone if no blocks were watched. count: like
-   count_launches, but without such a choice. */
+/* Watch a few blocks of each launch of a kernel to see which parts of the format (rows, columns, slices) they process.
+   If each block processes as many parts, in order, and the format stores where the entries of each part begin, the
+   entries of all blocks are known before they run, and pick_blocks can choose by them; otherwise it does nothing.
+   *accesses receives an estimate of the accesses of all blocks, and is left alone if no blocks were watched. count:
+   like count_launches, but without such a choice. */
 typedef bool count_fn(const struct watched *of, int64_t sample, const struct scope_sink *sink, struct watch *w,
                       struct counts *out, struct err *e);
 bool pick_prepare(const struct watched *of, struct scope_run *run, double *accesses, count_fn *count, struct watch *w,

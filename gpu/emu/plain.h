@@ -76,7 +76,7 @@ template <typename T, typename U> bool operator!=(const array<T> &p, const array
 }
 } // namespace simt
 
-/* Elements of arrays as arguments of functions that take values of one type. */
+/* Elements of arrays as arguments of functions whose parameters have one type. */
 template <typename T> T max(const simt::cell<T> &a, const simt::cell<T> &b)
 {
     return std::max<T>(a, b);

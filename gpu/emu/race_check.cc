@@ -45,7 +45,7 @@ void check_race(enum access_kind what, const void *base, int64_t k, unsigned siz
     pending = {true, across, false, o, kind, address, k, name, now.self, at};
 }
 
-/* What is missing between the two accesses. */
+/* The barrier or call that is missing between the two accesses. */
 static const char *missing_of(const pending_race &t)
 {
     if (t.update) return "no atomic: each thread reads it and then writes it; use atomicAdd or another atomic";

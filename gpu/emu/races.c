@@ -2,9 +2,10 @@
    race unless both are reads, both are atomics, or a synchronisation orders them: a cluster_sync in between, or, within
    a block, a
    __syncthreads, or, within a warp, a chain of __syncwarp from one lane to the other. A shuffle or a vote passes
-   values, but does not order memory accesses (CUDA C++ Programming Guide, warp shuffle functions), so a lane that takes
-   part may not see what the other lanes wrote. But a lane reads a value before it passes the value on, so a read before
-   a shuffle or vote and a write after the shuffle or vote count as ordered. Lockstep execution orders nothing.
+   values, but does not order memory accesses (CUDA C++ Programming Guide, warp shuffle functions), so
+   a participating lane may not see the values that the other lanes wrote. But a lane reads a value before it passes the
+   value on, so a read before a shuffle or vote and a write after the shuffle or vote count as ordered. Lockstep
+   execution orders nothing.
 
    The order within a warp is found with vector clocks: a lane's clock advances at each warp collective, and each lane
    stores, for every other lane, the latest clock value that has reached it. For each element, the table stores the last
@@ -31,7 +32,7 @@ static struct {
     uint32_t block, epoch[CLUSTER_MAX], cluster;
     unsigned each; /* threads per block */
     /* For each thread and each lane of its warp: the latest clock value of the lane that was passed on to the thread.
-       `known` takes only clocks passed on by __syncwarp; `met` takes clocks passed on by any warp collective. */
+       `known` joins only clocks passed on by __syncwarp; `met` joins clocks passed on by any warp collective. */
     uint32_t known[BLOCK_MAX][LANES], met[BLOCK_MAX][LANES];
 } r;
 
@@ -144,7 +145,7 @@ static bool twice(const struct element *e, int k)
 }
 
 /* Store an access. The new access replaces the stored access of the same kind by the same thread. If no such access is
-   stored, the new access takes a free entry. If all entries are taken, the new access replaces the oldest access that
+   stored, the new access is stored in a free entry. If no entry is free, the new access replaces the oldest access that
    is not a write, preferably an access by a warp that has another stored access of that kind. */
 static void keep(struct element *e, const struct race_access *now)
 {

@@ -3,7 +3,7 @@
    On the emulator, lanes run one after another between two warp collectives. On a GPU, the lanes of a warp execute
    together until they diverge, and reconverge later. In each step, the lanes at one access site therefore
    execute together. The step prefers a site that no other lane of the warp will reach later. If other lanes will later
-   reach every site at which a lane is now, as in a loop, the step takes the site that comes first in the source. Lanes
+   reach every site at which a lane is now, as in a loop, the step is at the site that comes first in the source. Lanes
    that are about to start an iteration wait for lanes that are still in the previous iteration. */
 #include "scope_run.h"
 

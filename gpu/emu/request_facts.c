@@ -1,5 +1,5 @@
-/* What a request accesses and what it costs: the position in the matrix of an element; sectors, padding, contended
-   atomics, bank conflicts. */
+/* The bytes that a request accesses, and its cost: the position in the matrix of an element; sectors, padding,
+   contended atomics, bank conflicts. */
 #include "formats/format.h"
 #include "machine/microscope.h"
 

@@ -184,7 +184,7 @@ static double longer_of(const struct scope_thread *s, int64_t block)
     return s->left && s->values ? fmax(1, slots[block] / (double)s->values) : 1;
 }
 
-/* Scale what the block that was left has added to the exact counts. */
+/* Scale the part of the exact counts that the block before this one has added. */
 static void scale_left(struct scope_thread *s, double longer)
 {
     struct launch_counts *l = &s->exact_launch[s->run->scope.nlaunches - 1], *b = &s->before_launch;

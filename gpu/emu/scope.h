@@ -39,7 +39,7 @@ void emu_scope_kernel(bool on);
    this launch is not watched. */
 bool scope_begin(struct scope_run *run, const char *name, const char *function, const char *instance, int64_t blocks,
                  int64_t threads);
-/* What to do with a block: skip it, run it, or run and watch it. */
+/* How to treat a block: skip it, run it, or run and watch it. */
 enum scope_block { SCOPE_SKIP, SCOPE_RUN, SCOPE_WATCH };
 enum scope_block scope_block(const struct scope_run *run, int64_t block);
 bool scope_watches_warp(const struct scope_run *run, int warp);
@@ -50,17 +50,18 @@ bool scope_alone(const struct scope_run *run); /* blocks must run one after anot
 bool scope_tick(const struct scope_run *run, int64_t done, int64_t blocks, struct err *e);
 /* Has the running block, which counts only for itself, been watched long enough? It is then left. */
 bool scope_leaves(struct scope_thread *s);
-/* The warp that runs first and alone if it can, because only this warp is traced; -1: there is none, or the order of
-   the warps decides which warp does what. */
+/* The warp that runs first and alone if it can, because only this warp is traced; -1: there is none, or the work of a
+   warp depends on the order of the warps. */
 int scope_first_warp(const struct scope_run *run);
 /* Is this a run with a trace? */
 bool scope_traces(const struct scope_run *run);
-/* The traced block begins: follow what a kernel stores in shared memory (shared_places.h). false: no memory is left. */
+/* The traced block begins: follow the values that a kernel stores in shared memory (shared_places.h). false: no memory
+   is left. */
 bool scope_follow(const struct scope_run *run, struct err *e);
 /* Is the trace complete or full, so that nothing more of the launches needs to run? */
 bool scope_traced(const struct scope_run *run);
 /* A block that is watched begins on host thread t. Returns the state of the thread; NULL: not enough memory; the run
-   holds the error. */
+   stores the error. */
 struct scope_thread *scope_block_begin(struct scope_run *run, int64_t block, int t);
 /* An access of a lane, and its line in the source. `base` is a host address, or an offset in shared memory. `name` is
    the name of the array or of the warp collective. */

@@ -1,4 +1,4 @@
-/* Watching launches: what the emulator's microscope files share. */
+/* Watching launches: the structs that the emulator's microscope files share. */
 #ifndef SCOPE_RUN_H
 #define SCOPE_RUN_H
 

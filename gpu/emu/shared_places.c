@@ -1,6 +1,6 @@
-/* Recognises what threads store in shared memory. Each thread remembers what it has loaded: entries, elements of x, and
-   elements of shared memory. What it stores is compared with these: x of a traced product is such that a product of an
-   entry is hardly ever equal to another one, or to a sum. */
+/* Recognises the values that threads store in shared memory. Each thread remembers the values that it has loaded:
+   entries, elements of x, and elements of shared memory. The values that it stores are compared with these: x of a
+   traced product is such that a product of an entry is hardly ever equal to another one, or to a sum. */
 #include "shared_places.h"
 #include "base/array.h"
 #include "base/err.h"
@@ -26,8 +26,8 @@ struct loaded {
 struct thread {
     int n; /* of `recent` */
     struct loaded recent[RECENT];
-    int32_t older; /* the row of what is no longer remembered; NONE, SEVERAL */
-    bool mixed;    /* a sum may contain what other lanes have loaded */
+    int32_t older; /* the row of the values that are no longer remembered; NONE, SEVERAL */
+    bool mixed;    /* a sum may contain values that other lanes have loaded */
     bool stores;   /* the thread has stored an element that is not recognised yet */
     struct place_access store;
     int64_t record; /* of that store in `found`; -1: the thread is not traced */
@@ -36,7 +36,7 @@ struct thread {
 static struct following {
     const struct scope_run *run;
     struct thread thread[THREADS];
-    struct shared_place word[WORDS]; /* what shared memory holds; `lane` is not used */
+    struct shared_place word[WORDS]; /* the meaning of each element of shared memory; `lane` is not used */
 } * now;
 
 /* The accesses of the last traced warp. */
@@ -99,7 +99,7 @@ void shared_places_give(struct shared_places *p)
     *p = (struct shared_places){0};
 }
 
-/* ---- what a thread has loaded ---- */
+/* ---- the values that a thread has loaded ---- */
 
 static bool is_x(const struct loaded *l)
 {
@@ -153,7 +153,7 @@ static void load_global(struct thread *t, const struct place_access *a)
     }
 }
 
-/* ---- what a thread stores ---- */
+/* ---- the values that a thread stores ---- */
 
 /* The stored number; of a complex one, the real part. */
 static double number_at(const struct place_access *a)
@@ -176,13 +176,13 @@ static bool equal(double a, double b, int size)
     return fabs(a - b) <= (size == sizeof(float) ? 1e-6 : 1e-13) * fabs(a) || a == b;
 }
 
-/* Is v what was loaded, or its product with x? */
+/* Is v the loaded value, or its product with x? */
 static bool is_of(const struct loaded *l, double v, int size)
 {
     return equal(l->value, v, size) || (l->row >= 0 && l->col >= 0 && equal(l->value * places_x(l->col), v, size));
 }
 
-/* The row of all that the thread has loaded; unknown: there are several, or other lanes take part. */
+/* The row of all that the thread has loaded; unknown: there are several, or other lanes add to it. */
 static struct loaded sum_of(const struct thread *t)
 {
     struct loaded sum = unknown;
@@ -221,7 +221,7 @@ static struct loaded recognise(struct thread *t)
     return sum;
 }
 
-/* Recognise what the thread has stored last: the value is in memory by now. */
+/* Recognise the value that the thread has stored last: the value is in memory by now. */
 static void settle(struct thread *t)
 {
     if (!t->stores) return;

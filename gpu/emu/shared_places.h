@@ -1,4 +1,4 @@
-/* Follows what the threads of a traced block store in shared memory (machine/shared_places.h). */
+/* Follows the values that the threads of a traced block store in shared memory (machine/shared_places.h). */
 #ifndef EMU_SHARED_PLACES_H
 #define EMU_SHARED_PLACES_H
 
@@ -31,7 +31,7 @@ struct place_access {
     uint64_t shared_at; /* of an access to shared memory: the element's offset in the block's memory */
 };
 void places_access(const struct place_access *a);
-/* The thread comes to a barrier, or to a collective, by which a sum gets what other lanes have added. */
+/* The thread comes to a barrier, or to a collective, by which a sum gets the values that other lanes have added. */
 void places_meet(unsigned thread, bool collective);
 
 C_END

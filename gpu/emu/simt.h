@@ -3,7 +3,7 @@
    or a barrier. The blocks of a grid run one after another, or, if the kernel's result does not depend on their order,
    in parallel on the host's threads. Errors that a GPU would not report are findings here: an index outside its array,
    a barrier that not all threads of the block reach at the same line, a shuffle whose mask names a lane that does not
-   take part. The first finding ends the launch; the device's sync reports it. When a launch is watched (scope.h), each
+   call it. The first finding ends the launch; the device's sync reports it. When a launch is watched (scope.h), each
    lane also notes its accesses; other launches do not pay for that. The emulator models what is accessed and in which
    order, not how long it takes. */
 #ifndef SIMT_H

@@ -1,4 +1,5 @@
-/* What the emulator's own files share: fibers, the runners of blocks, the settings of a launch. */
+/* The structs and functions that the emulator's own files share: fibers, the runners of blocks, the settings of a
+   launch. */
 #ifndef SIMT_RUNNER_H
 #define SIMT_RUNNER_H
 
@@ -105,8 +106,8 @@ struct runner {
 enum { RUNNERS = 64 };
 extern constinit thread_local runner *m;
 extern std::atomic<bool> cancelled; /* the user has cancelled the launch: every runner stops */
-/* The flag `cancelled` is checked after this many passes over the lanes of a warp, or this many accesses, which take
-   about 1 ms. */
+/* The flag `cancelled` is checked after this many passes over the lanes of a warp, or this many accesses, which is
+   about 1 ms of work. */
 enum { RESUMES_PER_CHECK = 1024, ACCESSES_PER_CHECK = 1 << 16 };
 
 /* The first thread of l's warp. */
