@@ -97,7 +97,7 @@ void canvas_style(struct canvas *c, int x, int y, enum style st)
     c->cell[y * c->w + x].style = (uint8_t)st;
 }
 
-/* The number of columns that a glyph takes; 1 if the locale does not define the glyph. */
+/* The number of columns of a glyph; 1 if the locale does not define the glyph. */
 static int glyph_width(uint32_t g)
 {
     int w = g < 0x7f ? 1 : wcwidth((wchar_t)g);
@@ -220,7 +220,7 @@ static bool is_heavy(const struct ink *k)
 
 /* Write the shortest escape sequence that changes the style from `was` (NULL: unknown) to `now`. Returns the length of
    the sequence, or 0 if no sequence is needed. Attributes are never turned off one by one: old
-   terminals cannot do that, and turning all of them off takes no more bytes. */
+   terminals cannot do that, and turning all of them off needs no more bytes. */
 static int ink_change(const struct ink *was, const struct ink *now, char out[INK_BYTES])
 {
     static const struct ink plain;

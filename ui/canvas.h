@@ -13,7 +13,7 @@
 struct err;
 struct figure;
 
-/* What a cell means; the palette gives it a colour. */
+/* The meaning of a cell; the palette gives it a colour. */
 enum style {
     ST_PLAIN,
     ST_DIM,

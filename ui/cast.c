@@ -1,6 +1,6 @@
 /* Records the screen for asciinema. On a terminal, descriptors 1 and 2 become a pseudo terminal, whose output a second
    process passes on to the real terminal and writes to the file; if this process is killed, the second process still
-   passes on what was written. The modes of the keyboard are those of descriptor 0, which stays the real terminal. */
+   passes on the output. The modes of the keyboard are those of descriptor 0, which stays the real terminal. */
 #include "cast.h"
 #include "base/err.h"
 #include "base/mem.h"
@@ -26,12 +26,12 @@
 #include <time.h>
 #include <unistd.h>
 
-/* DRAIN_MS: how long after the end the last output may take to arrive. */
+/* DRAIN_MS: the time after the end in which the last output may arrive. */
 enum { CHUNK = 1 << 14, DRAIN_MS = 50 };
 /* The times of `keys`: after a letter, after another key, and after the last key. */
 enum { LETTER_US = 80000, KEY_US = 500000, REST_US = 1500000 };
 
-/* What both processes see. */
+/* The memory that both processes share. */
 struct counts {
     int64_t events;
     int failed; /* errno of the first write that failed; 0: none */
@@ -55,7 +55,8 @@ static struct {
 
 /* ---- events ---- */
 
-/* Events are written without stdio, because the second process may use only what a signal handler may. */
+/* Events are written without stdio, because the second process may call only the functions that a signal handler
+   may. */
 static char pending[CHUNK];
 static size_t npending;
 
@@ -256,7 +257,7 @@ static void record_resize(int master, struct winsize *was, int64_t us)
     *was = now;
 }
 
-/* The second process: until the first one ends the recording or dies, pass on and record what it writes. */
+/* The second process: until the first one ends the recording or dies, pass on and record its output. */
 static void relay(int master, int alive, struct winsize size)
 {
     static char text[4096];

@@ -1,6 +1,6 @@
 /* Recordings of the screen in the format of asciinema (asciicast v2): a header, then one JSON line per event. On a
-   terminal, a recording holds all output with its times. Without a terminal, it holds the screens of `keys`, with the
-   times of a steady typist, so that the same script gives the same file. */
+   terminal, a recording contains all output with its times. Without a terminal, it contains the screens of `keys`, with
+   the times of a steady typist, so that the same script gives the same file. */
 #ifndef CAST_H
 #define CAST_H
 

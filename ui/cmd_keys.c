@@ -30,7 +30,7 @@ static bool stage_of(const struct args *a, struct stage *g, struct err *e)
     return !colours || colours_find(colours, &g->colours);
 }
 
-/* Start with the named views, or with what was shown last. */
+/* Start with the named views, or with the views that were shown last. */
 static bool play(struct session *s, const struct args *a, struct stage *g, struct err *e)
 {
     bool old_ascii = s->front->ascii;

@@ -126,7 +126,7 @@ static bool spy_data(struct session *s, const struct matrix *m, int h, int w, en
 }
 
 /* *by receives the choice that follows the word `by`, and the view keeps this choice. If the word `by` is missing, *by
-   receives what the view shows now (SPY_COUNT without a view). */
+   receives the choice of the view (SPY_COUNT without a view). */
 static bool choose_by(const struct args *a, const struct matrix *m, struct view_state *st, enum spy_by *by,
                       struct err *e)
 {

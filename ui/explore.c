@@ -34,8 +34,8 @@ static bool refresh(struct session *s, const struct view *v, struct err *e)
     return true;
 }
 
-/* The same without the screen lock, because it may take long. Meanwhile the pane is not valid, so that the screen
-   thread leaves its state alone. */
+/* The same without the screen lock, because it may be slow. Meanwhile the pane is not valid, so that the screen thread
+   leaves its state alone. */
 static bool refresh_unlocked(struct session *s, const struct view *v, struct err *e)
 {
     struct explorer *x = screen_explorer(s);

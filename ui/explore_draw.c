@@ -46,7 +46,7 @@ static void draw_list(struct canvas *c, const struct session *s)
         draw_right(c, c->w, 0, ST_DIM, keys);
 }
 
-/* Draw view v on a canvas of its own; its last line holds the keys. */
+/* Draw view v on a canvas of its own; its last line is the list of keys. */
 static void draw_pane(struct canvas *c, struct session *s, const struct view *v)
 {
     struct explorer *x = screen_explorer(s);
@@ -122,7 +122,7 @@ static void draw_line(struct canvas *c)
     canvas_style(c, x, c->h - 1, ST_CURSOR);
 }
 
-/* Draw on the last line what is running and its progress. */
+/* Draw the running work and its progress on the last line. */
 static void draw_running(struct canvas *c, struct session *s)
 {
     const struct explorer *x = screen_explorer(s);
@@ -178,7 +178,7 @@ static int number_of(const struct session *s, const struct view *v)
 
 /* ---- pixels ---- */
 
-/* What the panes may use now. A picture would show through the blanks of output and of completions. */
+/* The pixels that the panes may use now. A picture would show through the blanks of output and of completions. */
 static struct pixel_terminal pixels_now(const struct explorer *x)
 {
     struct pixel_terminal now;
@@ -187,7 +187,7 @@ static struct pixel_terminal pixels_now(const struct explorer *x)
     return now;
 }
 
-/* If what the terminal can show has changed, all panes are drawn again. */
+/* If the pixels that the panes may use have changed, all panes are drawn again. */
 static void update_pixels(struct session *s)
 {
     struct explorer *x = screen_explorer(s);
@@ -198,7 +198,7 @@ static void update_pixels(struct session *s)
     if (!same) explorer_stale(s, NULL);
 }
 
-/* Make the picture of v from what was drawn on the canvas of its pane. */
+/* Make the picture of v from the figure on the canvas of its pane. */
 static void make_image(struct explorer *x, const struct view *v, const struct canvas *c)
 {
     struct pane_picture *p = explorer_picture(x, v);

@@ -16,7 +16,7 @@
 struct err;
 struct session;
 
-/* A pane as it was last drawn. The last line holds the keys; it is shown for the pane with the focus only. */
+/* A pane as it was last drawn. The last line is the list of keys; it is shown for the pane with the focus only. */
 struct pane_picture {
     struct canvas c;      /* owned */
     struct figure figure; /* lines and dots that the terminal shows as pixels; owned */
@@ -36,7 +36,7 @@ struct explorer {
     struct split split;      /* all panes */
     struct pane_picture picture[VIEWS_MAX];
     struct trace_mark_at marked;
-    struct pixel_terminal pixels;   /* what the panes were drawn for; way PIXELS_OFF: text only */
+    struct pixel_terminal pixels;   /* the terminal for which the panes were drawn; way PIXELS_OFF: text only */
     bool as_text;                   /* draw without pixels, for a dump of the screen */
     bool no_pixels;                 /* a picture failed, and the user was told why */
     struct image placed[PANES_MAX]; /* the images of the visible panes, in cells of the screen; not owned */

@@ -21,7 +21,7 @@
 
 /* ---- the view on cells ---- */
 
-/* Copy what the user sees in the view on the screen. */
+/* Copy the state of the view on the screen. */
 static void copy_shown(struct session *s, const struct view *v, struct view_state *to)
 {
     SCREEN_EDIT;

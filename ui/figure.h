@@ -73,10 +73,10 @@ enum { TICKS_MAX = 64 };
    Returns the number of ticks. */
 int ruler_ticks(const struct ruler *r, int most, double tick[TICKS_MAX]);
 /* Draw a horizontal axis, w cells wide, with numbers below it and `name` below its right end. If h is above 0, thin
-   lines, h cells long, go up from the ticks. The axis takes AXIS_LINES lines. */
+   lines, h cells long, go up from the ticks. The axis has AXIS_LINES lines. */
 enum { AXIS_LINES = 2 };
 void axis_across(struct figure *f, const struct ruler *r, double x, double y, double w, double h, const char *name);
-/* Draw the axis of a bar chart whose bars take `lines` lines from line y on. The axis is below the bars and takes
+/* Draw the axis of a bar chart whose bars are in `lines` lines from line y on. The axis is below the bars and has
    AXIS_LINES lines. Thin lines go up to line y. */
 void axis_below_bars(struct figure *f, const struct ruler *r, double x, int y, int lines, double w, const char *name);
 /* Draw a vertical axis that begins at the bottom. It is h cells high, its upper end is at y, its numbers are to the

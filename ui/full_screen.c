@@ -65,7 +65,7 @@ bool full_screen_learn(char *leave, size_t size, struct err *e)
     full.has_mouse = key_mouse != NULL;
     const char *in[] = {enter_ca_mode, cursor_invisible};
     const char *out[] = {full.has_mouse ? FRAME_END MOUSE_OFF : NULL, exit_attribute_mode, cursor_normal, keypad_local,
-                         exit_ca_mode ? exit_ca_mode : "\r\n"}; /* without a screen of its own, below what was drawn */
+                         exit_ca_mode ? exit_ca_mode : "\r\n"}; /* without a screen of its own, below the drawing */
     terminfo_bytes(full.enter, sizeof full.enter, COUNT(in), in);
     terminfo_bytes(leave, size, COUNT(out), out);
     return full.known = true;
@@ -167,7 +167,7 @@ static struct {
     int cw, ch; /* 0: unknown */
 } pixels;
 
-/* The part of a reply that was read so far: [ or _ and what follows. */
+/* The part of a reply that was read so far: [ or _ and the bytes after it. */
 static struct {
     char text[REPLY_MAX];
     int n; /* 0: no reply is being read */

@@ -21,8 +21,8 @@ bool full_screen_open(const struct termios *modes, struct err *e);
 void full_screen_close(void);
 /* Show the canvas and n images. Only changes are sent to the terminal. */
 void full_screen_draw(const struct canvas *c, const struct image *const *image, int n);
-/* What the terminal has answered so far about pixels, or what the user has chosen (full_screen_choose_pixels). Returns
-   false if the terminal shows text only. */
+/* The terminal's answers so far about pixels, or the user's choice (full_screen_choose_pixels). Returns false if the
+   terminal shows text only. */
 bool full_screen_pixels(struct pixel_terminal *out);
 enum pixel_choice { PIXELS_AUTO, PIXELS_NEVER, PIXELS_AS_SIXEL, PIXELS_AS_KITTY };
 void full_screen_choose_pixels(enum pixel_choice choice);

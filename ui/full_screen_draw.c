@@ -1,5 +1,5 @@
-/* Draws frames on the terminal: each frame is compared with what the terminal shows, and the cells that changed are
-   sent with one call of write, because each write wakes the terminal. Capabilities come from terminfo. */
+/* Draws frames on the terminal: each frame is compared with the cells that the terminal shows, and the cells that
+   changed are sent with one call of write, because each write wakes the terminal. Capabilities come from terminfo. */
 #include "full_screen_draw.h"
 #include "base/mem.h"
 #include "full_screen.h"
@@ -17,7 +17,7 @@
 #include <term.h>
 
 /* GAP: up to this many blanks between two glyphs keep the style of the first glyph. SAME: up to this many unchanged
-   cells are sent again, because moving the cursor takes as many bytes. ERASED: blanks in a row that are erased by one
+   cells are sent again, because moving the cursor needs as many bytes. ERASED: blanks in a row that are erased by one
    sequence. */
 enum { GAP = 8, SAME = 4, ERASED = 8, LOOK_BYTES = 48 };
 /* Glyphs of cells that show an image, and of cells whose content is unknown. */
@@ -33,7 +33,8 @@ struct look {
 };
 
 static struct {
-    /* What the screen shows: w * h cells with canonical styles, then one spare line; owned. NULL: unknown. */
+    /* The cells that the screen shows: w * h cells with canonical styles, then one spare line; owned. NULL:
+       unknown. */
     struct cell *cell;
     int w, h;
     enum colours colours;
@@ -220,7 +221,7 @@ static struct cell to_show(const struct canvas *c, int x, int y)
 }
 
 /* Fill `line` with the cells of line y. Up to GAP blanks between two glyphs keep the style of the first glyph, because
-   turning the style off takes more bytes. */
+   turning the style off needs more bytes. */
 static void make_line(const struct canvas *c, int y, struct cell *line)
 {
     enum style on = ST_PLAIN;

@@ -59,15 +59,15 @@ static bool spawn(int from, char *const argv[])
     return ok;
 }
 
-/* What the thread that starts the guardian needs. */
+/* The arguments of the thread that starts the guardian. */
 static struct {
     const char *reset;
     char raw[MODES_SIZE];
     int from; /* the guardian's end of the pipe */
 } start;
 
-/* Starting a process takes milliseconds on a busy machine, so a thread starts the guardian, and the prompt does not
-   wait. If the start fails, the pipe has no reader, and the next write to the pipe fails. */
+/* Starting a process is slow on a busy machine, so a thread starts the guardian, and the prompt does not wait. If the
+   start fails, the pipe has no reader, and the next write to the pipe fails. */
 static void *start_guardian(void *unused)
 {
     char *const argv[] = {"warpspy-guard",     "-c",     (char *)script, "warpspy-guard",

@@ -143,7 +143,8 @@ static enum turn live_solve(struct session *s, const struct view *v)
     return work_interrupted() ? TURN_STOP : TURN_ON;
 }
 
-/* For work other than a solve, open the screen once the work has taken QUIET_US, then draw the work and handle keys. */
+/* For work other than a solve, open the screen once the work has run for QUIET_US, then draw the work and handle
+   keys. */
 static enum turn live_other(struct session *s, const struct view *v)
 {
     struct screen *sc = screen_of(s);

@@ -134,7 +134,7 @@ static bool tell_listener(struct session *s, const struct view *v, struct view_s
     return true;
 }
 
-/* Keep what was drawn, for screendump and last. */
+/* Keep the last drawing, for screendump and last. */
 static void keep_canvas(struct session *s, const struct view *v, const struct canvas *c)
 {
     struct screen *sc = screen_of(s);
@@ -191,10 +191,10 @@ static bool show(struct session *s, const char *name, bool full, struct err *e)
     return goes_on ? live_open(s, v, e) : print_text(s, v, e);
 }
 
-/* ---- what was drawn last ---- */
+/* ---- the last drawing ---- */
 
-/* If the explorer is open, draw its pane again without the command line, because the command may have changed what the
-   pane shows. */
+/* If the explorer is open, draw its pane again without the command line, because the command may have changed the data
+   that the pane shows. */
 static bool draw_pane_alone(struct session *s, struct err *e)
 {
     struct explorer *x = screen_explorer(s);
@@ -232,7 +232,7 @@ static bool again(struct session *s, const struct view *v, struct view_state *st
     return view_numbers(v, s, st, w, h, e);
 }
 
-/* The explorer, too, changes what was drawn last. */
+/* The explorer, too, changes the last drawing. */
 static const struct view *drawn_view(struct session *s)
 {
     SCREEN_EDIT;

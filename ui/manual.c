@@ -9,7 +9,7 @@
 
 /* ---- the command line ---- */
 
-/* What may follow a flag. */
+/* The word that may follow a flag. */
 enum follows { NOTHING, COMMANDS, FILES, VIEWS, WORDS };
 static const struct flag {
     const char *name, *value, *about;

@@ -1,4 +1,4 @@
-/* Output page by page: a stream that passes on the first page and holds back the rest. */
+/* Output page by page: a stream that passes on the first page and keeps back the rest. */
 #include "paged.h"
 #include "base/clock.h"
 #include "base/err.h"
@@ -22,7 +22,7 @@
 
 enum { HOLD_MAX = 64 << 20, HOLD_US = QUIET_US };
 
-/* Static, because a process has one terminal. `text` holds the output since the last pause longer than HOLD_US. */
+/* Static, because a process has one terminal. `text` is the output since the last pause longer than HOLD_US. */
 static struct {
     FILE *stream; /* NULL: output is not shown page by page */
     struct session *session;

@@ -9,7 +9,7 @@ struct canvas;
 struct err;
 
 struct pager {
-    const char *text; /* not owned; escape sequences of styles take no space and are not shown */
+    const char *text; /* not owned; escape sequences of styles need no space and are not shown */
     size_t n;
     bool words;       /* divide long lines at blanks; set before pager_fit */
     int margin;       /* columns left and right of the text */

@@ -16,7 +16,7 @@ struct painter {
     void (*fill)(struct painter *p, uint32_t rgb); /* sets the colour of the following rectangles */
     void (*rect)(struct painter *p, int x, int y, int w, int h);
     void (*done)(struct painter *p); /* ends the rectangles of one colour */
-    /* Draw a smooth line through n points, at least 2 and at most LINE_POINTS: xy holds x and y of each point. */
+    /* Draw a smooth line through n points, at least 2 and at most LINE_POINTS: xy has x and y of each point. */
     void (*line)(struct painter *p, uint32_t rgb, double width, int n, const double *xy);
     /* Draw one line of UTF-8 that is `cells` cells wide; (x, y) is its top left corner. */
     void (*text)(struct painter *p, int x, int y, uint32_t rgb, bool bold, const char *text, int cells);
@@ -55,7 +55,7 @@ struct png {
 bool png_begin(struct png *g, int w, int h, bool light, struct err *e);
 /* The same with cells of cw x ch pixels. */
 bool png_begin_sized(struct png *g, int w, int h, int cw, int ch, bool light, struct err *e);
-/* Move what is painted from now on by (x, y) pixels. */
+/* Move all later shapes and text by (x, y) pixels. */
 void png_shift(struct png *g, int x, int y);
 /* The pixels painted so far, 0x00rrggbb each; *stride receives the bytes of a line. Valid until png_end. */
 const unsigned char *png_pixels(struct png *g, int *stride);

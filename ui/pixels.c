@@ -9,10 +9,10 @@
 #include <string.h>
 #include <zlib.h>
 
-/* Kitty takes the data in parts of at most this many bytes. */
+/* Kitty accepts the data in parts of at most this many bytes. */
 enum { KITTY_PART = 4096 };
 
-/* ---- the cells that a figure takes ---- */
+/* ---- the cells of a figure ---- */
 
 struct box {
     double x0, y0, x1, y1;
@@ -145,7 +145,7 @@ static bool kitty_encode_image(struct image *im, struct err *e)
 
 /* ---- painting ---- */
 
-/* Copy what cairo painted; pixels in the colour of the background become clear. */
+/* Copy the pixels that cairo painted; pixels in the colour of the background become clear. */
 static bool take_pixels(struct image *im, struct png *g, struct err *e)
 {
     int stride;

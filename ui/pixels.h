@@ -12,7 +12,7 @@ struct figure;
 struct painter;
 
 enum pixel_way { PIXELS_OFF, PIXELS_SIXEL, PIXELS_KITTY };
-/* What a terminal can show; a cell has cw x ch pixels. */
+/* The kind of pixels that a terminal can show; a cell has cw x ch pixels. */
 struct pixel_terminal {
     enum pixel_way way;
     int cw, ch;
@@ -26,7 +26,7 @@ struct image {
     struct pixel_terminal on;
     uint32_t *pixel; /* 0xrrggbb, or CLEAR_PIXEL where the background shows; owned */
     int w, h;        /* in pixels */
-    char *bytes;     /* what the terminal receives at the first cell; owned */
+    char *bytes;     /* the bytes that the terminal receives at the first cell; owned */
     int64_t n;
 };
 enum { CLEAR_PIXEL = -1, IMAGES_MAX = 8 };

@@ -13,8 +13,8 @@ struct view;
 
 struct explorer *screen_explorer(struct session *s);
 struct view_state *screen_view_state(struct session *s, const struct view *v);
-/* Open the explorer with one view, with several views ("spy,trace"), with the most useful views ("all"), or with what
-   it showed last (NULL). */
+/* Open the explorer with one view, with several views ("spy,trace"), with the most useful views ("all"), or with the
+   views that it showed last (NULL). */
 bool explore(struct session *s, const char *views, struct err *e);
 /* Let this view show the running work until the view is left. */
 void screen_set_running(struct session *s, const struct view *v);

@@ -21,7 +21,7 @@ struct screen {
     const struct view *drawn_view;
     double drawn_us;                 /* time of the last line or frame of running work, us */
     const struct view *running_view; /* shows running work on the full screen; NULL: none */
-    enum served served_before;       /* what the screen thread handled before running_view was opened */
+    enum served served_before;       /* the value of screen_thread_serves before running_view was opened */
     /* The shared cursor of the views. */
     const struct matrix *cursor_of; /* NULL: none yet */
     int64_t cursor_row, cursor_col; /* column -1: only the row is known */

@@ -1,5 +1,5 @@
 /* The screen thread. While a command runs on the main thread, the screen thread handles keys and draws. It holds the
-   screen lock (base/screen_lock.h) meanwhile, and the main thread holds it while it changes what the screen thread
+   screen lock (base/screen_lock.h) meanwhile, and the main thread holds it while it changes data that the screen thread
    reads, so that neither sees an unfinished change. */
 #ifndef SCREEN_THREAD_H
 #define SCREEN_THREAD_H
@@ -8,7 +8,7 @@
 
 struct session;
 
-/* What the screen thread handles: nothing, the full screen, or the prompt. */
+/* Does the screen thread serve nothing, the full screen, or the prompt? */
 enum served { SERVED_NOTHING, SERVED_SCREEN, SERVED_PROMPT };
 
 /* How the screen thread serves the full screen or the prompt. All calls hold the screen lock. */
@@ -21,10 +21,10 @@ struct screen_duty {
 };
 void screen_thread_set_duty(enum served what, const struct screen_duty *duty);
 
-/* Let the screen thread handle `what` from now on, if there is a real terminal. Returns what the thread handled before.
-   Called by the main thread. */
+/* Let the screen thread serve `what` from now on, if there is a real terminal. Returns the value before. Called by
+   the main thread. */
 enum served screen_thread_serve(struct session *s, enum served what);
-enum served screen_thread_serves(void); /* what the thread handles now */
+enum served screen_thread_serves(void); /* the value now */
 
 /* Lines that the user types while a command runs; they run after the command. typed_ahead_add takes ownership of the
    line and returns false if too many lines wait. typed_ahead_next returns the oldest line, to be released with

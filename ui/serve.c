@@ -1,4 +1,5 @@
-/* What the screen thread does while a command runs: it handles keys and draws, on the full screen or at the prompt. */
+/* The duties of the screen thread while a command runs: it handles keys and draws, on the full screen or at the
+   prompt. */
 #include "serve.h"
 #include "base/clock.h"
 #include "explorer.h"

@@ -1,4 +1,4 @@
-/* What the screen thread does while a command runs. */
+/* The duties of the screen thread while a command runs. */
 #ifndef SERVE_H
 #define SERVE_H
 

@@ -10,7 +10,7 @@
 #include "pixels.h"
 
 /* A key, with the cell of a click or of the wheel, or the new size after UI_RESIZE. UI_WAIT is not a key: it
-   holds back the next key until no work runs. */
+   delays the next key until no work runs. */
 struct press {
     int key, x, y;
 };
@@ -23,7 +23,7 @@ struct stage {
     void *user;
     void (*pressed)(int key); /* called before a key is handled; may be NULL */
     bool open, over; /* over: the last key was read; from then on nothing is drawn, and Escape closes everything */
-    bool held;       /* press holds a key that was not read yet */
+    bool held;       /* press is a key that was not read yet */
     struct press press;
     int mouse_x, mouse_y;
 };

@@ -29,12 +29,12 @@ enum keys {
     UI_WAIT
 };
 
-bool term_can_open(struct err *e); /* does the terminal have what a full screen needs? */
+bool term_can_open(struct err *e); /* does the terminal have the capabilities that a full screen needs? */
 bool term_open(struct err *e);     /* enters the full screen; keys come one by one */
 void term_close(void);             /* restores the terminal; does nothing if the full screen is not open */
 bool term_is_open(void);
 void term_size(int *w, int *h);         /* size of the terminal on stdout; 80 x 24 without a terminal */
-void term_draw(const struct canvas *c); /* sends only what changed since the last call */
+void term_draw(const struct canvas *c); /* sends only the cells that changed since the last call */
 void term_draw_images(const struct canvas *c, const struct image *const *image, int n); /* the same with n images */
 bool term_pixels(struct pixel_terminal *out); /* can the terminal show images? */
 int term_key(int wait_ms);                    /* a key, or -1 if no key came in time; wait_ms -1: no limit */

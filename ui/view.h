@@ -23,11 +23,11 @@ enum work {
 struct view {
     const char *name, *about, *keys;
     bool any;     /* needs no matrix */
-    bool large;   /* takes large matrices (matrix/csr.h) */
+    bool large;   /* shows large matrices (matrix/csr.h) */
     bool zooms;   /* the wheel acts like + and -; otherwise, it acts like the arrows */
     bool is_list; /* a click chooses the line under the mouse */
-    int overview; /* rank in `view all`, 1 to OVERVIEW_RANKS; of views with one rank, the first that has something to
-                     show is taken. 0: not in `view all` */
+    int overview; /* rank in `view all`, 1 to OVERVIEW_RANKS; of
+                     views with one rank, the first that has something to show is chosen. 0: not in `view all` */
 
     /* Size in bytes of the view's own state, st->own; 0: none. */
     size_t state_size;
@@ -48,7 +48,7 @@ struct view {
        NULL: no. */
     bool (*claims)(const struct session *s, int key);
 
-    /* Compute what draw needs (statistics, products), without the screen lock. NULL: nothing. */
+    /* Compute the data that draw needs (statistics, stored forms), without the screen lock. NULL: nothing. */
     bool (*prepare)(struct session *s, struct view_state *st, struct err *e);
     /* Does prepare return within a few milliseconds and change nothing that commands use? Such a pane can be shown
        while a command runs. NULL: no. */
@@ -85,8 +85,8 @@ struct view {
     /* Did the work end by itself? If so, the last picture of the work is shown until a key is pressed. */
     bool (*has_ended)(const struct session *s);
 
-    /* If there is nothing to show yet, returns the reason and what to do; otherwise, returns NULL. If the function
-       itself is NULL, there is always something to show. */
+    /* If there is nothing to show yet, returns the reason and the cure; otherwise, returns NULL. If the function itself
+       is NULL, there is always something to show. */
     const char *(*nothing)(const struct session *s);
     /* Write the view's numbers to s->out as JSON or CSV, for view_numbers. st is the view's state on the screen, or
        NULL without a screen. w and h are the size in characters. NULL: the view has no numbers. */
@@ -108,9 +108,9 @@ enum { VIEWS_MAX = 16 };
 void view_draw(const struct view *v, struct canvas *c, struct session *s, struct view_state *st);
 /* Draw only the keys, on the last line. */
 void view_draw_keys(const struct view *v, struct canvas *c, struct session *s, const struct view_state *st);
-/* view_has_matrix checks that there is a matrix that the view takes, if the view needs one. view_has_something also
+/* view_has_matrix checks that there is a matrix that the view can show, if the view needs one. view_has_something also
    checks that there is something to show, such as a solve or a race. view_numbers writes the view's numbers. On
-   failure, the error message names what is missing and what to do. */
+   failure, the error message names the missing thing and the cure. */
 bool view_has_matrix(const struct view *v, const struct session *s, struct err *e);
 bool view_has_something(const struct view *v, const struct session *s, struct err *e);
 bool view_numbers(const struct view *v, struct session *s, const struct view_state *st, int w, int h, struct err *e);

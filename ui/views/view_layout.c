@@ -92,7 +92,7 @@ static void draw_status(struct canvas *c, const struct page *g)
         canvas_text(c, x, c->h - 2, ST_PLAIN, p.row < 0 ? "the end" : "row %s begins here", text);
 }
 
-/* What does not fit in the first line continues in the second line. */
+/* A text that does not fit in the first line continues in the second line. */
 static void title(struct canvas *c, struct session *s, const struct stored *S, bool lit)
 {
     char bytes[32], padding[32], params[128] = "", text[256];

@@ -63,7 +63,7 @@ struct page {
 
 /* The arrays that the view shows; NULL: none. */
 const struct stored *layout_shown(struct session *s, const struct view_state *st);
-/* What slot i of array k holds. */
+/* The entry, padding or pointer in slot i of array k. */
 struct place layout_slot(const struct stored *S, int k, int64_t i);
 /* The text of slot i of array k; p is the place of that slot. */
 char *layout_slot_text(const struct stored *S, int k, int64_t i, struct place p, char *out, size_t size);

@@ -16,7 +16,7 @@ static bool is_entry(const struct stored *S, int k, int64_t i, int64_t row, int6
     return p.kind == SLOT_ENTRY && p.row == row && (col < 0 || p.col == col);
 }
 
-/* Array k holds no entries if its first slot is a pointer. */
+/* Array k has no entries if its first slot is a pointer. */
 static bool holds_entries(const struct stored *S, int k)
 {
     return S->a[k].n && layout_slot(S, k, 0).kind != SLOT_POINTER;

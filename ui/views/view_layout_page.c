@@ -131,7 +131,7 @@ int layout_label_width(const struct stored *S)
     return w < LABEL_MAX ? w : LABEL_MAX;
 }
 
-/* Group the arrays into blocks. This is done once per product, because the grouping takes samples of all arrays. */
+/* Group the arrays into blocks. This is done once per product, because the grouping reads samples of all arrays. */
 static void arrange(struct layout_state *own, const struct stored *S)
 {
     own->blocks = 0;

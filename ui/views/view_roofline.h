@@ -1,4 +1,5 @@
-/* What the files of the view roofline share: the plot, with logarithmic axes, and the places of labels. */
+/* The structs and functions that the files of the view roofline share: the plot, with logarithmic axes, and the places
+   of labels. */
 #ifndef VIEW_ROOFLINE_H
 #define VIEW_ROOFLINE_H
 

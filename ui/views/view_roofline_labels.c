@@ -8,7 +8,7 @@
 #include <math.h>
 #include <string.h>
 
-/* The cells that marks and names have taken. */
+/* The cells in which marks and names are. */
 struct taken {
     const struct roof_plot *p;
     bool *cell; /* w * h */
@@ -23,7 +23,7 @@ static bool is_free(const struct taken *t, int x, int y, int n)
     return true;
 }
 
-/* Is the cell not taken, or outside the plot? */
+/* Is the cell free, or outside the plot? */
 static bool is_blank(const struct taken *t, int x, int y)
 {
     bool inside = x >= t->p->x && x < t->p->x + t->p->w;

@@ -136,7 +136,7 @@ static void draw(struct canvas *c, struct session *s, struct view_state *st)
     struct rows_state *rows = st->own;
     const struct matrix *m = s->current;
     int end = c->h - (st->full ? 2 : 0);
-    if (!st->full && !c->figure) rows->mode = HISTOGRAM; /* what the command rows prints */
+    if (!st->full && !c->figure) rows->mode = HISTOGRAM; /* the command rows prints a histogram */
     draw_title(c, "rows", m, "%s%srows counted from 0", rows->mode ? mode_name[rows->mode] : "",
                rows->mode ? "; " : "");
     if (m->csr.rows == 0 || rows->lengths.A != &m->csr || c->w < 40 || end - ROWS_TOP < 2) return;

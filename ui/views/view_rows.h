@@ -35,7 +35,7 @@ static const char *const mode_name[MODES] = {"histogram", "cumulative", "sorted"
 struct bin_list {
     const char *names, *numbers; /* headings */
     char note[64];
-    double most; /* what the longest bar stands for; 0: there are no bars */
+    double most; /* the value of the longest bar; 0: there are no bars */
     bool log_scale;
     const char *unit; /* "%" or NULL */
     int n;

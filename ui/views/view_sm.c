@@ -48,7 +48,7 @@ static void put_state(struct canvas *c, int x, int y, enum sm_state k)
     canvas_put(c, x, y, looks[k].style, c->ascii ? (uint32_t)looks[k].ascii : looks[k].glyph);
 }
 
-/* If there are more slots than lines, a line shows several slots: what most of them do. */
+/* If there are more slots than lines, a line shows several slots: the state of most of them. */
 static void draw_slots(struct canvas *c, const struct sm_life *l, int y, int w, int h)
 {
     int each = (l->slots + h - 1) / h, lines = (l->slots + each - 1) / each;

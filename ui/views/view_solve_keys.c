@@ -24,7 +24,7 @@ static bool take_count(struct view_state *st, int k)
     return true;
 }
 
-/* These calls may take long, and change what views read under the lock themselves. */
+/* These calls may be slow, and change the data that views read under the lock themselves. */
 static bool back_beside_screen(struct solve *v, int64_t n, struct err *e)
 {
     bool gave = screen_lock_give();

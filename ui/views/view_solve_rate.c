@@ -1,4 +1,4 @@
-/* How fast a solve converges, and how long it will take. */
+/* How fast a solve converges, and the time that is left. */
 #include "solvers/solve.h"
 #include "view_solve.h"
 

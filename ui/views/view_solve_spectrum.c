@@ -1,4 +1,4 @@
-/* What a solve reveals about the spectrum: Ritz values and condition. */
+/* The spectrum of A, as far as a solve reveals it: Ritz values and condition. */
 #include <stdio.h>
 
 #include "base/clock.h"

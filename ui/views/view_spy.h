@@ -16,8 +16,8 @@ struct matrix;
 struct painter;
 struct watch;
 
-/* What the colour of a cell shows: the share of nonzeros, the signs, the largest |a|, or the parts that own its rows
-   (session/parting.h). */
+/* The meaning of the colour of a cell: the share of nonzeros, the signs, the largest |a|, or the parts that own its
+   rows (session/parting.h). */
 enum spy_by { SPY_COUNT, SPY_SIGN, SPY_MAGNITUDE, SPY_OWNER, SPY_BYS };
 /* The marks of an entry by owner: one bit for the colour of its part, or SPY_OUTSIDE if another part owns its column.
  */
@@ -70,7 +70,7 @@ struct picture {
     bool pixels; /* the dots are shown by a raster, not by characters */
     bool values; /* elements are written as numbers, `value` characters wide */
     int value;
-    bool exact;     /* no cell holds more than one element */
+    bool exact;     /* no cell has more than one element */
     int x, y, w, h; /* position on the canvas, without the frame */
 };
 

@@ -1,4 +1,4 @@
-/* What the colours of the picture show: the share of nonzeros, the signs, the largest |a|, or the owners. */
+/* The meaning of the colours of the picture: the share of nonzeros, the signs, the largest |a|, or the owners. */
 #include "base/err.h"
 #include "session/matrix.h"
 #include "session/parting.h"

@@ -145,7 +145,7 @@ enum work spy_work(struct session *s, struct view_state *st)
 }
 
 /* Sums are worth their memory if the matrix is large and the picture can move. A printed picture does not depend on
-   what the screen showed before. */
+   earlier pictures of the screen. */
 void spy_want_sums(struct grid *g, const struct csr *A, bool full)
 {
     if (!full && (g->sums.A || g->guessed || g->values_guessed)) spy_grid_free(g);

@@ -67,7 +67,7 @@ static void fit_pixels(struct pixels *x, int w, int h)
     x->w = (int)fmin(ceil(across - 1e-9), w);
 }
 
-/* What the shade of cell i shows. */
+/* The density or largest |a| that the shade of cell i shows. */
 static double tone_of(const struct pixels *x, int i)
 {
     return x->by == SPY_MAGNITUDE ? cell_largest(&x->values, i) : share_of(x, i);

@@ -1,4 +1,4 @@
-/* The characters of the picture: which dots are set, and how dense each character is, or what its values are. */
+/* The characters of the picture: which dots are set, and the density or the values of each character. */
 #include "base/mem.h"
 #include "view_spy.h"
 

@@ -1,5 +1,5 @@
-/* One warp under the microscope: what its lanes do over time, the source of the current step, the elements that the
-   warp works on, and the sectors that it requests, divided into useful bytes, padding and waste. */
+/* One warp under the microscope: the accesses of its lanes over time, the source of the current step, the elements that
+   the warp works on, and the sectors that it requests, divided into useful bytes, padding and waste. */
 #include "view_trace.h"
 #include "advice/traced.h"
 #include "base/err.h"

@@ -47,7 +47,7 @@ static inline int clamp(int v, int low, int high)
 
 /* ---- view_trace_lanes.c ---- */
 
-extern const char *const trace_view_short[ACCESS_KINDS]; /* what a step does in a few letters */
+extern const char *const trace_view_short[ACCESS_KINDS]; /* the access of a step in a few letters */
 void trace_view_letters(const struct scope *s, char letter[SCOPE_ARRAYS]);
 enum style trace_view_style(const struct access_site *p);
 /* These functions draw line y and the lines below it, and return the line below what they draw. */

@@ -62,7 +62,7 @@ static struct trace_request same_of(const struct tracing *v)
                                   .lu = v->lu};
 }
 
-/* Tracing a large matrix may take a while, so show a message meanwhile. */
+/* Tracing a large matrix may be slow, so show a message meanwhile. */
 static bool begin(struct session *s, struct view_state *st, const struct trace_request *w)
 {
     struct err e = {0};

@@ -1,4 +1,4 @@
-/* The grid of steps and lanes, and next to it a table of what each lane does in the current step. */
+/* The grid of steps and lanes, and next to it a table of the accesses of each lane in the current step. */
 #include "microscope/tracing.h"
 #include "ui/draw.h"
 #include "view_trace.h"

@@ -1,4 +1,4 @@
-/* What the current step requests: its lanes, and the sectors or banks. */
+/* The request of the current step: its lanes, and the sectors or banks. */
 #include "base/text.h"
 #include "microscope/tracing.h"
 #include "ui/draw.h"
