@@ -177,14 +177,14 @@ bool scope_leaves(struct scope_thread *s)
     return s->left = s->accesses >= s->leave_at;
 }
 
-/* The work of the whole block / that before it was left. */
+/* The work of the whole block, divided by the work before it was ended early. */
 static double longer_of(const struct scope_thread *s, int64_t block)
 {
     const double *slots = s->run->slots[s->run->scope.nlaunches - 1];
     return s->left && s->values ? fmax(1, slots[block] / (double)s->values) : 1;
 }
 
-/* Scale the part of the exact counts that the block before this one has added. */
+/* Scale the exact counts of a block that was ended early to those of the whole block. */
 static void scale_left(struct scope_thread *s, double longer)
 {
     struct launch_counts *l = &s->exact_launch[s->run->scope.nlaunches - 1], *b = &s->before_launch;
