@@ -1,4 +1,4 @@
-/* Generates matrices in parts, and chooses the device on which commands work on them. */
+/* Generates matrices in parts. */
 #include "generated.h"
 #include "base/err.h"
 #include "base/suggest.h"
@@ -9,15 +9,6 @@
 #include "matrix/gen.h"
 #include "product.h"
 #include "session.h"
-
-struct device *session_device_for(struct session *s, const struct matrix *m, const char *name, struct err *e)
-{
-    struct device *d = session_device(s, name || !matrix_in_parts(m) ? name : m->parts_on->name, e);
-    if (!d || d->members || !matrix_in_parts(m)) return d;
-    fail(e, E_UNSUPPORTED, "%s was generated in parts, and %s has no members to share them; leave out `on`, or name %s",
-         m->name, d->name, m->parts_on->name);
-    return NULL;
-}
 
 static bool can_be_parted(const struct generator *g, const struct device *d, struct err *e)
 {

@@ -1,4 +1,4 @@
-/* Generating a matrix in parts (in_parts.h), and the device for work on a matrix. */
+/* Generating a matrix in parts (in_parts.h). */
 #ifndef GENERATED_H
 #define GENERATED_H
 
@@ -12,8 +12,6 @@ struct load_info;
 struct matrix;
 struct session;
 
-/* session_device for work on m: without a name, the device for which m was generated. */
-struct device *session_device_for(struct session *s, const struct matrix *m, const char *name, struct err *e);
 /* Generate a matrix in parts on d, and add it as the current matrix. */
 bool session_add_in_parts(struct session *s, const char *name, const struct generator *g, const int64_t *param,
                           uint64_t seed, const struct load_info *info, struct device *d, struct err *e);

@@ -107,6 +107,8 @@ void session_use(struct session *s, struct matrix *m); /* m becomes the current 
 bool session_path(const struct session *s, const char *file, char *path, size_t size, struct err *e);
 /* name NULL: the chosen or default device. */
 struct device *session_device(struct session *s, const char *name, struct err *e);
+/* session_device for work on m: without a name, the device for which m was generated. */
+struct device *session_device_for(struct session *s, const struct matrix *m, const char *name, struct err *e);
 const struct stats *session_stats(struct session *s, struct matrix *m, struct err *e);
 /* m stored in format f, cached or newly packed; param NULL: the default parameters. The result is owned by m. */
 struct product *session_product(struct session *s, struct matrix *m, const struct format *f, const int64_t *param,
