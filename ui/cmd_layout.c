@@ -14,6 +14,7 @@
 #include "session/matrix.h"
 #include "session/product.h"
 #include "session/session.h"
+#include "session/stored_forms.h"
 #include "ui/views/view_layout.h"
 #include "ui/views/view_state.h"
 #include "view.h"
@@ -155,7 +156,7 @@ static bool run_layout(struct session *s, const struct args *a, struct err *e)
     int64_t param[PARAMS_MAX];
     struct candidates others;
     if (!m || !arg_params(a, f->params, param, e)) return false;
-    struct product *p = session_product(s, m, f, param, arg_precision(a), false, e);
+    struct product *p = session_product(s, form_of(m, f, param, arg_precision(a)), e);
     struct interval range;
     if (!p || !candidates_of(&m->csr, &p->S, &others, e) || !read_slots(&p->S, arg(a, "slots"), &range, e))
         return false;

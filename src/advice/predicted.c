@@ -13,6 +13,7 @@
 #include "session/matrix.h"
 #include "session/product.h"
 #include "session/session.h"
+#include "session/stored_forms.h"
 
 #include <math.h>
 #include <string.h>
@@ -43,7 +44,7 @@ bool modeled_kernel(struct session *s, struct matrix *m, const struct kernel *k,
     if (!modeled_can(k, &m->csr, e) || !kernel_takes(k, real, e)) return false;
     struct device *emu = device_open("emu", e);
     param = modeled_params(k, param, &m->csr, real, g, own);
-    struct product *p = emu ? session_product(s, m, k->format, param, real, false, e) : NULL;
+    struct product *p = emu ? session_product(s, form_of(m, k->format, param, real), e) : NULL;
     struct mat *M = p ? session_mat(s, p, emu, e) : NULL;
     if (!p) refusal_without_force(e, k->format->name, real, true);
     if (!M) return false;

@@ -16,6 +16,7 @@
 #include "session/matrix.h"
 #include "session/product.h"
 #include "session/session.h"
+#include "session/stored_forms.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -167,7 +168,7 @@ static bool prepare(struct session *s, struct matrix *m, struct making *v, enum 
     if (!emu || !modeled_matrix(m, e) || !modeled_can(v->k, &m->csr, e) || !kernel_takes(v->k, real, e)) return false;
     if (!modeled_machine(s, &v->on, e)) return false;
     const int64_t *param = modeled_params(v->k, NULL, &m->csr, real, &v->on, own);
-    struct product *p = session_product(s, m, v->k->format, param, real, false, e);
+    struct product *p = session_product(s, form_of(m, v->k->format, param, real), e);
     v->M = p ? session_mat(s, p, emu, e) : NULL;
     return v->M && (!v->k->fits || v->k->fits(v->M->of, e));
 }

@@ -9,6 +9,7 @@
 #include "machine/kernel.h"
 #include "microscope/tracing.h"
 #include "session/product.h"
+#include "session/stored_forms.h"
 
 #include <string.h>
 
@@ -43,7 +44,7 @@ static struct tracing *trace_kernel(struct session *s, const struct trace_reques
     if (!can_trace(w, emu, e) || !kernel_takes(w->kernel, w->real, e)) return NULL;
     const struct kernel *k = w->kernel;
     const int64_t *param = w->param ? w->param : k->param;
-    struct product *p = session_product(s, w->matrix, k->format, param, w->real, false, e);
+    struct product *p = session_product(s, form_of(w->matrix, k->format, param, w->real), e);
     if (!p || (k->fits && !k->fits(&p->S, e))) return NULL;
     const struct mat *M = session_mat(s, p, emu, e);
     if (!M) return NULL;

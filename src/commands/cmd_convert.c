@@ -18,6 +18,7 @@
 #include "session/product.h"
 #include "session/session.h"
 #include "session/spmv.h"
+#include "session/stored_forms.h"
 
 #include <math.h>
 
@@ -90,7 +91,7 @@ static bool time_there(struct session *s, const struct spmv_request *w, const st
                        struct err *e)
 {
     struct packing *again;
-    struct product *csr = session_product(s, w->matrix, &format_csr, NULL, w->real, false, e);
+    struct product *csr = session_product(s, form_of(w->matrix, &format_csr, NULL, w->real), e);
     struct mat *A = csr ? session_mat(s, csr, w->dev, e) : NULL;
     if (!A || !packing_begin(&again, p->S.format, A, p->requested, true, e)) return false;
     bool ok = packing_time(again, TIMED_RUNS, us, e);
@@ -224,8 +225,10 @@ static bool run_convert(struct session *s, const struct args *a, struct err *e)
                              .param = given ? param
                                       : d   ? spmv_params(f, &m->csr, arg_precision(a), d, own)
                                             : NULL};
-    struct product *p = on ? session_product_on(s, m, f, w.param, w.real, w.force, d, e)
-                           : session_product(s, m, f, w.param, w.real, w.force, e);
+    struct form form = form_of(m, f, w.param, w.real);
+    form.force = w.force;
+    form.packer = on ? d : NULL;
+    struct product *p = session_product(s, form, e);
     if (!p || (on && !cost_of(s, &w, p, &c, e)) || !candidates_of(&m->csr, &p->S, &others, e)) return false;
     out_title(s->out, m, p);
     if (on) say_cost(s->out, &c, p);

@@ -15,6 +15,7 @@
 #include "session/output_run.h"
 #include "session/product.h"
 #include "session/session.h"
+#include "session/stored_forms.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -83,7 +84,7 @@ static bool count_one(struct session *s, const struct count_request *w, const st
                     "%s does not run on the emulator, so it cannot be counted; `kernels` shows where kernels run",
                     k->name);
     if (!kernel_takes(k, w->real, e)) return false;
-    struct product *p = session_product(s, w->matrix, f, w->param ? w->param : k->param, w->real, false, e);
+    struct product *p = session_product(s, form_of(w->matrix, f, w->param ? w->param : k->param, w->real), e);
     if (!p) refusal_without_force(e, f->name, w->real, true);
     if (!p || (k->fits && !k->fits(&p->S, e))) return false;
     struct mat *M = session_mat(s, p, w->emu, e);

@@ -15,6 +15,7 @@
 #include "session/matrix.h"
 #include "session/pattern.h"
 #include "session/session.h"
+#include "session/stored_forms.h"
 
 #include <math.h>
 #include <string.h>

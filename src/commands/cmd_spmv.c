@@ -11,7 +11,6 @@
 #include "machine/kernel.h"
 #include "report/fields.h"
 #include "session/command.h"
-#include "session/generated.h"
 #include "session/in_parts.h"
 #include "session/matrix.h"
 #include "session/output_run.h"

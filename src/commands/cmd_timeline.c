@@ -12,11 +12,11 @@
 #include "report/fields.h"
 #include "report/output_timeline.h"
 #include "session/command.h"
-#include "session/generated.h"
 #include "session/matrix.h"
 #include "session/product.h"
 #include "session/session.h"
 #include "session/spmv.h"
+#include "session/stored_forms.h"
 
 #include <stdio.h>
 
@@ -38,7 +38,9 @@ static const struct kernel *kernel_for(const struct args *a, const struct csr *A
 static struct mat *mat_for(struct session *s, const struct spmv_request *w, const struct kernel *k, struct err *e)
 {
     if (!kernel_takes(k, w->real, e)) return NULL;
-    struct product *p = session_product(s, w->matrix, k->format, k->param, w->real, w->force, e);
+    struct form form = form_of(w->matrix, k->format, k->param, w->real);
+    form.force = w->force;
+    struct product *p = session_product(s, form, e);
     return p && (!k->fits || k->fits(&p->S, e)) ? session_mat(s, p, w->dev, e) : NULL;
 }
 

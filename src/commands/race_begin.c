@@ -12,6 +12,7 @@
 #include "session/session.h"
 #include "session/session_solve.h"
 #include "session/spmv.h"
+#include "session/stored_forms.h"
 #include "solvers/solve.h"
 #include "solvers/solver.h"
 
@@ -143,7 +144,7 @@ static bool begin_kernel(struct session *s, struct race *r, struct racer *x, str
     const struct format *f = x->kernel->format;
     const int64_t *param =
         x->kernel->param ? x->kernel->param : spmv_params(f, &r->matrix->csr, r->real, r->dev, computed);
-    struct product *p = session_product(s, r->matrix, f, param, r->real, false, e);
+    struct product *p = session_product(s, form_of(r->matrix, f, param, r->real), e);
     x->M = p ? session_mat(s, p, r->dev, e) : NULL;
     return x->M != NULL;
 }

@@ -21,6 +21,7 @@
 #include "session/matrix.h"
 #include "session/product.h"
 #include "session/session.h"
+#include "session/stored_forms.h"
 
 #include <limits.h>
 #include <math.h>
@@ -96,7 +97,7 @@ static const struct mat *stored_for(struct session *s, struct trying *t, const s
 {
     struct device *emu = session_device(s, "emu", e);
     if (!emu || !choose_precision(t, k, e)) return NULL;
-    struct product *p = session_product(s, t->matrix, k->format, k->param, t->real, false, e);
+    struct product *p = session_product(s, form_of(t->matrix, k->format, k->param, t->real), e);
     return p ? session_mat(s, p, emu, e) : NULL;
 }
 

@@ -17,6 +17,7 @@
 #include "session/product.h"
 #include "session/session.h"
 #include "session/spmv.h"
+#include "session/stored_forms.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -348,8 +349,9 @@ static bool predict(struct session *s, struct papers *p, struct matrix *m, const
     int64_t own[PARAMS_MAX];
     if (k->vendor) return fail(e, E_UNSUPPORTED, "%s is a library kernel, which runs only on a GPU", k->name);
     if (!modeled_can(k, &m->csr, e)) return false;
-    const struct product *made =
-        session_product(s, m, k->format, modeled_params(k, NULL, &m->csr, p->real, g, own), p->real, true, e);
+    struct form w = form_of(m, k->format, modeled_params(k, NULL, &m->csr, p->real, g, own), p->real);
+    w.force = true;
+    const struct product *made = session_product(s, w, e);
     struct modeled *v = made ? mem_new(1, sizeof *v, "a prediction", e) : NULL;
     bool ok = v && modeled_kernel(s, m, k, NULL, p->real, g, v, e);
     if (ok) take_prediction(m, v, &made->S, t), take_counts(&v->counts, t);
@@ -445,7 +447,10 @@ static bool find_format(struct session *s, const struct papers *p, const char *n
                         struct err *e)
 {
     const struct format *f = format_called(name, e);
-    const struct product *made = f ? session_product(s, x->m, f, NULL, p->real, true, e) : NULL;
+    if (!f) return false;
+    struct form w = form_of(x->m, f, NULL, p->real);
+    w.force = true;
+    const struct product *made = session_product(s, w, e);
     if (!made) return false;
     x->S = &made->S;
     return !diagonals || format_measures(x->S, &x->diagonals, e);

@@ -17,8 +17,8 @@
 
 struct command;
 struct csr;
-struct format;
 struct load_info;
+struct product;
 
 enum { OPTIONS_MAX = 16, OPTION_MAX = 240 };
 
@@ -110,20 +110,7 @@ struct device *session_device(struct session *s, const char *name, struct err *e
 /* session_device for work on m: without a name, the device for which m was generated. */
 struct device *session_device_for(struct session *s, const struct matrix *m, const char *name, struct err *e);
 const struct stats *session_stats(struct session *s, struct matrix *m, struct err *e);
-/* m stored in format f, cached or newly packed; param NULL: the default parameters. The result is owned by m. */
-struct product *session_product(struct session *s, struct matrix *m, const struct format *f, const int64_t *param,
-                                enum type real, bool force, struct err *e);
-/* Print a note if values of A, which the user knows by this name, become 0 in this precision. */
-void session_say_vanishing(struct session *s, const char *name, const struct csr *A, enum type real);
-/* Would session_product return immediately because m was packed with these parameters before? */
-bool session_is_packed(struct matrix *m, const struct format *f, const int64_t *param, enum type real);
-/* Like session_product, but d packs the format from its copy of the csr, and the result is also copied to the host.
-   The host packs the format if d has no packer for f or too little memory. */
-struct product *session_product_on(struct session *s, struct matrix *m, const struct format *f, const int64_t *param,
-                                   enum type real, bool force, struct device *d, struct err *e);
-/* The same, but the host gets the long arrays only when it needs them (product_complete). */
-struct product *session_product_there(struct session *s, struct matrix *m, const struct format *f, const int64_t *param,
-                                      enum type real, bool force, struct device *d, struct err *e);
+/* The copy of p on d, made before or now. Frees copies that no command uses if d has too little memory. */
 struct mat *session_mat(struct session *s, struct product *p, struct device *d, struct err *e);
 /* A^T for the matrix m = A, transposed on d if d is a GPU, otherwise on the host. A^T is owned by m, and is in no list.
    Its stored forms in formats that have a `transposed` use the arrays of m in that format. */

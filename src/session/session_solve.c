@@ -18,6 +18,7 @@
 #include "session.h"
 #include "solvers/solve.h"
 #include "spmv.h"
+#include "stored_forms.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -64,7 +65,9 @@ static const struct format *format_of(const struct solve_options *o, const struc
 static struct mat *mat_in(struct session *s, struct matrix *m, const struct solve_options *o, const struct format *f,
                           enum type precision, struct err *e)
 {
-    struct product *p = session_product(s, m, f, NULL, precision, o->force, e);
+    struct form w = form_of(m, f, NULL, precision);
+    w.force = o->force;
+    struct product *p = session_product(s, w, e);
     return p ? session_mat(s, p, o->dev, e) : NULL;
 }
 

@@ -13,6 +13,7 @@
 #include "product.h"
 #include "right_side.h"
 #include "session.h"
+#include "stored_forms.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -103,9 +104,11 @@ static void transpose_costs(const struct matrix *M, const struct product *p, str
 struct product *spmv_product(struct session *s, const struct spmv_request *w, const struct format *f,
                              const int64_t *param, struct err *e)
 {
-    if (w->dev->kind == DEV_CUDA && !w->matrix->lesson)
-        return session_product_there(s, w->matrix, f, param, w->real, w->force, w->dev, e);
-    return session_product(s, w->matrix, f, param, w->real, w->force, e);
+    struct form form = form_of(w->matrix, f, param, w->real);
+    form.force = w->force;
+    form.there = w->dev->kind == DEV_CUDA && !w->matrix->lesson;
+    form.packer = form.there ? w->dev : NULL;
+    return session_product(s, form, e);
 }
 
 /* Time the SpMV on the first member of each kind alone. A matrix that one member cannot hold is not timed there. */

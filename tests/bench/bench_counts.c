@@ -10,6 +10,7 @@
 #include "machine/microscope.h"
 #include "session/matrix.h"
 #include "session/session.h"
+#include "session/stored_forms.h"
 
 #include <string.h>
 
@@ -18,7 +19,7 @@ static struct session session;
 static bool put(struct matrix *m, const struct kernel *k, enum type real, struct device *d, struct mat **M,
                 struct err *e)
 {
-    struct product *p = session_product(&session, m, k->format, NULL, real, false, e);
+    struct product *p = session_product(&session, form_of(m, k->format, NULL, real), e);
     return p && (*M = session_mat(&session, p, d, e));
 }
 

@@ -14,6 +14,7 @@
 #include "matrix/csr.h"
 #include "session/matrix.h"
 #include "session/product.h"
+#include "session/stored_forms.h"
 
 enum { BUDGET = 4000000 };
 
@@ -128,14 +129,17 @@ static void check_completed(struct talk *t, const char *format, bool device_lost
     struct matrix *m = t->s.current;
     struct device *emu = device_open("emu", &e);
     const struct format *f = format_find(format);
-    struct product *p = session_product_there(&t->s, m, f, NULL, T_F64, false, emu, &e);
+    struct form there = form_of(m, f, NULL, T_F64);
+    there.packer = emu;
+    there.there = true;
+    struct product *p = session_product(&t->s, there, &e);
     if (!p) fail_msg("%s: %s", format, e.text);
     for (int k = 0; k < p->S.narrays; k++) {
         enum role role = p->S.a[k].role;
         assert_int_equal(p->S.a[k].data == NULL, role == ROLE_VALUES || role == ROLE_COLUMNS);
     }
     if (device_lost) mat_free(&p->mat[--p->nmats]);
-    assert_ptr_equal(session_product(&t->s, m, f, NULL, T_F64, false, &e), p);
+    assert_ptr_equal(session_product(&t->s, form_of(m, f, NULL, T_F64), &e), p);
     assert_true(format_pack(&m->csr, f, NULL, T_F64, false, &want, &e));
     for (int k = 0; k < want.narrays; k++)
         assert_memory_equal(p->S.a[k].data, want.a[k].data, want.a[k].n * (int64_t)type_size(want.a[k].type));

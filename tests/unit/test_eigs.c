@@ -20,6 +20,7 @@
 #include "machine/kernel.h"
 #include "matrix/csr.h"
 #include "session/matrix.h"
+#include "session/stored_forms.h"
 
 #include <dirent.h>
 #include <float.h>
@@ -784,7 +785,7 @@ TEST(ctrl_c_keeps_the_pairs)
             assert_true(talk_line(&t, line));
             struct matrix *m = t.s.current;
             struct device *dev = device_open(devices[d], NULL);
-            struct product *p = session_product(&t.s, m, format_find("csr"), NULL, T_F64, false, NULL);
+            struct product *p = session_product(&t.s, form_of(m, format_find("csr"), NULL, T_F64), NULL);
             const struct mat *mat = session_mat(&t.s, p, dev, NULL);
             const struct kernel *k = kernel_default(format_find("csr"), &m->csr, dev);
             int kept = 0;

@@ -14,6 +14,7 @@
 #include "machine/packer.h"
 #include "session/matrix.h"
 #include "session/product.h"
+#include "session/stored_forms.h"
 
 #include <math.h>
 
@@ -148,6 +149,13 @@ TEST(test_memory)
 
 /* ---- the session and the command ---- */
 
+/* The form, packed by d, with all arrays on the host. */
+static struct product *packed_on(struct session *s, struct form w, struct device *d, struct err *e)
+{
+    w.packer = d;
+    return session_product(s, w, e);
+}
+
 /* The session keeps a matrix packed on emu and returns it for any device, whether the parameters are given or left to
    their defaults. A matrix packed on cpu is also returned for emu. */
 TEST(test_session)
@@ -159,18 +167,18 @@ TEST(test_session)
     assert_true(talk_line(&t, "gen poisson2d 20 as A"));
     struct matrix *m = t.s.current;
     struct device *emu = device_open("emu", NULL), *cpu = device_open("cpu", NULL);
-    struct product *p = session_product_on(&t.s, m, f, NULL, T_F64, false, emu, &e);
+    struct product *p = packed_on(&t.s, form_of(m, f, NULL, T_F64), emu, &e);
     assert_non_null(p);
     assert_ptr_equal(p->packed_on, emu);
     assert_int_equal(p->nmats, 1);
     assert_ptr_equal(session_mat(&t.s, p, emu, &e), &p->mat[0]);
     const int64_t width[PARAMS_MAX] = {5};
-    assert_ptr_equal(session_product(&t.s, m, f, NULL, T_F64, false, &e), p);
-    assert_ptr_equal(session_product(&t.s, m, f, width, T_F64, false, &e), p);
-    assert_ptr_equal(session_product_on(&t.s, m, f, width, T_F64, false, emu, &e), p);
-    struct product *q = session_product_on(&t.s, m, f, NULL, T_F32, false, cpu, &e);
+    assert_ptr_equal(session_product(&t.s, form_of(m, f, NULL, T_F64), &e), p);
+    assert_ptr_equal(session_product(&t.s, form_of(m, f, width, T_F64), &e), p);
+    assert_ptr_equal(packed_on(&t.s, form_of(m, f, width, T_F64), emu, &e), p);
+    struct product *q = packed_on(&t.s, form_of(m, f, NULL, T_F32), cpu, &e);
     assert_true(q && !q->packed_on && q != p);
-    assert_ptr_equal(session_product_on(&t.s, m, f, NULL, T_F32, false, emu, &e), q);
+    assert_ptr_equal(packed_on(&t.s, form_of(m, f, NULL, T_F32), emu, &e), q);
     talk_close(&t);
 }
 
@@ -182,13 +190,13 @@ TEST(test_host_instead)
     talk_open(&t, OUT_TEXT);
     assert_true(talk_line(&t, "gen random 3000 12 as A"));
     fake.budget = fake.used + 12 * t.s.current->csr.nnz + 50000; /* enough memory for csr and little more */
-    struct product *p = session_product_on(&t.s, t.s.current, format_find("csc"), NULL, T_F64, false, &fake.dev, &e);
+    struct product *p = packed_on(&t.s, form_of(t.s.current, format_find("csc"), NULL, T_F64), &fake.dev, &e);
     assert_non_null(p);
     assert_null(p->packed_on);
     assert_int_equal(p->nmats, 0);
     assert_true(talk_line(&t, "drop A; gen random 3000 12 as A"));
     fake.budget = fake.used + 1000; /* not enough memory even for csr */
-    p = session_product_on(&t.s, t.s.current, format_find("csc"), NULL, T_F64, false, &fake.dev, &e);
+    p = packed_on(&t.s, form_of(t.s.current, format_find("csc"), NULL, T_F64), &fake.dev, &e);
     assert_true(p && !p->packed_on);
     talk_close(&t);
     fake.budget = 1 << 28;

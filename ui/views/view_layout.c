@@ -8,6 +8,7 @@
 #include "session/matrix.h"
 #include "session/product.h"
 #include "session/session.h"
+#include "session/stored_forms.h"
 #include "ui/cmd_view.h"
 #include "ui/draw.h"
 #include "ui/term.h"
@@ -152,7 +153,7 @@ static bool prepare(struct session *s, struct view_state *st, struct err *e)
     enum type real = precision_in(own);
     own->blocks = 0;
     own->search.on = false;
-    own->product = session_product(s, s->current, own->format, own->param_set ? own->param : NULL, real, false, e);
+    own->product = session_product(s, form_of(s->current, own->format, own->param_set ? own->param : NULL, real), e);
     const struct stored *S = own->product ? &own->product->S : NULL;
     bool outside = S && (own->array >= S->narrays || st->item >= S->a[own->array].n);
     if (outside) own->array = 0, st->item = 0; /* the cursor was set in another format, which had more slots */
@@ -163,7 +164,7 @@ static bool prepares_soon(struct session *s, const struct view_state *st)
 {
     const struct layout_state *own = st->own;
     const struct format *f = own->format ? own->format : format_native(&s->current->csr);
-    return session_is_packed(s->current, f, own->param_set ? own->param : NULL, precision_in(own));
+    return session_is_packed(form_of(s->current, f, own->param_set ? own->param : NULL, precision_in(own)));
 }
 
 /* Change to the next format that can store the matrix. */
