@@ -6,6 +6,7 @@
 #include "base/text.h"
 #include "machine/bench.h"
 #include "machine/kernel.h"
+#include "machine/kernel_params.h"
 #include "microscope/model.h"
 #include "microscope/modeled.h"
 #include "report/fields.h"
@@ -43,7 +44,7 @@ bool modeled_kernel(struct session *s, struct matrix *m, const struct kernel *k,
     bool usual = !param;
     if (!modeled_can(k, &m->csr, e) || !kernel_takes(k, real, e)) return false;
     struct device *emu = device_open("emu", e);
-    param = modeled_params(k, param, &m->csr, real, g, own);
+    param = kernel_params(k, param, &m->csr, real, g->sms, own);
     struct product *p = emu ? session_product(s, form_of(m, k->format, param, real), e) : NULL;
     struct mat *M = p ? session_mat(s, p, emu, e) : NULL;
     if (!p) refusal_without_force(e, k->format->name, real, true);

@@ -9,6 +9,7 @@
 #include "formats/format.h"
 #include "machine/bench.h"
 #include "machine/kernel.h"
+#include "machine/kernel_params.h"
 #include "microscope/modeled.h"
 #include "predicted.h"
 #include "session/matrix.h"
@@ -106,7 +107,7 @@ static bool is_slow(const struct predicting *v, const struct waiting_kernel *c, 
 static bool plan_of_format(const struct predicting *v, const struct kernel *k, struct plan *p)
 {
     int64_t own[PARAMS_MAX];
-    const int64_t *param = modeled_params(k, NULL, &v->m->csr, v->real, v->on, own);
+    const int64_t *param = kernel_params(k, NULL, &v->m->csr, v->real, v->on->sms, own);
     return format_plan(&v->m->csr, k->format, param, v->real, p, NULL) && format_allow_here(p, false, NULL);
 }
 

@@ -6,6 +6,7 @@
 #include "base/screen_lock.h"
 #include "base/text.h"
 #include "machine/kernel.h"
+#include "machine/kernel_params.h"
 #include "machine/remote.h"
 #include "microscope/model.h"
 #include "microscope/modeled.h"
@@ -167,7 +168,7 @@ static bool prepare(struct session *s, struct matrix *m, struct making *v, enum 
     struct device *emu = device_open("emu", e);
     if (!emu || !modeled_matrix(m, e) || !modeled_can(v->k, &m->csr, e) || !kernel_takes(v->k, real, e)) return false;
     if (!modeled_machine(s, &v->on, e)) return false;
-    const int64_t *param = modeled_params(v->k, NULL, &m->csr, real, &v->on, own);
+    const int64_t *param = kernel_params(v->k, NULL, &m->csr, real, v->on.sms, own);
     struct product *p = session_product(s, form_of(m, v->k->format, param, real), e);
     v->M = p ? session_mat(s, p, emu, e) : NULL;
     return v->M && (!v->k->fits || v->k->fits(v->M->of, e));

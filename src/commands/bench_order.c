@@ -5,8 +5,8 @@
 #include "formats/format.h"
 #include "machine/bench.h"
 #include "machine/kernel.h"
+#include "machine/kernel_params.h"
 #include "matrix/csr.h"
-#include "session/spmv.h"
 
 #include <stdlib.h>
 
@@ -35,9 +35,9 @@ static int64_t bytes_for(const struct csr *sample, const struct entrant *t, cons
 {
     int64_t suited[PARAMS_MAX];
     struct plan plan;
-    const struct format *f = t->kernel->format;
-    if (!param) param = t->kernel->param ? t->kernel->param : spmv_params(f, sample, t->real, d, suited);
-    return format_plan(sample, f, param, t->real, &plan, NULL) ? kernel_bytes(t->kernel, &plan.shape, 0) : INT64_MAX;
+    param = kernel_params(t->kernel, param, sample, t->real, multiprocessors_of(d), suited);
+    return format_plan(sample, t->kernel->format, param, t->real, &plan, NULL) ? kernel_bytes(t->kernel, &plan.shape, 0)
+                                                                               : INT64_MAX;
 }
 
 static int by_promise(const void *a, const void *b)

@@ -9,6 +9,7 @@
 #include "machine/bench.h"
 #include "machine/device.h"
 #include "machine/kernel.h"
+#include "machine/kernel_params.h"
 #include "machine/packer.h"
 #include "report/fields.h"
 #include "report/output_candidates.h"
@@ -223,7 +224,7 @@ static bool run_convert(struct session *s, const struct args *a, struct err *e)
                              .real = arg_precision(a),
                              .force = arg_flag(a, "force"),
                              .param = given ? param
-                                      : d   ? spmv_params(f, &m->csr, arg_precision(a), d, own)
+                                      : d   ? format_suit(f, &m->csr, arg_precision(a), multiprocessors_of(d), own)
                                             : NULL};
     struct form form = form_of(m, f, w.param, w.real);
     form.force = w.force;

@@ -6,6 +6,7 @@
 #include "formats/format.h"
 #include "machine/device.h"
 #include "machine/kernel.h"
+#include "machine/kernel_params.h"
 #include "matrix/random.h"
 #include "race.h"
 #include "session/matrix.h"
@@ -141,10 +142,9 @@ static bool begin_kernel(struct session *s, struct race *r, struct racer *x, str
     put_run(x, &run);
     if (!measured) return false;
     int64_t computed[PARAMS_MAX];
-    const struct format *f = x->kernel->format;
     const int64_t *param =
-        x->kernel->param ? x->kernel->param : spmv_params(f, &r->matrix->csr, r->real, r->dev, computed);
-    struct product *p = session_product(s, form_of(r->matrix, f, param, r->real), e);
+        kernel_params(x->kernel, NULL, &r->matrix->csr, r->real, multiprocessors_of(r->dev), computed);
+    struct product *p = session_product(s, form_of(r->matrix, x->kernel->format, param, r->real), e);
     x->M = p ? session_mat(s, p, r->dev, e) : NULL;
     return x->M != NULL;
 }

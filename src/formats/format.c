@@ -136,7 +136,7 @@ struct plan plan_of(const struct stored *shape)
 const int64_t *format_suit(const struct format *f, const struct csr *A, enum type real, int multiprocessors,
                            int64_t *param)
 {
-    if (!f->suit || !format_takes(f, A)) return NULL;
+    if (!multiprocessors || !f->suit || !format_takes(f, A)) return NULL;
     for (int i = 0; i < PARAMS_MAX; i++) param[i] = f->params[i].name ? f->params[i].default_value : 0;
     f->suit(A, real, multiprocessors, param);
     return param;

@@ -86,7 +86,8 @@ struct plan plan_of(const struct stored *shape);
 /* Set S->param from param (PARAMS_MAX values, or NULL for the defaults). Fails with E_USAGE if a value is outside its
    bounds. */
 bool format_params(const struct format *f, const int64_t *param, struct stored *S, struct err *e);
-/* The defaults of f, changed to suit A and a GPU: written to param[PARAMS_MAX] and returned; NULL: the defaults. */
+/* The defaults of f, changed to suit A and a GPU: written to param[PARAMS_MAX] and returned; NULL: the defaults, also
+   for 0 multiprocessors, which stand for no GPU. */
 const int64_t *format_suit(const struct format *f, const struct csr *A, enum type real, int multiprocessors,
                            int64_t *param);
 /* Compute the sizes of A in format f, without allocating arrays. `param` has PARAMS_MAX values, or is NULL for the

@@ -8,6 +8,7 @@
 #include "machine/bench.h"
 #include "machine/device.h"
 #include "machine/kernel.h"
+#include "machine/kernel_params.h"
 #include "microscope/modeled.h"
 #include "paper.h"
 #include "paper_times.h"
@@ -349,7 +350,7 @@ static bool predict(struct session *s, struct papers *p, struct matrix *m, const
     int64_t own[PARAMS_MAX];
     if (k->vendor) return fail(e, E_UNSUPPORTED, "%s is a library kernel, which runs only on a GPU", k->name);
     if (!modeled_can(k, &m->csr, e)) return false;
-    struct form w = form_of(m, k->format, modeled_params(k, NULL, &m->csr, p->real, g, own), p->real);
+    struct form w = form_of(m, k->format, kernel_params(k, NULL, &m->csr, p->real, g->sms, own), p->real);
     w.force = true;
     const struct product *made = session_product(s, w, e);
     struct modeled *v = made ? mem_new(1, sizeof *v, "a prediction", e) : NULL;

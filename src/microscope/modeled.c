@@ -6,6 +6,7 @@
 #include "base/precision.h"
 #include "machine/bench.h"
 #include "machine/kernel.h"
+#include "machine/kernel_params.h"
 #include "matrix/csr.h"
 #include "modeled.h"
 #include "row_sample.h"
@@ -149,13 +150,6 @@ static bool watch_mat(const struct csr *A, const struct mat *M, struct packed *l
     return look_at(A, M, &closer, &last->x, w, out, e);
 }
 
-const int64_t *modeled_params(const struct kernel *k, const int64_t *param, const struct csr *A, enum type real,
-                              const struct machine *g, int64_t own[PARAMS_MAX])
-{
-    if (param || k->param) return param ? param : k->param;
-    return format_suit(k->format, A, real, g->sms, own);
-}
-
 static bool predict_mat(const struct csr *A, const struct mat *M, const struct kernel *k, double packed_us,
                         const struct machine *g, struct packed *last, struct watch *w, struct modeled *out,
                         struct err *e)
@@ -220,7 +214,7 @@ bool modeled_csr(const struct csr *A, const struct kernel *k, const int64_t *par
     int64_t own[PARAMS_MAX];
     const struct format *f = k->format;
     if (!modeled_can(k, A, e) || !kernel_takes(k, real, e)) return false;
-    if (!pack(last, A, f, modeled_params(k, param, A, real, g, own), real, e)) return false;
+    if (!pack(last, A, f, kernel_params(k, param, A, real, g->sms, own), real, e)) return false;
     return predict_mat(A, &last->M, k, last->us, g, last, w, out, e);
 }
 

@@ -57,10 +57,6 @@ bool modeled_mat(const struct csr *A, const struct mat *M, const struct kernel *
 bool modeled_accesses(const struct kernel *k, const struct mat *M, int64_t *accesses, struct err *e);
 /* Can k run on A on the emulator and be watched? If not, E_UNSUPPORTED. */
 bool modeled_can(const struct kernel *k, const struct csr *A, struct err *e);
-/* The parameters to pack with: param if it is not NULL; otherwise the parameters that k states; otherwise parameters
-   that suit A and g, which are written to `own`. The result NULL stands for the defaults. */
-const int64_t *modeled_params(const struct kernel *k, const int64_t *param, const struct csr *A, enum type real,
-                              const struct machine *g, int64_t own[PARAMS_MAX]);
 /* Pack A, unless `last` holds the packing already, and call modeled_mat. */
 bool modeled_csr(const struct csr *A, const struct kernel *k, const int64_t *param, enum type real,
                  const struct machine *g, struct watch *w, struct packed *last, struct modeled *out, struct err *e);

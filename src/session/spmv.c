@@ -9,6 +9,7 @@
 #include "machine/bench.h"
 #include "machine/device.h"
 #include "machine/kernel.h"
+#include "machine/kernel_params.h"
 #include "matrix.h"
 #include "product.h"
 #include "right_side.h"
@@ -46,12 +47,6 @@ static bool check_only(const struct spmv_request *w, const struct kernel *k, con
         return false;
     return bench_result(k, &w->matrix->csr, M, op, 1, NULL, &out->error, e) &&
            product_is_right(&out->error, k->name, e);
-}
-
-const int64_t *spmv_params(const struct format *f, const struct csr *A, enum type real, const struct device *d,
-                           int64_t *param)
-{
-    return d->kind == DEV_CUDA ? format_suit(f, A, real, d->units, param) : NULL;
 }
 
 void spmv_operation_free(struct spmv_operation *o)
@@ -137,9 +132,7 @@ bool spmv_measure(struct session *s, const struct spmv_request *w, const struct 
 {
     const struct format *f = k->format;
     int64_t suited[PARAMS_MAX];
-    const int64_t *param = w->param   ? w->param
-                           : k->param ? k->param
-                                      : spmv_params(f, &w->matrix->csr, w->real, w->dev, suited);
+    const int64_t *param = kernel_params(k, w->param, &w->matrix->csr, w->real, multiprocessors_of(w->dev), suited);
     if (!kernel_takes(k, w->real, e)) return false;
     struct product *p = spmv_product(s, w, f, param, e);
     if (!p || (k->fits_values && !product_complete(p, e)) || (k->fits && !k->fits(&p->S, e))) return false;

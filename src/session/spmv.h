@@ -41,10 +41,6 @@ struct spmv_operation {
 void spmv_operation_free(struct spmv_operation *o); /* free y0 */
 /* The operation as a formula, such as "2 A x + y0 (y0 random)" or "A' x". Returns out. */
 const char *operation_text(bool transposed, double alpha, double beta, const char *y0, char *out, size_t size);
-/* Choose parameters of f that suit A and d, and write them to param[PARAMS_MAX]; returns param, or NULL for the
-   defaults. */
-const int64_t *spmv_params(const struct format *f, const struct csr *A, enum type real, const struct device *d,
-                           int64_t *param);
 /* The matrix of w stored in f for products on w->dev, packed there if w->dev is a GPU. param NULL: the defaults. */
 struct product *spmv_product(struct session *s, const struct spmv_request *w, const struct format *f,
                              const int64_t *param, struct err *e);

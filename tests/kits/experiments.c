@@ -13,6 +13,7 @@
 #include "machine/bench.h"
 #include "machine/device.h"
 #include "machine/kernel.h"
+#include "machine/kernel_params.h"
 #include "machine/mat.h"
 #include "machine/member_rows.h"
 #include "microscope/model_watch.h"
@@ -42,7 +43,7 @@ bool trial_watch(struct trial *t, const struct machine *g, struct err *e)
     struct mat M = {0};
     struct device *emu = device_open("emu", e);
     if (!emu || !modeled_can(t->kernel, &t->A, e) || !kernel_takes(t->kernel, t->real, e)) return false;
-    const int64_t *param = modeled_params(t->kernel, NULL, &t->A, t->real, g, own);
+    const int64_t *param = kernel_params(t->kernel, NULL, &t->A, t->real, g->sms, own);
     if (!format_pack(&t->A, t->kernel->format, param, t->real, false, &t->S, e)) return false;
     if (t->edit) t->edit(&t->S);
     t->k = mem_new(1, sizeof *t->k, "a prediction", e);

@@ -9,6 +9,7 @@
 #include "kits/test.h"
 #include "machine/device.h"
 #include "machine/kernel.h"
+#include "machine/kernel_params.h"
 #include "machine/mat.h"
 #include "matrix/csr.h"
 #include "matrix/gen.h"
@@ -307,7 +308,7 @@ static bool watch_all_blocks(const struct kernel *k, const struct csr *A, const 
     struct stored S = {0};
     struct mat M = {0};
     int64_t own[PARAMS_MAX];
-    bool ok = format_pack(A, k->format, modeled_params(k, NULL, A, T_F64, g, own), T_F64, false, &S, &e) &&
+    bool ok = format_pack(A, k->format, kernel_params(k, NULL, A, T_F64, g->sms, own), T_F64, false, &S, &e) &&
               mat_put(&M, &S, device_open("emu", &e), &e) && model_watch(k, A, &M, g, 0, NULL, NULL, out, &e);
     if (M.dev) mat_free(&M);
     stored_free(&S);
