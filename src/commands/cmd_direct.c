@@ -189,22 +189,23 @@ static bool solve_others(struct session *s, struct direct **v, struct direct_ans
 }
 
 /* The answer of the last column is kept; after Ctrl-C, that of none. */
-static bool solve_columns(const struct solve_line *l, struct direct_options *o, struct err *e)
+static bool solve_columns(const struct solve_line *l, const struct direct_options *given, struct err *e)
 {
     struct direct *factors = NULL;
     struct direct_answer *answer = NULL;
+    struct direct_options o = *given;
     struct columns c = {0};
     const struct csr *A = &l->m->csr;
     const struct right_sides *r = &l->right.all;
-    take_right(o, r, 0);
-    o->keep = &factors;
-    if (!direct_solve(&answer, A, o, e)) return false;
+    take_right(&o, r, 0);
+    o.keep = &factors;
+    if (!direct_solve(&answer, A, &o, e)) return false;
     answer->name = l->m->name;
     bool ok = true, solved = answer->x, saves = arg(l->a, "save") && solved;
     if (!solved) out_direct(l->s->out, answer, l->s->solve);
     if (saves) ok = (c.x = mem_zero(r->n * answer->x_numbers, sizeof *c.x, "the solutions", e));
     struct mtx_columns x = {c.x, A->cols, r->n, A->imag != NULL};
-    if (solved) ok = ok && solve_others(l->s, &factors, answer, o, r, &c, e);
+    if (solved) ok = ok && solve_others(l->s, &factors, answer, &o, r, &c, e);
     ok = ok && (solved ? save_solution(l->s, l->a, &x, e) : save(l, answer, e));
     direct_free(factors);
     mem_free(c.x);
@@ -217,11 +218,12 @@ static bool solve_columns(const struct solve_line *l, struct direct_options *o, 
 
 /* ---- one right side ---- */
 
-static bool solve_one(const struct solve_line *l, struct direct_options *o, struct err *e)
+static bool solve_one(const struct solve_line *l, const struct direct_options *given, struct err *e)
 {
     struct direct_answer *answer = NULL;
-    take_right(o, &l->right.all, l->right.column);
-    if (!direct_solve(&answer, &l->m->csr, o, e)) return false;
+    struct direct_options o = *given;
+    take_right(&o, &l->right.all, l->right.column);
+    if (!direct_solve(&answer, &l->m->csr, &o, e)) return false;
     name_right(answer, &l->right.all, l->right.column);
     answer->name = l->m->name;
     if (answer->method->hermitian) note_rounding(l->s, l->m, "one triangle is factored");
