@@ -464,6 +464,68 @@ TEST(the_kernel_of_the_readme)
     lab_close();
 }
 
+/* ---- a watched file ---- */
+
+static struct {
+    const char *path, *text; /* the text that is saved while the command waits; NULL: no more, so Ctrl-C ends it */
+    bool tried;              /* since the last save */
+} watched;
+
+/* The tick of the session's watch: save the next text when the command waits for it. */
+static bool save_next(struct watch *w, const char *what, int64_t done, int64_t total)
+{
+    if (strcmp(what, "waiting for the file to be saved")) return watched.tried = true;
+    if (!watched.tried) return true;
+    if (!watched.text) return false;
+    write_file(watched.path, watched.text);
+    watched.text = NULL;
+    watched.tried = false;
+    return true;
+}
+
+static void watch_twice(struct talk *t, enum out_mode mode, const char *path)
+{
+    char line[PATH_MAX + 32], right[1000];
+    struct stat st;
+    struct err e = {0};
+    snprintf(line, sizeof line, "%s/right.cu", files);
+    char *text = lab_read(line, &st, &e);
+    snprintf(right, sizeof right, "%s", text);
+    mem_free(text);
+    write_file(path, right);
+    memcpy(strstr(right, "= sum;"), "= row;", 6);
+    open_with_matrix(t, mode);
+    watched.path = path, watched.text = right, watched.tried = false;
+    t->s.watch.tick = save_next;
+    snprintf(line, sizeof line, "try %s watch", path);
+    if (!talk_line(t, line)) fail_msg("%s", t->err);
+    assert_null(watched.text);
+}
+
+/* Each save is tried: a line of text for a kernel that is right, an error for one that is wrong. */
+TEST(a_watched_file_is_tried_at_each_save)
+{
+    struct talk t;
+    char path[] = "/tmp/warpspy-test-XXXXXX.cu";
+    close(mkstemps(path, 3));
+    watch_twice(&t, OUT_TEXT, path);
+    const char *line = strstr(t.out, ": right; ");
+    assert_true(line && strchr(line, '\n') == t.out + strlen(t.out) - 1);
+    assert_true(strchr(t.out, '\n') > line); /* no other line */
+    assert_says(t.err, "each save is tried at once");
+    assert_says(t.err, " is wrong in row ");
+    talk_close(&t);
+    lab_close();
+    watch_twice(&t, OUT_JSON, path);
+    const char *first = strstr(t.out, "\"kind\":\"report\""), *second = first ? strstr(first + 1, "\"kind\":") : NULL;
+    assert_true(second && !strncmp(second, "\"kind\":\"report\"", 15) && !strstr(second + 1, "\"kind\":"));
+    assert_says(first, "\"correct\":true");
+    assert_says(second, "\"correct\":false");
+    talk_close(&t);
+    unlink(path);
+    lab_close();
+}
+
 /* Several errors are shown with their lines; of one, only the line. */
 TEST(compiler_errors_show_their_lines)
 {
