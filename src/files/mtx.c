@@ -33,9 +33,8 @@ static int64_t count_zeros(const struct csr *A)
     return n;
 }
 
-static void describe(const struct head *h, const char *path, const struct csr *A, struct load_info *info)
+static void describe(const struct head *h, const struct csr *A, struct load_info *info)
 {
-    snprintf(info->file, sizeof info->file, "%s", path);
     snprintf(info->object, sizeof info->object, "%s", h->object);
     snprintf(info->field, sizeof info->field, "%s", h->field_word);
     snprintf(info->symmetry, sizeof info->symmetry, "%s", h->symmetry_word);
@@ -83,7 +82,7 @@ bool mtx_load_stream(struct stream *stream, const char *begin, int64_t n, const 
     }
     lines_free(&lines);
     if (!ok) return false;
-    describe(&head, path, A, info);
+    describe(&head, A, info);
     notes_show(&notes, info);
     if (loop_tick("counting zeros", 0, 0, e)) return true;
     csr_free(A);
@@ -105,6 +104,8 @@ bool mtx_load(const char *path, struct watch *w, struct csr *A, struct load_info
     sides_free(&sides);
     stream_close(stream);
     if (before != w) loop_enter(before);
-    if (ok) info->ms = (now_us() - start) / 1000;
-    return ok;
+    if (!ok) return false;
+    snprintf(info->file, sizeof info->file, "%s", path);
+    info->ms = (now_us() - start) / 1000;
+    return true;
 }

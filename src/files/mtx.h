@@ -52,7 +52,7 @@ void notes_show(const struct notes *t, struct load_info *info);
 /* ---- mtx.c ---- */
 
 /* Load the matrix and the right sides from a stream. The first n bytes of the stream have already been read and are in
-   `begin`. A, *sides and *info must be empty. */
+   `begin`. A, *sides and *info must be empty. The caller sets info->file and info->ms. */
 bool mtx_load_stream(struct stream *stream, const char *begin, int64_t n, const char *path, struct watch *w,
                      struct csr *A, struct sides *sides, struct load_info *info, struct err *e);
 
