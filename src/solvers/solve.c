@@ -143,7 +143,8 @@ static bool take_b(struct solve *v, const struct solve_options *o, struct err *e
     return scaled_begin(v, e);
 }
 
-static bool prepare(struct solve *v, const struct solve_options *o, struct err *e)
+/* Allocate the scalars and the live record, and start the solver. If b = 0, the solve has ended already. */
+static bool begin_on_device(struct solve *v, const struct solve_options *o, struct err *e)
 {
     if (!take_b(v, o, e)) return false;
     if (v->b_norm == 0) return solve_trivially(v, e);
@@ -215,7 +216,8 @@ int64_t solve_memory(const struct solve *v)
     return v->memory;
 }
 
-static bool initialise(struct solve *v, struct err *e)
+/* Let the solver compute its vectors and the initial residual. After Ctrl-C, undo its changes. */
+static bool init_solver(struct solve *v, struct err *e)
 {
     if (v->solver->init(v, e) && cut_release(v, 0, e) && loop_unbroken(v->solver->name, e)) return true;
     cut_undo(v, NULL);
@@ -234,13 +236,14 @@ static void reset_counts(struct solve *v)
     v->time.base_us = v->time.us;
 }
 
-static bool start(struct solve *v, const double *x0, struct err *e)
+/* solve_start, with the x0 of the system that the solver iterates on. */
+static bool start_scaled(struct solve *v, const double *x0, struct err *e)
 {
     reset_counts(v);
     if (!scaled_put(v, e) || !new_vectors(v, e) || !solve_put_scalars(v, v->base, v->set.tol, e)) return false;
     if (!(v->refine.on ? refine_start(v, x0, e) : put_system(v, x0, e))) return false;
     if (!make_precond(v, e) || !cluster_choose(v, e) || !shift_right(v, e)) return false;
-    if (!initialise(v, e)) return false;
+    if (!init_solver(v, e)) return false;
     note_memory(v);
     return live_read(v, e) && solve_settle(v, e);
 }
@@ -248,10 +251,10 @@ static bool start(struct solve *v, const double *x0, struct err *e)
 bool solve_start(struct solve *v, const double *x0, struct err *e)
 {
     int exponent = scaled_x_exponent(v);
-    if (!x0 || !exponent) return start(v, x0, e);
+    if (!x0 || !exponent) return start_scaled(v, x0, e);
     double *x = mem_new(v->n, sizeof *x, "the scaled x0", e);
     if (x) scale_by_power(v->n, x0, exponent, x);
-    bool ok = x && start(v, x, e);
+    bool ok = x && start_scaled(v, x, e);
     mem_free(x);
     return ok;
 }
@@ -322,7 +325,7 @@ static struct solve *new_solve(const struct solve_matrix *A, const struct solve_
 bool solve_begin(struct solve **out, const struct solve_matrix *A, const struct solve_options *o, struct err *e)
 {
     struct solve *v = solve_check(A->csr, o, e) ? new_solve(A, o, e) : NULL;
-    bool ok = v && prepare(v, o, e);
+    bool ok = v && begin_on_device(v, o, e);
     if (ok)
         *out = v;
     else
