@@ -117,8 +117,8 @@ static bool same(struct packed_bits a, struct packed_bits b)
     return a.re == b.re && a.im == b.im;
 }
 
-/* The place of v, or the free place where it belongs. */
-static short *place_of(struct packed_dictionary *d, struct packed_bits v)
+/* The slot of v in the hash table, or the free slot at which to insert it. */
+static short *hash_slot(struct packed_dictionary *d, struct packed_bits v)
 {
     uint64_t h = (v.re ^ v.im * 0x9e3779b97f4a7c15u) * 0xd6e8feb86659fd93u >> 32;
     while (d->at[h % PACKED_PLACES] && !same(d->value[d->at[h % PACKED_PLACES] - 1], v)) h++;
@@ -127,7 +127,7 @@ static short *place_of(struct packed_dictionary *d, struct packed_bits v)
 
 bool packed_add(struct packed_dictionary *d, struct packed_bits v)
 {
-    short *at = place_of(d, v);
+    short *at = hash_slot(d, v);
     if (*at) return true;
     if (d->n >= PACKED_CODES) return d->n = PACKED_CODES + 1, false;
     d->value[d->n++] = v;
@@ -146,7 +146,7 @@ void packed_sort(struct packed_dictionary *d)
     if (d->n > PACKED_CODES) return;
     qsort(d->value, (size_t)d->n, sizeof *d->value, by_bits);
     memset(d->at, 0, sizeof d->at);
-    for (int64_t i = 0; i < d->n; i++) *place_of(d, d->value[i]) = (short)(i + 1);
+    for (int64_t i = 0; i < d->n; i++) *hash_slot(d, d->value[i]) = (short)(i + 1);
 }
 
 /* Add the values of the entries from .. end - 1 to d, up to one value more than it has room for. */
@@ -327,7 +327,7 @@ static void put_entry(const struct csr *A, int64_t k, const struct slots *t, int
         ((uint16_t *)S->a[PACKED_COL16].data)[t->at16 + in] = (uint16_t)(A->col[k] - t->base);
     if (S->a[PACKED_CODE].n)
         ((uint8_t *)S->a[PACKED_CODE].data)[t->at + in] =
-            (uint8_t)(*place_of(d, entry_bits(A, k, S->a[PACKED_VAL].type)) - 1);
+            (uint8_t)(*hash_slot(d, entry_bits(A, k, S->a[PACKED_VAL].type)) - 1);
     else if (value_per_slot(S))
         put_value(&S->a[PACKED_VAL], t->at + step * PACKED_LANES + lane, A, k);
 }
