@@ -310,7 +310,7 @@ static bool place_values(struct placing *p, double **values, double sign, double
 }
 
 /* Place all arrays. Each array of entries is freed before the next array of the matrix is allocated. */
-static bool place(struct placing *p, struct watch *w, struct err *e)
+static bool place_arrays(struct placing *p, struct watch *w, struct err *e)
 {
     struct entries *t = p->t;
     bool skew = p->symmetry == SKEW, turned = skew || p->symmetry == HERMITIAN;
@@ -432,7 +432,7 @@ static bool spread(struct body *b, struct csr *A, int64_t n, int64_t *twice, str
     p.blocks = p.banded ? b->first : &all;
     p.shares = p.banded ? BANDS : b->threads;
     p.shift = band_shift(b->head);
-    bool ok = place(&p, b->watch, e);
+    bool ok = place_arrays(&p, b->watch, e);
     indices_free(&p.to);
     indices_free(&p.mirror);
     if (!ok || !sort_rows(A, b->threads, twice, e)) return false;
