@@ -36,6 +36,12 @@ bool live_open(struct session *s, const struct view *v, struct err *e)
     return screen_view_state(s, v)->full = true;
 }
 
+/* The solve is the only work that continues while its view is shown (`drive`); it is paused and published below. */
+static bool shows_solve(const struct view *v)
+{
+    return v->drive;
+}
+
 static void live_line(struct session *s)
 {
     const struct solve *v = s->solve;
@@ -79,7 +85,7 @@ static bool live_key(struct session *s, const struct view *v, int key)
 static enum turn leave_work(struct session *s, const struct view *v)
 {
     leave_screen(s);
-    if (v->drive) s->solve->paused = true, s->solve->steps_left = 0;
+    if (shows_solve(v)) s->solve->paused = true, s->solve->steps_left = 0;
     return TURN_LEAVE;
 }
 
@@ -125,9 +131,9 @@ static enum turn live_beside(struct session *s, const struct view *v)
             if (!view_key(s, v, key)) return leave_work(s, v);
         }
         if (x->on && x->pending) return leave_work(s, v);
-        if (x->on && v->drive && (waits(s, v) || typed_ahead_count())) return leave_screen(s), TURN_YIELD;
+        if (x->on && shows_solve(v) && (waits(s, v) || typed_ahead_count())) return leave_screen(s), TURN_YIELD;
         if (!waits(s, v)) return TURN_ON;
-        if (v->drive) solve_publish(s->solve);
+        if (shows_solve(v)) solve_publish(s->solve);
         screen_thread_wait();
     }
 }
@@ -168,7 +174,7 @@ enum turn live_view(struct session *s, const char *name)
 {
     const struct view *v = view_find(name);
     SCREEN_EDIT;
-    return v->drive ? live_solve(s, v) : live_other(s, v);
+    return shows_solve(v) ? live_solve(s, v) : live_other(s, v);
 }
 
 /* Close the screen of running work before the command prints its output. */
