@@ -306,7 +306,9 @@ static bool measure_one(struct choices *all, struct session *s, const struct spm
     struct choice *c = find(all, k);
     if (!isnan(c->measured_us)) return true;
     if (!watch_tick(&s->watch, k->name, 0, 0, e)) return false;
-    if (measure(s, w, k, &r, &why)) {
+    struct spmv_request one = *w;
+    one.kernel = k;
+    if (measure(s, &one, &r, &why)) {
         c->measured_us = r.us;
         return true;
     }

@@ -60,8 +60,7 @@ bool choices_correct(struct choices *c, struct session *s, const struct matrix *
 bool choices_fit(struct choices *c, const struct session *s, const struct matrix *m, enum type real, struct err *e);
 
 /* spmv_measure, or a function of a test in its place */
-typedef bool measure_fn(struct session *s, const struct spmv_request *w, const struct kernel *k, struct run *out,
-                        struct err *e);
+typedef bool measure_fn(struct session *s, const struct spmv_request *w, struct run *out, struct err *e);
 enum { MEASURED_FIRST = 3 };
 /* Of the kernels that have not been measured yet, measure the first MEASURED_FIRST of ours and all library kernels;
    then rank the kernels again. The model has predicted that our other kernels are slower than the first, so none of

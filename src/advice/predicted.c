@@ -6,7 +6,6 @@
 #include "base/text.h"
 #include "machine/bench.h"
 #include "machine/kernel.h"
-#include "machine/kernel_params.h"
 #include "microscope/model.h"
 #include "microscope/modeled.h"
 #include "report/fields.h"
@@ -38,14 +37,12 @@ bool modeled_matrix(const struct matrix *m, struct err *e)
 bool modeled_kernel(struct session *s, struct matrix *m, const struct kernel *k, const int64_t *param, enum type real,
                     const struct machine *g, struct modeled *out, struct err *e)
 {
-    int64_t own[PARAMS_MAX];
     const struct modeled *kept = param ? NULL : prediction_kept(m, k, real, g);
     if (kept && !kept->first_look_only) return *out = *kept, true;
     bool usual = !param;
-    if (!modeled_can(k, &m->csr, e) || !kernel_takes(k, real, e)) return false;
+    if (!modeled_can(k, &m->csr, e)) return false;
     struct device *emu = device_open("emu", e);
-    param = kernel_params(k, param, &m->csr, real, g->sms, own);
-    struct product *p = emu ? session_product(s, form_of(m, k->format, param, real), e) : NULL;
+    struct product *p = emu ? session_product(s, form_for(m, k, param, real, g->sms), e) : NULL;
     struct mat *M = p ? session_mat(s, p, emu, e) : NULL;
     if (!p) refusal_without_force(e, k->format->name, real, true);
     if (!M) return false;

@@ -6,7 +6,6 @@
 #include "base/screen_lock.h"
 #include "base/text.h"
 #include "machine/kernel.h"
-#include "machine/kernel_params.h"
 #include "machine/remote.h"
 #include "microscope/model.h"
 #include "microscope/modeled.h"
@@ -164,14 +163,12 @@ static bool make_lives(struct sm_lives *l, struct making *v, int warps, struct e
 
 static bool prepare(struct session *s, struct matrix *m, struct making *v, enum type real, struct err *e)
 {
-    int64_t own[PARAMS_MAX];
     struct device *emu = device_open("emu", e);
     if (!emu || !modeled_matrix(m, e) || !modeled_can(v->k, &m->csr, e) || !kernel_takes(v->k, real, e)) return false;
     if (!modeled_machine(s, &v->on, e)) return false;
-    const int64_t *param = kernel_params(v->k, NULL, &m->csr, real, v->on.sms, own);
-    struct product *p = session_product(s, form_of(m, v->k->format, param, real), e);
+    struct product *p = session_product(s, form_for(m, v->k, NULL, real, v->on.sms), e);
     v->M = p ? session_mat(s, p, emu, e) : NULL;
-    return v->M && (!v->k->fits || v->k->fits(v->M->of, e));
+    return v->M != NULL;
 }
 
 /* A user's kernel is not in the table of compiled functions: ask nvcc. Without an answer, its registers stay unknown.

@@ -41,12 +41,10 @@ static struct tracing *trace_launches(struct session *s, const struct trace_requ
 
 static struct tracing *trace_kernel(struct session *s, const struct trace_request *w, struct device *emu, struct err *e)
 {
-    if (!can_trace(w, emu, e) || !kernel_takes(w->kernel, w->real, e)) return NULL;
     const struct kernel *k = w->kernel;
-    const int64_t *param = w->param ? w->param : k->param;
-    struct product *p = session_product(s, form_of(w->matrix, k->format, param, w->real), e);
-    if (!p || (k->fits && !k->fits(&p->S, e))) return NULL;
-    const struct mat *M = session_mat(s, p, emu, e);
+    if (!can_trace(w, emu, e)) return NULL;
+    struct product *p = session_product(s, form_for(w->matrix, k, w->param, w->real, 0), e);
+    const struct mat *M = p ? session_mat(s, p, emu, e) : NULL;
     if (!M) return NULL;
     const struct watched of = watched_kernel(k, M);
     struct tracing *v = trace_launches(s, w, &of, e);

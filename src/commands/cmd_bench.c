@@ -201,12 +201,11 @@ static void add_run(struct session *s, const struct spmv_request *w, struct resu
     r->nruns++;
 }
 
-static void add_refusal(struct session *s, const struct spmv_request *w, struct results *r, const struct kernel *k,
-                        const struct err *why)
+static void add_refusal(struct session *s, const struct spmv_request *w, struct results *r, const struct err *why)
 {
     struct refusal *no = &r->refused[r->nrefused++];
     r->wrong |= why->code == E_NUMERIC;
-    no->kernel = k;
+    no->kernel = w->kernel;
     no->real = w->real;
     snprintf(no->why, sizeof no->why, "%s", why->text);
     if (!is_streamed(s->out, r)) return;
@@ -216,18 +215,17 @@ static void add_refusal(struct session *s, const struct spmv_request *w, struct 
 
 /* ---- all kernels ---- */
 
-/* Measure one kernel. If only this kernel fails, record the failure and return true. If the function returns false, the
-   command ends. */
-static bool bench_one(struct session *s, const struct spmv_request *w, const struct kernel *k, struct results *r,
-                      struct err *e)
+/* Measure the kernel of w. If only this kernel fails, record the failure and return true. If the function returns
+   false, the command ends. */
+static bool bench_one(struct session *s, const struct spmv_request *w, struct results *r, struct err *e)
 {
     struct err why = {0};
-    if (spmv_measure(s, w, k, &r->run[r->nruns], &why))
+    if (spmv_measure(s, w, &r->run[r->nruns], &why))
         add_run(s, w, r);
     else if (!err_is_refusal(&why) || w->dev->lost)
         return fail_at(e, why.code, why.where, "%s", why.text);
     else
-        add_refusal(s, w, r, k, &why);
+        add_refusal(s, w, r, &why);
     r->done++;
     return true;
 }
@@ -248,8 +246,8 @@ static bool bench_all(struct session *s, const struct spmv_request *w, struct re
     s->watch = (struct watch){tick, r};
     for (int i = 0; ok && i < r->nentrants; i++) {
         one.real = r->entrant[i].real;
-        ok = watch_tick(&s->watch, r->entrant[i].kernel->name, 0, 0, e) &&
-             bench_one(s, &one, r->entrant[i].kernel, r, e);
+        one.kernel = r->entrant[i].kernel;
+        ok = watch_tick(&s->watch, one.kernel->name, 0, 0, e) && bench_one(s, &one, r, e);
     }
     s->watch = r->above;
     return ok;

@@ -82,8 +82,9 @@ static double product_us(struct session *s, struct spmv_request w, const struct 
 {
     struct run r;
     struct err unseen = {0};
+    w.kernel = k;
     w.reps = TIMED_PRODUCTS;
-    if (!k || w.matrix->csr.nnz == 0 || !spmv_measure(s, &w, k, &r, &unseen)) return NAN;
+    if (!k || w.matrix->csr.nnz == 0 || !spmv_measure(s, &w, &r, &unseen)) return NAN;
     return r.us;
 }
 

@@ -78,16 +78,13 @@ static bool count_rows(const struct csr *A, const struct kernel *k, const struct
 static bool count_one(struct session *s, const struct count_request *w, const struct kernel *k, struct counts *c,
                       struct err *e)
 {
-    const struct format *f = k->format;
     if (!kernel_runs_on(k, w->emu))
         return fail(e, E_UNSUPPORTED,
                     "%s does not run on the emulator, so it cannot be counted; `kernels` shows where kernels run",
                     k->name);
-    if (!kernel_takes(k, w->real, e)) return false;
-    struct product *p = session_product(s, form_of(w->matrix, f, w->param ? w->param : k->param, w->real), e);
-    if (!p) refusal_without_force(e, f->name, w->real, true);
-    if (!p || (k->fits && !k->fits(&p->S, e))) return false;
-    struct mat *M = session_mat(s, p, w->emu, e);
+    struct product *p = session_product(s, form_for(w->matrix, k, w->param, w->real, 0), e);
+    if (!p) refusal_without_force(e, k->format->name, w->real, true);
+    struct mat *M = p ? session_mat(s, p, w->emu, e) : NULL;
     if (!M) return false;
     bool by_rows = w->sample == AUTOMATIC && row_sample_needed(k, M->of, ROWS_MAX);
     bool ok =

@@ -19,6 +19,7 @@
 #include "session/product.h"
 #include "session/session.h"
 #include "session/spmv.h"
+#include "session/stored_forms.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -52,16 +53,12 @@ struct task {
     bool wrong; /* the result of a kernel was wrong */
 };
 
-static struct spmv_request request_of(const struct task *t)
-{
-    return (struct spmv_request){.matrix = t->m, .dev = t->dev, .real = t->real, .reps = t->reps, .force = t->force};
-}
-
 /* The matrix in the format, on the device. */
 static struct mat *stored_on(const struct task *t, const struct format *f, struct err *e)
 {
-    struct spmv_request w = request_of(t);
-    struct product *p = spmv_product(t->s, &w, f, NULL, e);
+    struct form w = form_of(t->m, f, NULL, t->real);
+    w.force = t->force;
+    struct product *p = session_product(t->s, form_near(w, t->dev), e);
     return p ? session_mat(t->s, p, t->dev, e) : NULL;
 }
 
@@ -87,15 +84,16 @@ static bool measure_spmm(const struct task *t, const struct spmm_kernel *k, stru
 /* One SpMV for each vector, by the default kernel of csr. */
 static bool measure_spmv(const struct task *t, struct row *r, struct err *e)
 {
-    struct spmv_request w = request_of(t);
     const struct kernel *k = kernel_default(&format_csr, &t->m->csr, t->dev);
+    struct spmv_request w = {
+        .matrix = t->m, .kernel = k, .dev = t->dev, .real = t->real, .reps = t->reps, .force = t->force};
     struct run run;
     *r = (struct row){.format = k->format,
                       .kernel = k->name,
                       .about = k->about,
                       .launches = t->vectors,
                       .deterministic = k->deterministic};
-    if (!spmv_measure(t->s, &w, k, &run, e)) return false;
+    if (!spmv_measure(t->s, &w, &run, e)) return false;
     r->us = run.us * t->vectors;
     r->spread_us = run.spread_us * t->vectors;
     r->reps = run.reps;

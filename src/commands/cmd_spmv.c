@@ -21,29 +21,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The device for k if no device was named: the default device if k runs on it, otherwise a device on which k runs. */
-static struct device *device_for(struct session *s, const struct matrix *m, const struct kernel *k, const char *on,
-                                 struct err *e)
-{
-    struct device *d = session_device_for(s, m, on, e);
-    if (!d || on || kernel_runs_on(k, d) || matrix_in_parts(m)) return d;
-    const char *other = k->host ? "cpu" : k->vendor || device_count(DEV_CUDA) ? "cuda:0" : "emu";
-    out_note(s->out, "%s does not run on %s; using %s", k->name, d->name, other);
-    return session_device(s, other, e);
-}
-
-/* The named kernel, or the default kernel of the format on the device. */
-static const struct kernel *kernel_for(const struct args *a, const struct csr *A, const struct device *d, struct err *e)
-{
-    const char *name = arg(a, "kernel"), *format = arg(a, "using");
-    const struct format *f = format ? format_find(format) : format_native(A);
-    const struct kernel *k = name ? kernel_find(name) : kernel_default(f, A, d);
-    if (!k) fail(e, E_UNSUPPORTED, "no kernel for %s runs on %s; `kernels` lists all kernels", f->name, d->name);
-    if (!k || !format || k->format == f) return k;
-    fail(e, E_USAGE, "%s works on %s, not on %s; choose another kernel or format", name, k->format->name, format);
-    return NULL;
-}
-
 static bool out_measured(struct session *s, const struct matrix *m, const struct run *r)
 {
     out_record(s->out);
@@ -57,36 +34,31 @@ static bool multiply_both_ways(struct session *s, const struct spmv_request *w, 
 {
     const struct format *const way[] = {&format_csc, &format_csr};
     struct run r[COUNT(way)];
-    for (int i = 0; i < COUNT(way); i++)
-        if (!spmv_measure(s, w, kernel_default(way[i], &w->matrix->csr, w->dev), &r[i], e)) return false;
+    for (int i = 0; i < COUNT(way); i++) {
+        struct spmv_request one = *w;
+        one.kernel = kernel_default(way[i], &w->matrix->csr, w->dev);
+        if (!spmv_measure(s, &one, &r[i], e)) return false;
+    }
     if (!spmv_keep(s, w->matrix, r, COUNT(way), o, e)) return false;
     for (int i = 0; i < COUNT(way); i++) out_measured(s, w->matrix, &r[i]);
     return true;
 }
 
-/* Choose the device, the kernel and its parameters, then measure. */
-static bool multiply(struct session *s, const struct args *a, struct spmv_request *w, struct spmv_operation *o,
-                     struct err *e)
+static bool multiply(struct session *s, const struct spmv_request *w, struct spmv_operation *o, struct err *e)
 {
-    const struct kernel *named = arg(a, "kernel") ? kernel_find(arg(a, "kernel")) : NULL;
-    int64_t param[PARAMS_MAX];
     struct run r;
-    w->dev =
-        named ? device_for(s, w->matrix, named, arg(a, "on"), e) : session_device_for(s, w->matrix, arg(a, "on"), e);
-    if (w->dev && w->matrix->transpose_of && !named && !arg(a, "using")) return multiply_both_ways(s, w, o, e);
-    const struct kernel *k = w->dev ? kernel_for(a, &w->matrix->csr, w->dev, e) : NULL;
-    if (!k || !arg_params(a, k->format->params, param, e)) return false;
-    if (arg_count(a, "params")) w->param = param;
-    return spmv_measure(s, w, k, &r, e) && spmv_keep(s, w->matrix, &r, 1, o, e) && out_measured(s, w->matrix, &r);
+    if (!w->kernel) return multiply_both_ways(s, w, o, e);
+    return spmv_measure(s, w, &r, e) && spmv_keep(s, w->matrix, &r, 1, o, e) && out_measured(s, w->matrix, &r);
 }
 
 static bool run_spmv(struct session *s, const struct args *a, struct err *e)
 {
     struct spmv_operation o;
     struct spmv_request w;
+    int64_t param[PARAMS_MAX];
     if (on_ranks(a)) return run_spmv_ranks(s, a, e);
     if (!spmv_request_of(s, a, &o, &w, e)) return false;
-    bool ok = multiply(s, a, &w, &o, e);
+    bool ok = spmv_kernel_of(s, a, param, &w, e) && multiply(s, &w, &o, e);
     spmv_operation_free(&o);
     return ok;
 }

@@ -55,9 +55,9 @@ static double product_us(struct session *s, struct matrix *m, struct device *d)
 {
     struct run r;
     struct err unseen = {0};
-    struct spmv_request w = {.matrix = m, .dev = d, .real = T_F64, .reps = TIMED_RUNS};
     const struct kernel *k = kernel_default(&format_csr, &m->csr, d);
-    if (d->kind == DEV_EMU || m->csr.nnz == 0 || !k || !spmv_measure(s, &w, k, &r, &unseen)) return NAN;
+    struct spmv_request w = {.matrix = m, .kernel = k, .dev = d, .real = T_F64, .reps = TIMED_RUNS};
+    if (d->kind == DEV_EMU || m->csr.nnz == 0 || !k || !spmv_measure(s, &w, &r, &unseen)) return NAN;
     return r.us;
 }
 

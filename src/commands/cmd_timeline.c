@@ -37,11 +37,10 @@ static const struct kernel *kernel_for(const struct args *a, const struct csr *A
 /* The matrix on the device, in the format of the kernel. */
 static struct mat *mat_for(struct session *s, const struct spmv_request *w, const struct kernel *k, struct err *e)
 {
-    if (!kernel_takes(k, w->real, e)) return NULL;
-    struct form form = form_of(w->matrix, k->format, k->param, w->real);
+    struct form form = form_for(w->matrix, k, NULL, w->real, 0);
     form.force = w->force;
     struct product *p = session_product(s, form, e);
-    return p && (!k->fits || k->fits(&p->S, e)) ? session_mat(s, p, w->dev, e) : NULL;
+    return p ? session_mat(s, p, w->dev, e) : NULL;
 }
 
 static bool measure(struct session *s, const struct args *a, const struct spmv_request *w, struct timeline *t,

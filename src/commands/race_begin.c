@@ -6,7 +6,6 @@
 #include "formats/format.h"
 #include "machine/device.h"
 #include "machine/kernel.h"
-#include "machine/kernel_params.h"
 #include "matrix/random.h"
 #include "race.h"
 #include "session/matrix.h"
@@ -131,20 +130,19 @@ static void forget_times(struct racer *x)
 /* Check the kernel; the check also warms it up. */
 static bool begin_kernel(struct session *s, struct race *r, struct racer *x, struct err *e)
 {
-    struct spmv_request w = {.matrix = r->matrix, .dev = r->dev, .real = r->real, .reps = 1};
+    struct spmv_request w = {.matrix = r->matrix, .kernel = x->kernel, .dev = r->dev, .real = r->real, .reps = 1};
     if (!kernel_runs_on(x->kernel, r->dev))
         return fail(e, E_UNSUPPORTED, "does not run on %s; `kernels` shows where kernels run", r->dev->name);
     if (x->kernel->remote && r->dev->kind == DEV_CUDA)
         return fail(e, E_UNSUPPORTED, "is yours, and runs in a process of its own; `bench %s on %s` times it there",
                     x->kernel->name, r->dev->name);
     struct run run = x->run;
-    bool measured = spmv_measure(s, &w, x->kernel, &run, e);
+    bool measured = spmv_measure(s, &w, &run, e);
     put_run(x, &run);
     if (!measured) return false;
-    int64_t computed[PARAMS_MAX];
-    const int64_t *param =
-        kernel_params(x->kernel, NULL, &r->matrix->csr, r->real, multiprocessors_of(r->dev), computed);
-    struct product *p = session_product(s, form_of(r->matrix, x->kernel->format, param, r->real), e);
+    struct form form = spmv_form(&w);
+    form.there = false;
+    struct product *p = session_product(s, form, e);
     x->M = p ? session_mat(s, p, r->dev, e) : NULL;
     return x->M != NULL;
 }

@@ -97,7 +97,7 @@ static const struct mat *stored_for(struct session *s, struct trying *t, const s
 {
     struct device *emu = session_device(s, "emu", e);
     if (!emu || !choose_precision(t, k, e)) return NULL;
-    struct product *p = session_product(s, form_of(t->matrix, k->format, k->param, t->real), e);
+    struct product *p = session_product(s, form_for(t->matrix, k, NULL, t->real, 0), e);
     return p ? session_mat(s, p, emu, e) : NULL;
 }
 

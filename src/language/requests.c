@@ -3,7 +3,9 @@
 #include "advice/predicted.h"
 #include "base/err.h"
 #include "base/mem.h"
+#include "formats/format.h"
 #include "language/args.h"
+#include "machine/device.h"
 #include "machine/kernel.h"
 #include "microscope/modeled.h"
 #include "session/in_parts.h"
@@ -52,6 +54,49 @@ bool spmv_request_of(struct session *s, const struct args *a, struct spmv_operat
                                  .reps = (int)reps,
                                  .force = arg_flag(a, "force"),
                                  .operation = o};
+    return true;
+}
+
+/* The device for the kernel k if no device was named: the default device if k runs on it, otherwise a device on which k
+ * runs. */
+static struct device *device_for(struct session *s, const struct matrix *m, const struct kernel *k, const char *on,
+                                 struct err *e)
+{
+    struct device *d = session_device_for(s, m, on, e);
+    if (!d || on || kernel_runs_on(k, d) || matrix_in_parts(m)) return d;
+    const char *other = k->host ? "cpu" : k->vendor || device_count(DEV_CUDA) ? "cuda:0" : "emu";
+    out_note(s->out, "%s does not run on %s; using %s", k->name, d->name, other);
+    return session_device(s, other, e);
+}
+
+/* The named kernel, or the default kernel of the format on the device. */
+static const struct kernel *kernel_for(const struct args *a, const struct csr *A, const struct device *d, struct err *e)
+{
+    const char *name = arg(a, "kernel"), *format = arg(a, "using");
+    const struct format *f = format ? format_find(format) : format_native(A);
+    const struct kernel *k = name ? kernel_find(name) : kernel_default(f, A, d);
+    if (!k) fail(e, E_UNSUPPORTED, "no kernel for %s runs on %s; `kernels` lists all kernels", f->name, d->name);
+    if (!k || !format || k->format == f) return k;
+    fail(e, E_USAGE, "%s works on %s, not on %s; choose another kernel or format", name, k->format->name, format);
+    return NULL;
+}
+
+/* Without a kernel or a format, A' x is computed in two ways. */
+static bool is_in_both_ways(const struct args *a, const struct matrix *m)
+{
+    return m->transpose_of && !arg(a, "kernel") && !arg(a, "using");
+}
+
+bool spmv_kernel_of(struct session *s, const struct args *a, int64_t param[PARAMS_MAX], struct spmv_request *w,
+                    struct err *e)
+{
+    const struct kernel *named = arg(a, "kernel") ? kernel_find(arg(a, "kernel")) : NULL;
+    const char *on = arg(a, "on");
+    w->dev = named ? device_for(s, w->matrix, named, on, e) : session_device_for(s, w->matrix, on, e);
+    if (!w->dev || is_in_both_ways(a, w->matrix)) return w->dev;
+    w->kernel = kernel_for(a, &w->matrix->csr, w->dev, e);
+    if (!w->kernel || !arg_params(a, w->kernel->format->params, param, e)) return false;
+    if (arg_count(a, "params")) w->param = param;
     return true;
 }
 

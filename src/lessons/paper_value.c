@@ -8,7 +8,6 @@
 #include "machine/bench.h"
 #include "machine/device.h"
 #include "machine/kernel.h"
-#include "machine/kernel_params.h"
 #include "microscope/modeled.h"
 #include "paper.h"
 #include "paper_times.h"
@@ -347,10 +346,9 @@ static void take_counts(const struct counts *c, struct taken *t)
 static bool predict(struct session *s, struct papers *p, struct matrix *m, const struct kernel *k,
                     const struct machine *g, struct taken *t, struct err *e)
 {
-    int64_t own[PARAMS_MAX];
     if (k->vendor) return fail(e, E_UNSUPPORTED, "%s is a library kernel, which runs only on a GPU", k->name);
     if (!modeled_can(k, &m->csr, e)) return false;
-    struct form w = form_of(m, k->format, kernel_params(k, NULL, &m->csr, p->real, g->sms, own), p->real);
+    struct form w = form_for(m, k, NULL, p->real, g->sms);
     w.force = true;
     const struct product *made = session_product(s, w, e);
     struct modeled *v = made ? mem_new(1, sizeof *v, "a prediction", e) : NULL;
@@ -365,12 +363,12 @@ static const struct taken *run_of(struct session *s, struct papers *p, struct ma
                                   struct err *e)
 {
     struct device *d = where(p, k);
-    struct spmv_request w = {.matrix = m, .dev = d, .real = p->real, .reps = p->reps, .force = true};
+    struct spmv_request w = {.matrix = m, .kernel = k, .dev = d, .real = p->real, .reps = p->reps, .force = true};
     struct taken *t = taken_find(p, m, k, "", KERNEL);
     if (t) return t;
     t = taken_new(p, m, k, "", KERNEL, e);
     bool here = d || modeled_machine(s, &p->machine, e);
-    if (!t || !here || !(d ? spmv_measure(s, &w, k, &t->run, e) : predict(s, p, m, k, &p->machine, t, e))) return NULL;
+    if (!t || !here || !(d ? spmv_measure(s, &w, &t->run, e) : predict(s, p, m, k, &p->machine, t, e))) return NULL;
     p->ntaken++;
     return t;
 }

@@ -33,9 +33,9 @@ bool product_is_right(const struct verdict *v, const char *what, struct err *e)
 
 /* The emulator has no clock: only check the results of all terms with random vectors, and of the operation asked for,
    whose error is reported. */
-static bool check_only(const struct spmv_request *w, const struct kernel *k, const struct mat *M, struct run *out,
-                       struct err *e)
+static bool check_only(const struct spmv_request *w, const struct mat *M, struct run *out, struct err *e)
 {
+    const struct kernel *k = w->kernel;
     static const struct operation all_terms = {1.25, -0.5, NULL};
     const struct operation *op = operation_of(w);
     *out = run_begin(k, M, op);
@@ -85,31 +85,26 @@ static bool bounded(struct matrix *m, struct run *r, struct err *e)
     return true;
 }
 
-/* Note what it takes to have p, a stored form of M, if M is a transpose. */
-static void transpose_costs(const struct matrix *M, const struct product *p, struct run *out)
+/* Note what it took to store the matrix as p, and to copy it to the device as M. */
+static void note_costs(const struct spmv_request *w, const struct product *p, const struct mat *M, struct run *out)
 {
-    bool own = M->transpose_of && !p->lender;
-    out->transposed = M->transpose_of != NULL;
-    out->transpose_us = own ? M->transpose_us : 0;
+    const struct matrix *m = w->matrix;
+    bool own = m->transpose_of && !p->lender;
+    out->ready_us = kernel_prepared_us(w->kernel, M);
+    out->prep_us = p->prep_us + out->ready_us;
+    out->put_us = p->put_us[M - p->mat];
+    out->put_gbs = copied_gbs(&M->copied);
+    out->packed_on = p->packed_on;
+    out->transposed = m->transpose_of != NULL;
+    out->transpose_us = own ? m->transpose_us : 0;
     out->transpose_bytes = own ? stored_bytes(&p->S) : 0;
 }
 
-/* Pack on the device only if it is a GPU, because the emulator is slow. Pack the matrices of lessons on the host,
-   because the tables of lessons show the host's packing time. */
-struct product *spmv_product(struct session *s, const struct spmv_request *w, const struct format *f,
-                             const int64_t *param, struct err *e)
-{
-    struct form form = form_of(w->matrix, f, param, w->real);
-    form.force = w->force;
-    form.there = w->dev->kind == DEV_CUDA && !w->matrix->lesson;
-    form.packer = form.there ? w->dev : NULL;
-    return session_product(s, form, e);
-}
-
 /* Time the SpMV on the first member of each kind alone. A matrix that one member cannot hold is not timed there. */
-static bool measure_alone(struct session *s, const struct spmv_request *w, const struct kernel *k, struct product *p,
-                          struct run *out, struct err *e)
+static bool measure_alone(struct session *s, const struct spmv_request *w, struct product *p, struct run *out,
+                          struct err *e)
 {
+    const struct kernel *k = w->kernel;
     int n = 0;
     for (int i = 0; i < w->dev->members && n < COUNT(out->alone); i++) {
         struct device *d = w->dev->member[i];
@@ -127,29 +122,26 @@ static bool measure_alone(struct session *s, const struct spmv_request *w, const
     return true;
 }
 
-bool spmv_measure(struct session *s, const struct spmv_request *w, const struct kernel *k, struct run *out,
-                  struct err *e)
+struct form spmv_form(const struct spmv_request *w)
 {
-    const struct format *f = k->format;
-    int64_t suited[PARAMS_MAX];
-    const int64_t *param = kernel_params(k, w->param, &w->matrix->csr, w->real, multiprocessors_of(w->dev), suited);
-    if (!kernel_takes(k, w->real, e)) return false;
-    struct product *p = spmv_product(s, w, f, param, e);
-    if (!p || (k->fits_values && !product_complete(p, e)) || (k->fits && !k->fits(&p->S, e))) return false;
-    struct mat *M = session_mat(s, p, w->dev, e);
+    struct form form = form_for(w->matrix, w->kernel, w->param, w->real, multiprocessors_of(w->dev));
+    form.force = w->force;
+    return form_near(form, w->dev);
+}
+
+bool spmv_measure(struct session *s, const struct spmv_request *w, struct run *out, struct err *e)
+{
+    struct device *d = w->dev;
+    struct product *p = session_product(s, spmv_form(w), e);
+    struct mat *M = p ? session_mat(s, p, d, e) : NULL;
     if (!M) return false;
-    bool ok = w->dev->kind == DEV_EMU
-                  ? check_only(w, k, M, out, e)
-                  : bench_operation(w->bench, k, &w->matrix->csr, M, operation_of(w), w->reps, &s->watch, out, e);
+    bool ok = d->kind == DEV_EMU ? check_only(w, M, out, e)
+                                 : bench_operation(w->bench, w->kernel, &w->matrix->csr, M, operation_of(w), w->reps,
+                                                   &s->watch, out, e);
     ok = ok && bounded(w->matrix, out, e);
     if (out->beta != 0) snprintf(out->y0, sizeof out->y0, "%s", w->operation->y0_word);
-    out->ready_us = kernel_prepared_us(k, M);
-    out->prep_us = p->prep_us + out->ready_us;
-    out->put_us = p->put_us[M - p->mat];
-    out->put_gbs = copied_gbs(&M->copied);
-    out->packed_on = p->packed_on;
-    transpose_costs(w->matrix, p, out);
-    return ok && (!w->dev->members || w->dev->kind == DEV_EMU || measure_alone(s, w, k, p, out, e));
+    note_costs(w, p, M, out);
+    return ok && (!d->members || d->kind == DEV_EMU || measure_alone(s, w, p, out, e));
 }
 
 static int by_time(const void *a, const void *b)

@@ -9,6 +9,9 @@
 #include "formats/fmt_csr.h"
 #include "formats/format.h"
 #include "in_parts.h"
+#include "machine/device.h"
+#include "machine/kernel.h"
+#include "machine/kernel_params.h"
 #include "machine/packer.h"
 #include "matrix.h"
 #include "product.h"
@@ -20,6 +23,23 @@ struct form form_of(struct matrix *m, const struct format *f, const int64_t *par
 {
     struct form w = {.matrix = m, .format = f, .real = real};
     for (int i = 0; f->params[i].name; i++) w.param[i] = param ? param[i] : f->params[i].default_value;
+    return w;
+}
+
+struct form form_for(struct matrix *m, const struct kernel *k, const int64_t *param, enum type real,
+                     int multiprocessors)
+{
+    int64_t suited[PARAMS_MAX];
+    param = kernel_params(k, param, &m->csr, real, multiprocessors, suited);
+    struct form w = form_of(m, k->format, param, real);
+    w.kernel = k;
+    return w;
+}
+
+struct form form_near(struct form w, struct device *d)
+{
+    w.there = d->kind == DEV_CUDA && !w.matrix->lesson;
+    w.packer = w.there ? d : NULL;
     return w;
 }
 
@@ -162,9 +182,16 @@ static struct product *make(struct session *s, const struct form *w, struct err 
     return pack_here(s, w, e);
 }
 
+static bool kernel_fits(const struct kernel *k, const struct product *p, struct err *e)
+{
+    return !k || !k->fits || k->fits(&p->S, e);
+}
+
 struct product *session_product(struct session *s, struct form w, struct err *e)
 {
+    if (w.kernel && !kernel_takes(w.kernel, w.real, e)) return NULL;
     struct product *p = requested_before(&w);
     if (!p) p = make(s, &w, e);
-    return p && (w.there || product_complete(p, e)) ? p : NULL;
+    bool whole = !w.there || (w.kernel && w.kernel->fits_values);
+    return p && (!whole || product_complete(p, e)) && kernel_fits(w.kernel, p, e) ? p : NULL;
 }

@@ -136,7 +136,8 @@ static void measure_all(struct bench *b)
     for (int i = 0; kernels[i]; i++) {
         struct run r;
         struct err unfit = {0};
-        if (!kernel_runs_on(kernels[i], b->gpu) || !spmv_measure(&b->s, &w, kernels[i], &r, &unfit)) continue;
+        w.kernel = kernels[i];
+        if (!kernel_runs_on(w.kernel, b->gpu) || !spmv_measure(&b->s, &w, &r, &unfit)) continue;
         struct timing *t = timing_new(b);
         *t = (struct timing){
             .rows = A->rows, .cols = A->cols, .nnz = A->nnz, .bytes = r.bytes, .us = r.us, .single = b->real == T_F32};

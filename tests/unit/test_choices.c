@@ -62,9 +62,9 @@ static void close_scene(void)
 }
 
 /* Stands for spmv_measure. */
-static bool state_time(struct session *s, const struct spmv_request *w, const struct kernel *k, struct run *out,
-                       struct err *e)
+static bool state_time(struct session *s, const struct spmv_request *w, struct run *out, struct err *e)
 {
+    const struct kernel *k = w->kernel;
     int call = scene.calls++;
     scene.called[call] = k;
     if (call == scene.stopped_call) return (fail)(e, scene.stop_code, "stopped, as the test requested");
