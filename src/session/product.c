@@ -23,12 +23,14 @@ bool product_is_complete(const struct product *p)
     return true;
 }
 
-/* Pack p again, and move the arrays that `whole` lacks to it. Packing gives the same bits on the host as on a
-   device. */
+/* Pack p again by the plan that it was packed by, and move the arrays that `whole` lacks to it. Packing gives the same
+   bits on the host as on a device. */
 static bool pack_again(const struct product *p, struct stored *whole, struct err *e)
 {
     struct stored again;
-    if (!format_pack(p->csr, p->S.format, p->requested, p->S.real, true, &again, e)) return false;
+    struct plan plan = plan_of(&p->S);
+    for (int k = 0; k < plan.shape.narrays; k++) plan.shape.a[k].data = NULL;
+    if (!format_pack_plan(p->csr, &plan, true, &again, e)) return false;
     for (int k = 0; k < again.narrays; k++) {
         if (whole->a[k].data) continue;
         whole->a[k].data = again.a[k].data;
