@@ -2,7 +2,10 @@
 #ifndef REQUESTS_H
 #define REQUESTS_H
 
+#include "base/param.h"
+
 #include <stdbool.h>
+#include <stdint.h>
 
 struct args;
 struct err;
