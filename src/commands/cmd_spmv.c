@@ -57,8 +57,8 @@ static bool run_spmv(struct session *s, const struct args *a, struct err *e)
     struct spmv_request w;
     int64_t param[PARAMS_MAX];
     if (on_ranks(a)) return run_spmv_ranks(s, a, e);
-    if (!spmv_request_of(s, a, &o, &w, e)) return false;
-    bool ok = spmv_kernel_of(s, a, param, &w, e) && multiply(s, &w, &o, e);
+    if (!spmv_with_kernel_of(s, a, &o, param, &w, e)) return false;
+    bool ok = multiply(s, &w, &o, e);
     spmv_operation_free(&o);
     return ok;
 }

@@ -87,8 +87,9 @@ static bool is_in_both_ways(const struct args *a, const struct matrix *m)
     return m->transpose_of && !arg(a, "kernel") && !arg(a, "using");
 }
 
-bool spmv_kernel_of(struct session *s, const struct args *a, int64_t param[PARAMS_MAX], struct spmv_request *w,
-                    struct err *e)
+/* Choose the device and the kernel of w, and read the parameters of its format. */
+static bool choose_kernel(struct session *s, const struct args *a, int64_t param[PARAMS_MAX], struct spmv_request *w,
+                          struct err *e)
 {
     const struct kernel *named = arg(a, "kernel") ? kernel_find(arg(a, "kernel")) : NULL;
     const char *on = arg(a, "on");
@@ -98,6 +99,15 @@ bool spmv_kernel_of(struct session *s, const struct args *a, int64_t param[PARAM
     if (!w->kernel || !arg_params(a, w->kernel->format->params, param, e)) return false;
     if (arg_count(a, "params")) w->param = param;
     return true;
+}
+
+bool spmv_with_kernel_of(struct session *s, const struct args *a, struct spmv_operation *o, int64_t param[PARAMS_MAX],
+                         struct spmv_request *out, struct err *e)
+{
+    if (!spmv_request_of(s, a, o, out, e)) return false;
+    if (choose_kernel(s, a, param, out, e)) return true;
+    spmv_operation_free(o);
+    return false;
 }
 
 bool modeled_command(struct session *s, const struct args *a,

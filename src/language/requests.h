@@ -19,10 +19,11 @@ struct spmv_request;
    o; the caller frees it with spmv_operation_free, and sets out->dev. */
 bool spmv_request_of(struct session *s, const struct args *a, struct spmv_operation *o, struct spmv_request *out,
                      struct err *e);
-/* Then choose the device and the kernel of w, and read the parameters of its format into param, to which w->param then
-   points. The kernel stays NULL if A' x is to be computed in two ways, as no kernel and no format is named. */
-bool spmv_kernel_of(struct session *s, const struct args *a, int64_t param[PARAMS_MAX], struct spmv_request *w,
-                    struct err *e);
+/* The same, with the device, the kernel and the parameters of its format, which are read into param, to which
+   out->param then points. out->kernel is NULL if A' x is to be computed in two ways, as no kernel and no format is
+   named. */
+bool spmv_with_kernel_of(struct session *s, const struct args *a, struct spmv_operation *o, int64_t param[PARAMS_MAX],
+                         struct spmv_request *out, struct err *e);
 /* Make the prediction that a command with the grammar KERNEL [PARAMS] [of MATRIX] [f32|f64] requests, and print it with
    `say`. */
 bool modeled_command(struct session *s, const struct args *a,
