@@ -27,7 +27,8 @@ OPT    ?= -O2 -g
 WARN   := -Wall -Wextra -Wshadow -Wno-unused-parameter
 DEFS   := -D_GNU_SOURCE
 PATHS  := -Isrc -I. -Itests
-CFLAGS   += -std=c17 $(OPT) $(WARN) -Wstrict-prototypes -Wmissing-prototypes -fopenmp $(DEFS) $(PATHS) $(SANITIZE)
+CFLAGS   += -std=c17 $(OPT) $(WARN) -Wstrict-prototypes -Wmissing-prototypes -Werror=implicit-function-declaration \
+  -fopenmp $(DEFS) $(PATHS) $(SANITIZE)
 CXXFLAGS += -std=c++20 $(OPT) $(WARN) -Wno-missing-field-initializers -fopenmp $(DEFS) $(PATHS) $(SANITIZE)
 NVFLAGS  += -std=c++20 -O3 -lineinfo -Xcompiler -Wall,-Wextra,-Wno-missing-field-initializers,-Wno-unused-parameter $(DEFS) $(PATHS) $(GENCODE)
 LIBS := -larchive -lz -lcjson -lreadline -lncursesw -l:liblpsolve55.a -l:libcxsparse.a -l:libbtf.a -l:libamd.a \
