@@ -685,8 +685,13 @@ TEST(test_many_commands)
 {
     struct talk t;
     talk_open_screen(&t);
-    for (int i = 0; i < 30000; i++) log_add(&t.s.log, "export spy a.png as png");
-    assert_true(t.s.log.cut);
+    bool was_cut = false;
+    for (int i = 0; i < 30000; i++) {
+        log_add(&t.s.log, "export spy a.png as png");
+        if (!was_cut && t.s.log.cut) assert_true(strlen(t.s.log.text) == t.s.log.size); /* right after the cut */
+        was_cut = t.s.log.cut;
+    }
+    assert_true(was_cut);
     assert_true(t.s.log.size <= 1 << 18 && t.s.log.size > 1 << 16);
     assert_int_equal(strlen(t.s.log.text), t.s.log.size);
     assert_memory_equal(t.s.log.text, "export spy a.png as png\nexport", 30);
