@@ -8,11 +8,10 @@
 #include <stdint.h>
 
 #include "base/array.h"
+#include "base/base.h"
 #include "device.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+C_BEGIN
 
 enum { PASS_VECTORS_MAX = 10, PASS_NUMBERS_MAX = 5, PASS_TYPES = 4 };
 
@@ -60,7 +59,5 @@ bool pass_run(const struct passes *const *among, const char *of, const char *nam
 const struct pass *pass_find(const struct passes *p, const struct device *d, enum type type, bool host_sums,
                              const char *name);
 
-#ifdef __cplusplus
-}
-#endif
+C_END
 #endif
