@@ -22,36 +22,42 @@
 
 /* ---- panes ---- */
 
-/* Prepare the pane for the session's current matrix; its visible part and cursor are kept. */
-static bool refresh(struct session *s, const struct view *v, struct err *e)
+typedef bool prepare_fn(struct session *s, const struct view *v, struct view_state *st, struct err *e);
+
+static bool prepare(struct session *s, const struct view *v, struct view_state *st, struct err *e)
+{
+    return !v->prepare || !view_has_matrix(v, s, NULL) || v->prepare(s, st, e);
+}
+
+/* The same without the screen lock, because it may be slow. Meanwhile the pane is not valid, so that the screen thread
+   leaves its state alone. */
+static bool prepare_unlocked(struct session *s, const struct view *v, struct view_state *st, struct err *e)
+{
+    struct explorer *x = screen_explorer(s);
+    st->stale_seen = -1;
+    x->preparing = v;
+    bool gave = screen_lock_give();
+    bool ok = prepare(s, v, st, e);
+    screen_lock_back(gave);
+    x->preparing = NULL;
+    return ok;
+}
+
+/* Prepare the pane for the session's current matrix by one of these; its visible part and cursor are kept. */
+static bool refresh_by(prepare_fn *prepares, struct session *s, const struct view *v, struct err *e)
 {
     struct view_state *st = screen_view_state(s, v);
     view_reset(st, s->current);
     st->full = st->pane = true;
-    if (v->prepare && view_has_matrix(v, s, NULL) && !v->prepare(s, st, e)) return false;
+    if (!prepares(s, v, st, e)) return false;
     st->stale_seen = stale_count();
     explorer_stale(s, v);
     return true;
 }
 
-/* The same without the screen lock, because it may be slow. Meanwhile the pane is not valid, so that the screen thread
-   leaves its state alone. */
-static bool refresh_unlocked(struct session *s, const struct view *v, struct err *e)
+static bool refresh(struct session *s, const struct view *v, struct err *e)
 {
-    struct explorer *x = screen_explorer(s);
-    struct view_state *st = screen_view_state(s, v);
-    view_reset(st, s->current);
-    st->full = st->pane = true;
-    st->stale_seen = -1;
-    x->preparing = v;
-    bool gave = screen_lock_give();
-    bool ok = !view_has_matrix(v, s, NULL) || v->prepare(s, st, e);
-    screen_lock_back(gave);
-    x->preparing = NULL;
-    if (!ok) return false;
-    st->stale_seen = stale_count();
-    explorer_stale(s, v);
-    return true;
+    return refresh_by(prepare, s, v, e);
 }
 
 /* Refresh the pane while the screen thread draws and handles keys. */
@@ -63,7 +69,7 @@ static bool refresh_beside(struct session *s, const struct view *v, struct err *
     session_take_interrupt();
     progress_begin(&s->progress);
     enum served before = screen_thread_serve(s, x->on ? SERVED_SCREEN : screen_thread_serves());
-    bool ok = refresh_unlocked(s, v, e);
+    bool ok = refresh_by(prepare_unlocked, s, v, e);
     screen_thread_serve(s, before);
     session_take_interrupt();
     return ok;
