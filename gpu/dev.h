@@ -57,7 +57,7 @@ bool host_start(struct device *d, struct err *e);
    a small matrix, 0 for a matrix of more than `most_times` the size that can stay. */
 double share_staying(const struct mat *A, int most_times);
 
-/* In cuda/vendor.cu: discard the libraries' handles for d before a reset. */
+/* In cuda/cusparse_library.cu: discard the libraries' handles for d before a reset. */
 void vendor_forget(const struct device *d);
 
 /* In multi/dev_multi.c: does a name list several devices? Open the device that has them as members; the caller closes

@@ -1,62 +1,14 @@
-/* Symmetrization by cuSPARSE, a baseline for the bench: csr2csc, then csrgeam2 for A + A^T. The library is opened at
-   its first use. */
-#include "library.h"
+/* Symmetrization by cuSPARSE, a baseline for the bench: csr2csc, then csrgeam2 for A + A^T. */
+#include "cusparse_library.h"
 
-#include "base/err.h"
 #include "base/mem.h"
+#include "gpu/dev.h"
+#include "machine/peer_library.h"
 #include "machine/symmetrize.h"
-
-#include <cusparse.h>
-#include <string.h>
-
-#define FUNCTIONS(F)                   \
-    F(cusparseCreate)                  \
-    F(cusparseDestroy)                 \
-    F(cusparseSetStream)               \
-    F(cusparseGetErrorString)          \
-    F(cusparseGetProperty)             \
-    F(cusparseCreateMatDescr)          \
-    F(cusparseDestroyMatDescr)         \
-    F(cusparseCsr2cscEx2)              \
-    F(cusparseCsr2cscEx2_bufferSize)   \
-    F(cusparseDcsrgeam2_bufferSizeExt) \
-    F(cusparseXcsrgeam2Nnz)            \
-    F(cusparseDcsrgeam2)
-
-static struct {
-    void *opened;
-#define F(name) decltype(&::name) name;
-    FUNCTIONS(F)
-#undef F
-} sp;
-
-static bool load(struct err *e)
-{
-    if (sp.opened) return true;
-    static const int versions[] = {12};
-    void *library = library_open("cusparse", versions, COUNT(versions));
-    if (!library)
-        return fail(e, E_DEVICE, "cuSPARSE cannot be opened (%s); add its folder to LD_LIBRARY_PATH", dlerror());
-    bool whole = true;
-#define F(name) whole = (sp.name = (decltype(sp.name))dlsym(library, #name)) && whole;
-    FUNCTIONS(F)
-#undef F
-    if (!whole)
-        return fail(e, E_DEVICE,
-                    "this cuSPARSE has no csr2csc or csrgeam2; add the folder of a newer version to LD_LIBRARY_PATH");
-    sp.opened = library;
-    return true;
-}
-
-#define SP(call)                                                                                                      \
-    do {                                                                                                              \
-        cusparseStatus_t status = (sp.call);                                                                          \
-        if (status != CUSPARSE_STATUS_SUCCESS)                                                                        \
-            return fail(e, E_DEVICE, "%.*s: %s", (int)strcspn(#call, "("), #call, sp.cusparseGetErrorString(status)); \
-    } while (0)
 
 enum { BLOCKS = 10 };
 struct sym_peer {
+    const struct cusparse *sp; /* made all that follows */
     struct device *d;
     cusparseHandle_t handle;
     cusparseMatDescr_t about;
@@ -87,6 +39,7 @@ static bool take_arrays(struct sym_peer *p, struct err *e)
 
 static bool prepare(struct sym_peer *p, const struct csr *A, struct err *e)
 {
+    const struct cusparse *sp = p->sp;
     const double one = 1;
     size_t bytes = 0;
     SP(cusparseCreate(&p->handle));
@@ -109,8 +62,8 @@ static bool prepare(struct sym_peer *p, const struct csr *A, struct err *e)
 static void peer_free(struct sym_peer *p)
 {
     if (!p) return;
-    if (p->about) sp.cusparseDestroyMatDescr(p->about);
-    if (p->handle) sp.cusparseDestroy(p->handle);
+    if (p->about) p->sp->cusparseDestroyMatDescr(p->about);
+    if (p->handle) p->sp->cusparseDestroy(p->handle);
     for (int i = 0; i < p->ntaken; i++) p->d->ops->free(p->d, p->taken[i]);
     mem_free(p);
 }
@@ -118,9 +71,11 @@ static void peer_free(struct sym_peer *p)
 static bool peer_begin(struct sym_peer **out, const struct csr *A, struct device *d, struct err *e)
 {
     *out = NULL;
-    if (!load(e) || !d->ops->sync(d, e)) return false;
+    const struct cusparse *sp = cusparse_use(e);
+    if (!sp || !d->ops->sync(d, e)) return false;
     struct sym_peer *p = (struct sym_peer *)mem_zero(1, sizeof *p, "cuSPARSE's matrices", e);
     if (!p) return false;
+    p->sp = sp;
     p->d = d;
     p->n = (int)A->rows;
     p->nnz = (int)A->nnz;
@@ -134,6 +89,7 @@ static bool peer_begin(struct sym_peer **out, const struct csr *A, struct device
 static bool peer_run(void *ctx, struct err *e)
 {
     struct sym_peer *p = (struct sym_peer *)ctx;
+    const struct cusparse *sp = p->sp;
     const double one = 1;
     SP(cusparseCsr2cscEx2(p->handle, p->n, p->n, p->nnz, p->val, p->ptr, p->col, p->tval, p->tptr, p->tcol, CUDA_R_64F,
                           CUSPARSE_ACTION_NUMERIC, CUSPARSE_INDEX_BASE_ZERO, CUSPARSE_CSR2CSC_ALG_DEFAULT, p->turn));
@@ -155,23 +111,11 @@ static bool peer_get(struct sym_peer *p, struct csr *out, struct err *e)
     return false;
 }
 
-static const char *version(void)
-{
-    static char text[48];
-    int major, minor, patch;
-    if (!load(NULL) || sp.cusparseGetProperty(MAJOR_VERSION, &major) != CUSPARSE_STATUS_SUCCESS ||
-        sp.cusparseGetProperty(MINOR_VERSION, &minor) != CUSPARSE_STATUS_SUCCESS ||
-        sp.cusparseGetProperty(PATCH_LEVEL, &patch) != CUSPARSE_STATUS_SUCCESS)
-        return NULL;
-    snprintf(text, sizeof text, "cuSPARSE %d.%d.%d", major, minor, patch);
-    return text;
-}
-
 extern "C" const struct sym_peer_ops cuda_sym_peer;
 const struct sym_peer_ops cuda_sym_peer = {
     .begin = peer_begin,
     .run = peer_run,
     .get = peer_get,
     .free = peer_free,
-    .version = version,
+    .version = cusparse_version,
 };

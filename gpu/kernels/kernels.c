@@ -172,6 +172,20 @@ double kernel_prepared_us(const struct kernel *k, const struct mat *M)
     return s ? s->us : 0;
 }
 
+int64_t kernel_prepared_bytes(const struct kernel *k, const struct mat *M)
+{
+    const struct scratch *s = scratch_of(k, M);
+    const struct kernel *c = s ? compiled_for(k, M->dev) : NULL;
+    if (!c) return 0;
+    return (s->p ? c->scratch(M) : 0) + (c->workspace && s->note ? c->workspace(s->note) : 0);
+}
+
+const char *kernel_library(const struct kernel *k, const struct mat *M)
+{
+    const struct scratch *s = k->library ? scratch_of(k, M) : NULL;
+    return s && s->note ? k->library(s->note) : NULL;
+}
+
 static void scratch_release(struct device *d, struct scratch *s)
 {
     const struct kernel *c = compiled_for(s->kernel, d);

@@ -4,6 +4,7 @@
 #include "language/kinds.h"
 #include "machine/device.h"
 #include "machine/member_rows.h"
+#include "machine/peer_library.h"
 #include "microscope/gpu_profile.h"
 #include "report/fields.h"
 #include "session/command.h"
@@ -44,6 +45,7 @@ static void out_device(void *user, const char *name)
         out_bytes(s->out, "memory_free", "free", free_bytes);
     else
         out_str(s->out, "memory_free", "free", NULL);
+    out_str(s->out, "cusparse", NULL, d && d->kind == DEV_CUDA ? cusparse_version() : NULL);
     out_str(s->out, "about", "about", !d ? why.text : d->lost ? "lost" : d->about);
 }
 
@@ -52,6 +54,9 @@ static bool run_devices(struct session *s, const struct args *a, struct err *e)
     struct err why = {0};
     kind_list(kind_find("DEVICE", strlen("DEVICE")), s, NULL, out_device, s);
     if (!device_count(DEV_CUDA) && !device_open("cuda:0", &why)) out_text(s->out, "no GPU: %s", why.text);
+    if (device_count(DEV_CUDA) && out_mode(s->out) == OUT_TEXT && cusparse_version())
+        out_text(s->out, "Kernels cusparse-*: %s, %s (`set cusparse PATH` chooses another).", cusparse_version(),
+                 cusparse_path());
     return true;
 }
 
@@ -175,6 +180,8 @@ static const struct field devices_fields[] = {
     {"units", F_COUNT, "number of processors: threads of the cpu, multiprocessors of a GPU"},
     {"memory", F_COUNT | OR_NULL, "memory in bytes; null: not known", .on = "cuda"},
     {"memory_free", F_COUNT | OR_NULL, "free memory in bytes; null: not known", .on = "cuda"},
+    {"cusparse", F_TEXT | OR_NULL, "the cuSPARSE whose kernels it runs; null: not a GPU, or none was found",
+     .on = "cuda"},
     {"about", F_TEXT, "a description of the device, or why it cannot be used"},
     {0},
 };

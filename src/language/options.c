@@ -10,8 +10,10 @@
 #include "kinds.h"
 #include "machine/device.h"
 #include "machine/member_rows.h"
+#include "machine/peer_library.h"
 #include "machine/transfer.h"
 #include "microscope/gpu_profile.h"
+#include "session/device_copies.h"
 #include "session/front.h"
 #include "session/session.h"
 
@@ -131,6 +133,21 @@ static bool check_launcher(const char *value)
     return *value && *value != ' ' && !has_control_bytes(value);
 }
 
+static bool check_cusparse(const char *value)
+{
+    return !strcmp(value, options[OPTION_CUSPARSE].default_value) || (!has_control_bytes(value) && !access(value, R_OK));
+}
+
+/* A library is code: a script may not choose which. What the library before has prepared is freed. */
+static bool use_cusparse(struct session *s, const char *value, struct err *e)
+{
+    bool newest = !strcmp(value, options[OPTION_CUSPARSE].default_value);
+    if (!newest && !shell_is_allowed(s, e)) return false;
+    device_copies_drop(s, NULL);
+    cusparse_choose(newest ? NULL : value);
+    return true;
+}
+
 static bool restyle(struct session *s, const char *value, struct err *e)
 {
     if (s->front && s->front->restyle) s->front->restyle(s);
@@ -241,6 +258,14 @@ const struct setting options[] = {
                          NULL,
                          check_launcher,
                          use_launcher},
+    [OPTION_CUSPARSE] = {"cusparse",
+                         "the cuSPARSE whose kernels are compared: a file libcusparse.so.12 or its folder; auto: the "
+                         "newest among the loader's path, CUDA_HOME, /usr/local/cuda and the Python environment",
+                         "auto",
+                         {"auto"},
+                         NULL,
+                         check_cusparse,
+                         use_cusparse},
     [OPTIONS] = {0},
 };
 

@@ -35,6 +35,7 @@ enum option_id {
     OPTION_EXCHANGE,
     OPTION_PARTS,
     OPTION_LAUNCHER,
+    OPTION_CUSPARSE,
     OPTIONS
 };
 extern const struct setting options[]; /* at most OPTIONS_MAX entries; the last entry has a NULL name */

@@ -53,6 +53,8 @@ struct run {
     const struct device *packed_on; /* NULL: the host */
     /* time of the kernel's own preparation on the device (tile starts and the like); it is done once */
     double ready_us;
+    int64_t ready_bytes; /* memory on the device that the kernel keeps beside the matrix */
+    const char *library; /* the library of the kernel and its version; NULL: a kernel of this program */
     int64_t bytes;        /* minimum traffic: the arrays that the kernel reads, x once, y once (twice if beta != 0) */
     double gbs;           /* bytes / us */
     double gflops;        /* 2 nnz / us; 8 nnz / us if the matrix is complex (type_flops) */

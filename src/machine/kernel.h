@@ -61,6 +61,7 @@ struct kernel {
     bool deterministic; /* every run gives a bit-identical result */
     bool host;          /* plain loops for the device cpu; if false, a SIMT kernel for cuda and emu */
     bool vendor;        /* a library's kernel, for cuda only */
+    const char *(*library)(uint64_t note); /* then: the library and its version with which it was prepared */
     bool together;      /* its blocks depend on one another or on an earlier launch, so all blocks must be emulated */
     /* `together`, but only to add a few partial sums: a sample of the blocks may run without the others, and leaves out
        their part of the result */
@@ -87,6 +88,8 @@ struct kernel {
     bool (*prepare)(const struct launch *L, struct err *e);
     /* frees the memory to which the value of `note` refers; may be NULL */
     void (*release)(struct device *d, uint64_t note);
+    /* bytes on the device of the memory to which that value refers; NULL: none but `scratch` */
+    int64_t (*workspace)(uint64_t note);
     /* the launch for each type of values; NULL: the kernel does not multiply such matrices */
     bool (*f32)(const struct launch *L, struct err *e);
     bool (*f64)(const struct launch *L, struct err *e);
@@ -123,6 +126,12 @@ bool kernel_launch(const struct kernel *k, const struct launch *L, struct err *e
 /* Microseconds that k's preparation on M took (tile starts and the like); 0 if k has no preparation or has not run
    yet. */
 double kernel_prepared_us(const struct kernel *k, const struct mat *M);
+/* Bytes of memory on the device that k keeps for M in addition to the matrix; 0 before its preparation. */
+int64_t kernel_prepared_bytes(const struct kernel *k, const struct mat *M);
+
+/* The library with which k was prepared for M, such as "cuSPARSE 12.9.4"; NULL: k is not a library's kernel, or was not
+   prepared. */
+const char *kernel_library(const struct kernel *k, const struct mat *M);
 
 C_END
 #endif

@@ -40,7 +40,7 @@ static void drop_matrix_from(struct session *s, struct matrix *m, const struct d
     if (m->equilibrated) drop_matrix_from(s, m->equilibrated->m, d);
     for (struct product *p = m->products; p; p = p->next)
         for (int i = p->nmats; i-- > 0;)
-            if (device_has(p->mat[i].dev, d) && !holdings_use(s, &p->mat[i])) remove_mat(s, p, i);
+            if ((!d || device_has(p->mat[i].dev, d)) && !holdings_use(s, &p->mat[i])) remove_mat(s, p, i);
 }
 
 void device_copies_drop(struct session *s, const struct device *d)

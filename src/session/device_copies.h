@@ -5,7 +5,7 @@
 struct device;
 struct session;
 
-/* Free the copies on d, and on devices of which d is a member, that no holding uses, because the memory is needed or
+/* Free the copies on d (NULL: on every device), and on devices of which d is a member, that no holding uses, because the memory is needed or
    the device is lost. */
 void device_copies_drop(struct session *s, const struct device *d);
 

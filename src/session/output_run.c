@@ -97,6 +97,7 @@ void out_prepared(struct out *o, const struct run *r, int n)
         out_row(o);
         out_str(o, NULL, "kernel", r[i].kernel->name);
         out_num(o, NULL, "prepared us", r[i].ready_us, "%.2f");
+        out_bytes(o, NULL, "memory", r[i].ready_bytes);
         out_num(o, NULL, "us", r[i].us, "%.2f");
         out_num(o, NULL, "total us", total_us(&r[i]), "%.2f");
     }
@@ -236,6 +237,7 @@ static void out_times(struct out *o, const struct run *r, enum run_form form)
     out_str(o, "packed_on", long_form && r->packed_on ? "packed on" : NULL, r->packed_on ? r->packed_on->name : "host");
     put_time(o, "ready_us", r->ready_us > 0 && !emulated ? "of that on the device" : NULL, NULL, r->ready_us,
              long_form);
+    out_bytes(o, "ready_bytes", long_form && r->ready_us > 0 && !emulated ? "memory for it" : NULL, r->ready_bytes);
     put_time(o, "copy_us", "copy", NULL, r->put_us, long_form);
     out_num(o, "copy_gbs", long_form && isfinite(r->put_gbs) ? "copied at GB/s" : NULL, r->put_gbs, "%.2f");
     put_time(o, "total_us", "total", NULL, total_us(r), long_form);
@@ -315,6 +317,7 @@ void out_run(struct out *o, const struct matrix *m, const struct run *r, enum ru
     out_rank(o, COLUMN_ANSWER);
     out_str(o, "kernel", "kernel", r->kernel->name);
     out_rank(o, COLUMN_NORMAL);
+    out_str(o, "library", long_form && r->library ? "library" : NULL, r->library);
     out_str(o, "device", long_form ? "device" : NULL, r->dev->name);
     out_str(o, "precision", form == RUN_ROW ? NULL : "precision", precision_of(&m->csr, r->real));
     out_operation(o, r, long_form);
@@ -346,6 +349,11 @@ void out_remarks(struct out *o, const struct run *r, int n)
         wild |= isnan(r[i].error.relative);
         there |= r[i].packed_on && r[i].packed_on->kind == DEV_CUDA;
     }
+    for (int i = 0; i < n; i++)
+        if (r[i].library && n > 1) {
+            out_text(o, "The kernels cusparse-* are those of %s.", r[i].library);
+            break;
+        }
     for (int i = 0; i < n; i++)
         if (r[i].kernel->remote) out_text(o, "%s is %s.", r[i].kernel->name, r[i].kernel->about);
     if (n && r->dev->kind == DEV_EMU)
@@ -383,6 +391,8 @@ static const struct field run_fields[] = {
     {"nnz", F_COUNT, "stored entries of the matrix"},
     {"format", F_TEXT, "storage format"},
     {"kernel", F_TEXT, "kernel"},
+    {"library", F_TEXT | OR_NULL, "the library of the kernel and its version; null: a kernel of this program",
+     .on = "cuda"},
     {"device", F_TEXT, "the device used"},
     {.include = &row_precision},
     {"transposed", F_BOOLEAN, "whether the product is A' x; rows and cols are those of A"},
@@ -408,6 +418,7 @@ static const struct field run_fields[] = {
     {"efficiency_percent", F_AMOUNT | OR_NULL, "100 speedup / members", .on = "cuda"},
     {"packed_on", F_TEXT, "device that packed the matrix, or host"},
     {"ready_us", F_AMOUNT, "the part of prep_us spent on preparation on the device, in us"},
+    {"ready_bytes", F_COUNT, "memory on the device that the kernel keeps beside the matrix, in bytes"},
     {"copy_us", F_AMOUNT, "copying to the device, in us"},
     {"copy_gbs", F_AMOUNT | OR_NULL,
      "rate of that copy without allocation, in GB/s; null if nothing was copied, and on cpu and emu", .on = "cuda"},

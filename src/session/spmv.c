@@ -91,6 +91,8 @@ static void note_costs(const struct spmv_request *w, const struct product *p, co
     const struct matrix *m = w->matrix;
     bool own = m->transpose_of && !p->lender;
     out->ready_us = kernel_prepared_us(w->kernel, M);
+    out->ready_bytes = kernel_prepared_bytes(w->kernel, M);
+    out->library = kernel_library(w->kernel, M);
     out->prep_us = p->prep_us + out->ready_us;
     out->put_us = p->put_us[M - p->mat];
     out->put_gbs = copied_gbs(&M->copied);
