@@ -1,10 +1,12 @@
 /* Prints the keys of a command's rows as a table, or as a JSON Schema. */
 #include "help_keys.h"
-#include "base/memfile.h"
 #include "base/text.h"
 #include "report/fields.h"
 #include "report/output.h"
 #include "session/command.h"
+
+#include <cjson/cJSON.h>
+#include <stdio.h>
 
 enum { TEXT_MAX = 1000, WORDS_MAX = 32, WORD_MAX = 60 };
 
@@ -87,22 +89,19 @@ void help_keys(struct out *o, const struct command *c)
 
 bool help_schema(struct out *o, const struct command *c, struct err *e)
 {
-    struct memfile m;
     char title[TEXT_MAX];
     snprintf(title, sizeof title, "%s: %s", c->name, c->about);
-    bool ok = memfile_open(&m, e);
-    if (ok) rows_schema(m.file, title, rows_of(c));
-    ok = memfile_close(&m, ok, e);
-    if (ok && out_mode(o) == OUT_TEXT) {
-        out_verbatim(o, m.text);
-    } else if (ok) {
+    char *text = rows_schema(title, rows_of(c), e);
+    if (text && out_mode(o) == OUT_TEXT) {
+        out_verbatim(o, text);
+    } else if (text) {
         out_row(o);
         out_str(o, "kind", NULL, "schema");
         out_str(o, "of", NULL, c->name);
-        out_str(o, "schema", NULL, m.text);
+        out_str(o, "schema", NULL, text);
     }
-    memfile_free(&m);
-    return ok;
+    cJSON_free(text);
+    return text;
 }
 
 /* ---- the keys of the rows ---- */

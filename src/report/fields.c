@@ -1,12 +1,14 @@
 /* The descriptions of keys as text and as JSON Schema, and the tables that all commands share. */
 #include "fields.h"
 #include "base/base.h"
+#include "base/err.h"
 #include "base/registry.h"
 #include "base/text.h"
 
+#include <cjson/cJSON.h>
 #include <string.h>
 
-enum { WORD_MAX = 120, PATH_MAX_LENGTH = 120, PARTS_MAX = 64 };
+enum { WORD_MAX = 120, PATH_MAX_LENGTH = 120 };
 
 static const char inf_pattern[] = "^-?inf$", nan_pattern[] = "^(-?inf|nan)$";
 
@@ -142,168 +144,162 @@ void rows_each(const struct row_kind *r, take_field *take, void *user)
 
 /* ---- as JSON Schema ---- */
 
-static void put_string(FILE *f, const char *text)
+/* The schema that is being made. Without memory for a part, the rest of it is left out. */
+struct schema {
+    cJSON *defs; /* the tables: each is a definition of its own */
+    bool failed; /* a part is missing */
+};
+
+/* Add value to the object `to`, or to the array `to` if key is NULL. Returns value; on failure, value is freed. */
+static cJSON *put(struct schema *m, cJSON *to, const char *key, cJSON *value)
 {
-    putc('"', f);
-    for (; *text; text++) fprintf(f, *text == '"' || *text == '\\' ? "\\%c" : "%c", *text);
-    putc('"', f);
+    if (value && (key ? cJSON_AddItemToObject(to, key, value) : cJSON_AddItemToArray(to, value))) return value;
+    cJSON_Delete(value);
+    m->failed = true;
+    return NULL;
 }
 
-static void put_member(FILE *f, const char *name, const char *text)
+static void put_text(struct schema *m, cJSON *to, const char *key, const char *text)
 {
-    if (!text) return;
-    fprintf(f, ", \"%s\": ", name);
-    put_string(f, text);
-}
-
-static void put_word(FILE *f, const char *word, bool is_number)
-{
-    if (is_number)
-        fputs(word, f);
-    else
-        put_string(f, word);
+    if (text) put(m, to, key, cJSON_CreateString(text));
 }
 
 /* "enum" with the words that a value can be, or "const" if it is only one. */
-static void put_words(FILE *f, const struct field *d, int kind)
+static void put_words(struct schema *m, cJSON *to, const struct field *d, int kind)
 {
     char word[WORD_MAX];
-    bool only = count_words(d) == 1 && !(kind & OR_NULL);
-    fputs(only ? "\"const\": " : "\"enum\": [", f);
-    for (int i = 0; field_word(d, i, word, sizeof word); i++) {
-        if (i) fputs(", ", f);
-        put_word(f, word, (kind & F_KIND) == F_INTEGER);
-    }
-    if (kind & OR_NULL) fputs(", null", f);
-    if (!only) putc(']', f);
+    bool number = (kind & F_KIND) == F_INTEGER, only = count_words(d) == 1 && !(kind & OR_NULL);
+    cJSON *list = only ? to : put(m, to, "enum", cJSON_CreateArray());
+    for (int i = 0; field_word(d, i, word, sizeof word); i++)
+        put(m, list, only ? "const" : NULL, number ? cJSON_CreateRaw(word) : cJSON_CreateString(word));
+    if (kind & OR_NULL) put(m, list, NULL, cJSON_CreateNull());
 }
 
-static void put_type(FILE *f, int kind)
+static void put_type(struct schema *m, cJSON *to, int kind)
 {
     bool several = kind & ~F_KIND;
-    fprintf(f, "\"type\": %s\"%s\"", several ? "[" : "", kinds[kind & F_KIND].json);
-    if (kind & (OR_INF | OR_NAN)) fputs(", \"string\"", f);
-    if (kind & OR_NULL) fputs(", \"null\"", f);
-    if (several) putc(']', f);
+    cJSON *list = several ? put(m, to, "type", cJSON_CreateArray()) : to;
+    put_text(m, list, several ? NULL : "type", kinds[kind & F_KIND].json);
+    if (kind & (OR_INF | OR_NAN)) put_text(m, list, NULL, "string");
+    if (kind & OR_NULL) put_text(m, list, NULL, "null");
 }
 
-static void put_fields(FILE *f, const struct field *fields, const char *margin);
-static void put_value(FILE *f, const struct field *d, int kind, const char *margin);
+static void put_fields(struct schema *m, cJSON *to, const struct field *fields);
+static void put_value(struct schema *m, cJSON *to, const struct field *d, int kind);
 
-static void put_items(FILE *f, const struct field *d, const char *margin)
+static void put_items(struct schema *m, cJSON *to, const struct field *d)
 {
-    if (d->least) fprintf(f, ", \"minItems\": %d", d->least);
-    if (d->most) fprintf(f, ", \"maxItems\": %d", d->most);
-    fputs(", \"items\": {", f);
-    put_value(f, d, d->item, margin);
-    putc('}', f);
+    if (d->least) put(m, to, "minItems", cJSON_CreateNumber(d->least));
+    if (d->most) put(m, to, "maxItems", cJSON_CreateNumber(d->most));
+    put_value(m, put(m, to, "items", cJSON_CreateObject()), d, d->item);
 }
 
-static void put_object(FILE *f, const struct field *fields, const char *margin)
+static void put_object(struct schema *m, cJSON *to, const struct field *fields)
 {
-    char inner[32];
-    snprintf(inner, sizeof inner, "%s  ", margin);
-    put_fields(f, fields, inner);
-    fputs(", \"additionalProperties\": false", f);
+    put_fields(m, to, fields);
+    put(m, to, "additionalProperties", cJSON_CreateFalse());
 }
 
 /* The members of a schema that a value of this kind obeys. */
-static void put_value(FILE *f, const struct field *d, int kind, const char *margin)
+static void put_value(struct schema *m, cJSON *to, const struct field *d, int kind)
 {
     int base = kind & F_KIND;
     if (base == F_TRUE || base == F_FALSE) {
-        fprintf(f, "\"const\": %s", kinds[base].json);
+        put(m, to, "const", cJSON_CreateBool(base == F_TRUE));
     } else if (base != F_LIST && count_words(d)) {
-        put_words(f, d, kind);
+        put_words(m, to, d, kind);
     } else {
-        put_type(f, kind);
-        if (kinds[base].limited) fprintf(f, ", \"minimum\": %g", d->min);
-        if (kinds[base].limited && d->max != 0) fprintf(f, ", \"maximum\": %.9g", d->max);
-        if (kind & (OR_INF | OR_NAN)) put_member(f, "pattern", kind & OR_NAN ? nan_pattern : inf_pattern);
-        if (base == F_TEXT) put_member(f, "pattern", d->pattern);
-        if (base == F_LIST) put_items(f, d, margin);
-        if (base == F_OBJECT) put_object(f, d->of, margin);
+        put_type(m, to, kind);
+        if (kinds[base].limited) put(m, to, "minimum", cJSON_CreateNumber(d->min));
+        if (kinds[base].limited && d->max != 0) put(m, to, "maximum", cJSON_CreateNumber(d->max));
+        if (kind & (OR_INF | OR_NAN)) put_text(m, to, "pattern", kind & OR_NAN ? nan_pattern : inf_pattern);
+        if (base == F_TEXT) put_text(m, to, "pattern", d->pattern);
+        if (base == F_LIST) put_items(m, to, d);
+        if (base == F_OBJECT) put_object(m, to, d->of);
     }
 }
 
 /* "properties" and "required" of the fields, without those of included tables. */
-static void put_fields(FILE *f, const struct field *fields, const char *margin)
+static void put_fields(struct schema *m, cJSON *to, const struct field *fields)
 {
-    int n = 0;
-    fputs(", \"properties\": {", f);
+    cJSON *properties = put(m, to, "properties", cJSON_CreateObject());
+    cJSON *required = put(m, to, "required", cJSON_CreateArray());
     for (const struct field *d = fields; d->key || d->include; d++) {
         if (!d->key) continue;
-        fprintf(f, "%s\n%s  \"%s\": {", n++ ? "," : "", margin, d->key);
-        put_value(f, d, d->kind, margin);
-        put_member(f, "description", d->about);
-        put_member(f, "x-on", d->on);
-        put_member(f, "x-null-on", d->null_on);
-        putc('}', f);
+        cJSON *value = put(m, properties, d->key, cJSON_CreateObject());
+        put_value(m, value, d, d->kind);
+        put_text(m, value, "description", d->about);
+        put_text(m, value, "x-on", d->on);
+        put_text(m, value, "x-null-on", d->null_on);
+        put_text(m, required, NULL, d->key);
     }
-    fputs("}, \"required\": [", f);
-    n = 0;
-    for (const struct field *d = fields; d->key || d->include; d++)
-        if (d->key) fprintf(f, "%s\"%s\"", n++ ? ", " : "", d->key);
-    putc(']', f);
+}
+
+/* Refer to a table in the array `to`. */
+static void put_reference(struct schema *m, cJSON *to, const struct row_kind *r)
+{
+    char path[PATH_MAX_LENGTH];
+    snprintf(path, sizeof path, "#/$defs/%s", r->name);
+    put_text(m, put(m, to, NULL, cJSON_CreateObject()), "$ref", path);
 }
 
 /* "allOf" with the included tables. */
-static void put_includes(FILE *f, const struct field *d)
+static void put_includes(struct schema *m, cJSON *to, const struct field *d)
 {
-    int n = 0;
-    for (; d->key || d->include; d++)
-        if (d->include) fprintf(f, "%s{\"$ref\": \"#/$defs/%s\"}", n++ ? ", " : ", \"allOf\": [", d->include->name);
-    if (n) putc(']', f);
+    cJSON *list = NULL;
+    for (; d->key || d->include; d++) {
+        if (!d->include) continue;
+        if (!list) list = put(m, to, "allOf", cJSON_CreateArray());
+        put_reference(m, list, d->include);
+    }
 }
 
-/* The tables of a schema: each is a definition of its own. */
-struct parts {
-    const struct row_kind *at[PARTS_MAX];
-    int n;
-};
-
-static void collect(struct parts *p, const struct row_kind *r)
+/* Define a table and those that it includes, each once. */
+static void put_table(struct schema *m, const struct row_kind *r)
 {
-    for (int i = 0; i < p->n; i++)
-        if (p->at[i] == r) return;
-    if (p->n < PARTS_MAX) p->at[p->n++] = r;
+    if (cJSON_HasObjectItem(m->defs, r->name)) return;
+    cJSON *table = put(m, m->defs, r->name, cJSON_CreateObject());
+    put_text(m, table, "title", r->about);
+    put(m, table, "x-part", cJSON_CreateTrue());
+    put_text(m, table, "type", "object");
+    put_text(m, table, "x-on", r->on);
+    put_includes(m, table, r->fields);
+    put_fields(m, table, r->fields);
     for (const struct field *d = r->fields; d->key || d->include; d++)
-        if (d->include) collect(p, d->include);
-}
-
-static void put_table(FILE *f, const struct row_kind *r, bool first)
-{
-    fprintf(f, "%s\n    \"%s\": {\"title\": ", first ? "" : ",", r->name);
-    put_string(f, r->about);
-    fputs(", \"x-part\": true, \"type\": \"object\"", f);
-    put_member(f, "x-on", r->on);
-    put_includes(f, r->fields);
-    put_fields(f, r->fields, "    ");
-    putc('}', f);
+        if (d->include) put_table(m, d->include);
 }
 
 /* A kind of row: the keys of its table and no others. */
-static void put_row(FILE *f, const struct row_kind *r)
+static void put_row(struct schema *m, cJSON *to, const struct row_kind *r)
 {
-    bool failed = r == &row_error;
-    fprintf(f, "    {\"allOf\": [%s{\"$ref\": \"#/$defs/%s\"}], \"unevaluatedProperties\": false}%s\n",
-            failed ? "" : "{\"$ref\": \"#/$defs/said\"}, ", r->name, failed ? "" : ",");
+    cJSON *row = put(m, to, NULL, cJSON_CreateObject()), *list = put(m, row, "allOf", cJSON_CreateArray());
+    if (r != &row_error) put_reference(m, list, &row_said);
+    put_reference(m, list, r);
+    put(m, row, "unevaluatedProperties", cJSON_CreateFalse());
+    put_table(m, r);
 }
 
-void rows_schema(FILE *f, const char *title, const struct row_kind *const *rows)
+/* Print a schema. cJSON indents with tabs, which the screen does not show. */
+static char *print_schema(const cJSON *schema)
 {
-    struct parts p = {.n = 0};
-    fputs("{\n  \"$schema\": \"https://json-schema.org/draft/2020-12/schema\",\n  \"title\": ", f);
-    put_string(f, title);
-    fputs(",\n  \"oneOf\": [\n", f);
-    collect(&p, &row_said);
-    for (int i = 0; rows[i]; i++) {
-        put_row(f, rows[i]);
-        collect(&p, rows[i]);
-    }
-    put_row(f, &row_error);
-    collect(&p, &row_error);
-    fputs("  ],\n  \"$defs\": {", f);
-    for (int i = 0; i < p.n; i++) put_table(f, p.at[i], i == 0);
-    fputs("\n  }\n}\n", f);
+    char *text = cJSON_Print(schema);
+    for (char *at = text; at && (at = strchr(at, '\t'));) *at = ' ';
+    return text;
+}
+
+char *rows_schema(const char *title, const struct row_kind *const *rows, struct err *e)
+{
+    struct schema m = {0};
+    cJSON *top = cJSON_CreateObject();
+    put_text(&m, top, "$schema", "https://json-schema.org/draft/2020-12/schema");
+    put_text(&m, top, "title", title);
+    cJSON *list = put(&m, top, "oneOf", cJSON_CreateArray());
+    m.defs = put(&m, top, "$defs", cJSON_CreateObject());
+    put_table(&m, &row_said);
+    for (int i = 0; rows[i]; i++) put_row(&m, list, rows[i]);
+    put_row(&m, list, &row_error);
+    char *text = m.failed ? NULL : print_schema(top);
+    cJSON_Delete(top);
+    if (!text) fail(e, E_MEMORY, "out of memory for a JSON Schema; drop a matrix and try again");
+    return text;
 }

@@ -752,7 +752,7 @@ static const struct {
     {"help solve tol", "The solve stops when ||r|| / ||b|| <= tol", "tol is a word of these"},
     {"help replay keys", "\ntime_us   number >= 0   total time, in us\n", "why_not"},
     {"help replay schema",
-     "\"time_us\": {\"type\": \"number\", \"minimum\": 0, \"description\": \"total time, in us\"}", NULL},
+     "\"time_us\": {\n     \"type\": \"number\",\n     \"minimum\": 0,\n     \"description\": \"total time, in us\"", NULL},
 };
 
 /* Each keyword of each command can be explained. */
