@@ -81,6 +81,7 @@ static void put(const char *text, size_t n)
     }
 }
 
+/* Put text inside a JSON string. Here, cJSON is not used, because it formats with sprintf. */
 static void put_escaped(const char *text, size_t n)
 {
     static const char digits[] = "0123456789abcdef";

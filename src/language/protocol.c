@@ -128,18 +128,18 @@ static void puts_out(const char *text)
     put(text, strlen(text));
 }
 
-/* Put text inside a JSON string. */
+/* Put text inside a JSON string. cJSON escapes pieces of the text and allocates nothing, so that there is a reply even if
+   memory has run out. */
 static void put_escaped(const char *text, size_t n)
 {
-    char code[8];
-    for (size_t i = 0; i < n; i++) {
-        unsigned char c = (unsigned char)text[i];
-        if (c == '"' || c == '\\')
-            put("\\", 1), put(text + i, 1);
-        else if (c < 0x20 || c == 0x7f)
-            put(code, (size_t)snprintf(code, sizeof code, "\\u%04x", c));
-        else
-            put(text + i, 1);
+    enum { PIECE = 512, ESCAPED = 6 }; /* a byte becomes at most \u and four digits */
+    char piece[PIECE + 1], quoted[ESCAPED * PIECE + 16];
+    for (size_t some; n; text += some, n -= some) {
+        some = n < PIECE ? n : PIECE;
+        memcpy(piece, text, some);
+        piece[some] = 0;
+        cJSON_PrintPreallocated(&(cJSON){.type = cJSON_String, .valuestring = piece}, quoted, sizeof quoted, false);
+        put(quoted + 1, strlen(quoted) - 2);
     }
 }
 
