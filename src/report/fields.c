@@ -283,7 +283,8 @@ static void put_row(struct schema *m, cJSON *to, const struct row_kind *r)
 static char *print_schema(const cJSON *schema)
 {
     char *text = cJSON_Print(schema);
-    for (char *at = text; at && (at = strchr(at, '\t'));) *at = ' ';
+    for (size_t i = 0; text && text[i]; i++)
+        if (text[i] == '\t') text[i] = ' ';
     return text;
 }
 

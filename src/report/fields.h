@@ -75,8 +75,8 @@ char *field_kind(const struct field *d, char *out, size_t size);
 /* Call `take` with each key of the rows, also of included tables and of objects in lists: "arrays[].name". */
 typedef void take_field(void *user, const struct field *d, const char *path);
 void rows_each(const struct row_kind *r, take_field *take, void *user);
-/* The JSON Schema (2020-12) of the rows of a command, as text that the caller releases with cJSON_free. `rows` ends with
-   NULL; rows of errors are added. */
+/* The JSON Schema (2020-12) of the rows of a command, as text that the caller releases with cJSON_free. `rows` ends
+   with NULL; rows of errors are added. */
 char *rows_schema(const char *title, const struct row_kind *const *rows, struct err *e);
 
 #endif
