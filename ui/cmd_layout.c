@@ -191,8 +191,8 @@ static const struct field layout_complex_array_fields[] = {
      .item = F_NUMBER | OR_NAN},
     {0},
 };
-static const struct row_kind row_layout_complex_array = {"complex_array", "an array of a complex matrix",
-                                                         layout_complex_array_fields};
+const struct row_kind row_layout_complex_array = {"complex_array", "an array of a complex matrix",
+                                                  layout_complex_array_fields};
 
 const struct command command_layout = {
     .name = "layout",

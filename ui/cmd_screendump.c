@@ -5,16 +5,12 @@
 #include "base/screen_lock.h"
 #include "base/text.h"
 #include "cmd_view.h"
-#include "commands/cmd_bench.h"
-#include "commands/cmd_lu.h"
-#include "commands/cmd_race.h"
 #include "export.h"
 #include "language/args.h"
 #include "language/grammar.h"
 #include "paint.h"
 #include "pixels.h"
 #include "report/fields.h"
-#include "report/output_solve.h"
 #include "screen.h"
 #include "session/command.h"
 #include "session/session.h"
@@ -160,9 +156,6 @@ const struct command command_last = {
         "Draws the last view of spy, rows, layout or the full screen again, at the same position and with the newest\n"
         "results; the size is in columns and rows of text. With --json or --csv, it prints the view's numbers.\n"
         "    spy; last size 120x40",
-    .rows = (const struct row_kind *const[]){&row_spy_cells, &row_rows_bin, &row_rows_longest, &row_rows_quantile,
-                                             &row_rows_warps, &row_rows_warp_bin, &row_layout_array, &row_bench_timed,
-                                             &row_solve_history, &row_raced_solver, &row_raced_kernel, &row_lu_factors,
-                                             NULL},
+    .prints_views = true,
     .run = run_last,
 };

@@ -19,7 +19,7 @@ extern const struct command command_spy, command_rows, command_layout;
 bool run_command(struct session *s, const struct command *c, int n, const char *const *word, struct err *e);
 
 /* The keys of rows (report/fields.h). */
-extern const struct row_kind row_layout_array, row_rows_bin, row_rows_longest, row_rows_quantile, row_rows_warps,
-    row_rows_warp_bin, row_spy_cells;
+extern const struct row_kind row_layout_array, row_layout_complex_array, row_rows_bin, row_rows_longest,
+    row_rows_quantile, row_rows_warps, row_rows_warp_bin, row_spy_cells;
 
 #endif

@@ -285,13 +285,6 @@ static void echo(struct session *s, bool on)
 
 /* ---- for main ---- */
 
-static void about_view(const char *name, const char **about, const char **keys)
-{
-    const struct view *v = view_find(name);
-    *about = v ? v->about : NULL;
-    *keys = v ? v->keys : NULL;
-}
-
 static void take_terminal(void)
 {
     term_signals();
@@ -313,7 +306,6 @@ bool ui_attach(struct session *s, struct err *e)
     sc->front.pause = prompt_pause;
     sc->front.ascii = s->plain || !utf8_locale();
     sc->front.views = &view_registry;
-    sc->front.about_view = about_view;
     sc->front.restyle = screen_restyle;
     sc->front.cast_begin = cast_begin;
     sc->front.cast_now = cast_now;

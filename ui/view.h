@@ -9,6 +9,7 @@
 struct canvas;
 struct err;
 struct painter;
+struct row_kind;
 struct session;
 struct view_state;
 
@@ -21,7 +22,10 @@ enum work {
 
 /* A view. A function may be NULL only if its comment says what NULL means. */
 struct view {
+    /* the members of struct view_entry (session/front.h) */
     const char *name, *about, *keys;
+    const struct row_kind *const *rows; /* the kinds of rows that `numbers` prints; NULL without `numbers` */
+
     bool any;     /* needs no matrix */
     bool large;   /* shows large matrices (matrix/csr.h) */
     bool zooms;   /* the wheel acts like + and -; otherwise, it acts like the arrows */

@@ -13,6 +13,7 @@
 #include "session/session.h"
 
 struct out;
+struct row_kind;
 struct session;
 
 /* What to trace: a kernel, or a column of an LU method. */
@@ -45,5 +46,8 @@ bool traced_slot(const struct session *s, const struct stored *S, int a, int64_t
 
 /* Print all steps and the totals, like the command `trace`. */
 void out_trace(struct out *o, const struct tracing *v);
+
+/* The keys of rows (report/fields.h). */
+extern const struct row_kind row_trace_step, row_trace_totals;
 
 #endif

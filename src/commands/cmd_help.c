@@ -408,11 +408,10 @@ static bool help_generator(struct session *s, const char *name)
 
 static bool help_view(struct session *s, const char *name)
 {
-    const char *about = NULL, *keys;
-    if (s->front && s->front->about_view) s->front->about_view(name, &about, &keys);
-    if (!about) return false;
-    out_topic(s->out, "view", "view", name, about);
-    out_str(s->out, "keys", "keys", keys);
+    const struct view_entry *v = s->front ? registry_find(s->front->views, name) : NULL;
+    if (!v) return false;
+    out_topic(s->out, "view", "view", v->name, v->about);
+    out_str(s->out, "keys", "keys", v->keys);
     return true;
 }
 
@@ -525,14 +524,16 @@ static bool explain(struct session *s, const char *name)
     return known;
 }
 
-/* `help COMMAND PART`: `keys` or `schema`, a keyword of the command, or something else that `help` explains, such as a
-   solver. */
+/* `help COMMAND PART`: `keys` or `schema`, also of a view, a keyword of the command, or something else that `help`
+   explains, such as a solver. */
 static bool explain_part(struct session *s, const char *name, const char *part, struct err *e)
 {
     const struct command *c = command_find(name);
-    if (c && !strcmp(part, "schema")) return help_schema(s->out, c, e);
-    if (c && !strcmp(part, "keys")) {
-        help_keys(s->out, c);
+    struct keyed k;
+    bool keyed = keyed_find(s, name, &k);
+    if (keyed && !strcmp(part, "schema")) return help_schema(s->out, &k, e);
+    if (keyed && !strcmp(part, "keys")) {
+        help_keys(s->out, &k);
         return true;
     }
     if (c && help_word_of(s->out, c, part)) return true;
@@ -561,7 +562,8 @@ const struct command command_help = {
     .help = "In a usage line, a word in UPPER CASE stands for a value to fill in, a part in [...] is optional, and |\n"
             "separates alternatives. A word of a command can follow the command: `help advise solver`.\n"
             "`help COMMAND keys` explains the keys of the rows that a command prints with --json, and `help COMMAND\n"
-            "schema` prints a JSON Schema (2020-12) that these rows obey.\n"
+            "schema` prints a JSON Schema (2020-12) that these rows obey; `help VIEW keys` and `help VIEW schema` do\n"
+            "so for the numbers that `export` writes.\n"
             "    help spmv; help ell; help rcm; help sources; help refine; help solve tol\n"
             "    help spmv keys; help spmv schema > spmv.schema",
     .rows = help_row_kinds,

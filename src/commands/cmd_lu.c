@@ -390,15 +390,6 @@ static const struct field lu_step_fields[] = {
 };
 static const struct row_kind row_lu_step = {"step", "a column that was eliminated", lu_step_fields};
 
-static const struct field lu_factors_fields[] = {
-    {"columns_done", F_COUNT, "columns that are eliminated"},
-    {"row", F_COUNT, "row, from 0"},
-    {"values", F_LIST, "L and U so far and the part still to be eliminated, in this row", .item = F_NUMBER | OR_NAN},
-    {0},
-};
-const struct row_kind row_lu_factors = {"factors", "a row of the factors, as the view lu exports them",
-                                        lu_factors_fields};
-
 const struct command command_lu = {
     .name = "lu",
     .aliases = "factor factorize factorise",
@@ -418,7 +409,7 @@ const struct command command_lu = {
         "column. `force` accepts NaN and inf, and values beyond fp32.\n"
         "    gen dense 1000; lu; lu all; lu lu-paper on emu b 16\n"
         "    gen dense 6; lu step",
-    .rows = (const struct row_kind *const[]){&row_lu_factored, &row_lu_compared, &row_lu_step, &row_lu_factors, NULL},
+    .rows = (const struct row_kind *const[]){&row_lu_factored, &row_lu_compared, &row_lu_step, NULL},
     .run = run_lu,
 };
 

@@ -6,13 +6,9 @@
 
 struct err;
 struct matrix;
-struct row_kind;
 struct session;
 
 /* Create s->lu, which steps through the LU factorisation of m. The first step has not been done yet. */
 bool lu_steps_begin(struct session *s, struct matrix *m, bool force, struct err *e);
-
-/* The keys of rows (report/fields.h). */
-extern const struct row_kind row_lu_factors;
 
 #endif

@@ -1,4 +1,5 @@
 /* partition: divides a matrix into parts, and shows what each part holds and what the parts exchange. */
+#include "cmd_partition.h"
 #include "base/clock.h"
 #include "base/err.h"
 #include "base/loop.h"
@@ -25,7 +26,7 @@ struct parts_report {
     struct part_most most;
 };
 
-static void out_counts(struct out *o, const struct part_counts *c)
+void out_part_counts(struct out *o, const struct part_counts *c)
 {
     out_int(o, "rows", "rows", c->rows);
     out_int(o, "inside", "inside", c->inside);
@@ -55,7 +56,7 @@ static void out_part(const struct parts_report *r, int k)
     out_rank(o, COLUMN_ANSWER);
     out_int(o, "part", "part", k);
     out_rank(o, COLUMN_NORMAL);
-    out_counts(o, &x->part[k]);
+    out_part_counts(o, &x->part[k]);
     out_num(o, "imbalance", NULL, r->most.imbalance, NULL);
     out_int_if(o, "edges", NULL, x->edges >= 0, x->edges);
     out_int_if(o, "edge_cut", NULL, x->edge_cut >= 0, x->edge_cut);
@@ -162,12 +163,7 @@ static bool run_partition(struct session *s, const struct args *a, struct err *e
 
 /* ---- the keys of the rows ---- */
 
-static const struct field partition_fields[] = {
-    {"matrix", F_TEXT, "name of the matrix"},
-    {"of", F_TEXT | OR_NULL, "the matrix that `as` sorted by part; null: none"},
-    {"way", F_TEXT, "how the rows were divided: rows, nnz, metis, scotch"},
-    {"parts", F_COUNT, "number of parts", .min = 1},
-    {"part", F_COUNT, "number of the part, from 0"},
+static const struct field part_counts_fields[] = {
     {"rows", F_COUNT, "rows that the part owns"},
     {"inside", F_COUNT, "nonzeros in columns that the part owns"},
     {"outside", F_COUNT, "nonzeros in columns of other parts"},
@@ -175,6 +171,17 @@ static const struct field partition_fields[] = {
     {"halo_out", F_COUNT, "items of x that it sends; one sent to two parts counts twice"},
     {"from", F_COUNT, "parts that it receives from"},
     {"to", F_COUNT, "parts that it sends to"},
+    {0},
+};
+const struct row_kind row_part_counts = {"part_counts", "what a part owns and exchanges", part_counts_fields};
+
+static const struct field partition_fields[] = {
+    {"matrix", F_TEXT, "name of the matrix"},
+    {"of", F_TEXT | OR_NULL, "the matrix that `as` sorted by part; null: none"},
+    {"way", F_TEXT, "how the rows were divided: rows, nnz, metis, scotch"},
+    {"parts", F_COUNT, "number of parts", .min = 1},
+    {"part", F_COUNT, "number of the part, from 0"},
+    {.include = &row_part_counts},
     {"imbalance", F_AMOUNT, "the most nonzeros of a part / their mean", .min = 1},
     {"edges", F_COUNT | OR_NULL, "edges of the graph of A + A'; null: the matrix is not square"},
     {"edge_cut", F_COUNT | OR_NULL, "edges between parts; null: the matrix is not square"},

@@ -169,8 +169,8 @@ const struct command command_solve = {
         "    solve cg refine fp32; solve bicgstab precond ilu0 refine bf16 tol 1e-10\n"
         "    solve cg on ranks precond gamg; solve direct mumps on ranks; solve on ranks options \"-ksp_type fgmres\"\n"
         "    solve jacobi on cpu using ell b random seed 7 maxit 500 f32",
-    .rows = (const struct row_kind *const[]){&row_solved, &row_iterate, &row_solve_column, &row_solve_history,
-                                             &row_solve_direct, &row_solve_direct_column, NULL},
+    .rows = (const struct row_kind *const[]){&row_solved, &row_iterate, &row_solve_column, &row_solve_direct,
+                                             &row_solve_direct_column, NULL},
     .run = run_solve,
     .in_parts = true,
     .several = true,

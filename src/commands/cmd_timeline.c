@@ -79,54 +79,6 @@ static bool run_timeline(struct session *s, const struct args *a, struct err *e)
     return true;
 }
 
-/* ---- the keys of the rows ---- */
-
-static const struct field timeline_fields[] = {
-    {"matrix", F_TEXT, "the matrix"},
-    {"format", F_TEXT, "storage format of the entries in a member's own columns"},
-    {"kernel", F_TEXT, "kernel that multiplies them"},
-    {"device", F_TEXT, "the device with the members"},
-    {.include = &row_precision},
-    {"exchange", F_TEXT, "how the members send to each other", .words = "peer, copy, host"},
-    {"member", F_COUNT, "number of the member, from 0"},
-    {"on", F_TEXT, "the member"},
-    {"rows", F_COUNT, "its rows"},
-    {"nnz", F_COUNT, "its entries"},
-    {"nnz_outside", F_COUNT, "its entries in columns that other members own"},
-    {"halo", F_COUNT, "elements of x that it receives"},
-    {"sends", F_COUNT, "elements of x that it sends"},
-    {"neighbours", F_COUNT, "members with which it exchanges elements or flags"},
-    {"bytes", F_COUNT, "memory of its part, in bytes"},
-    {"push_from_us", F_NUMBER | OR_NULL, "when `push` began, in us since the first phase began; null on emu",
-     .on = "cuda"},
-    {"push_us", F_AMOUNT | OR_NULL, "time of `push`, in us; null on emu", .on = "cuda"},
-    {"push_sectors", F_AMOUNT | OR_NULL, "sectors of 32 bytes that the launches of `push` read and wrote; null on GPUs",
-     .on = "cuda"},
-    {"local_from_us", F_NUMBER | OR_NULL, "when `local` began, in us since the first phase began; null on emu",
-     .on = "cuda"},
-    {"local_us", F_AMOUNT | OR_NULL, "time of `local`, in us; null on emu", .on = "cuda"},
-    {"local_sectors", F_AMOUNT | OR_NULL,
-     "sectors of 32 bytes that the launches of `local` read and wrote; null on GPUs", .on = "cuda"},
-    {"wait_from_us", F_NUMBER | OR_NULL, "when `wait` began, in us since the first phase began; null on emu",
-     .on = "cuda"},
-    {"wait_us", F_AMOUNT | OR_NULL, "time of `wait`, in us; null on emu", .on = "cuda"},
-    {"wait_sectors", F_AMOUNT | OR_NULL, "sectors of 32 bytes that the launches of `wait` read and wrote; null on GPUs",
-     .on = "cuda"},
-    {"outside_from_us", F_NUMBER | OR_NULL, "when `outside` began, in us since the first phase began; null on emu",
-     .on = "cuda"},
-    {"outside_us", F_AMOUNT | OR_NULL, "time of `outside`, in us; null on emu", .on = "cuda"},
-    {"outside_sectors", F_AMOUNT | OR_NULL,
-     "sectors of 32 bytes that the launches of `outside` read and wrote; null on GPUs", .on = "cuda"},
-    {"sums_from_us", F_NUMBER | OR_NULL, "when `sums` began, in us since the first phase began; null on emu",
-     .on = "cuda"},
-    {"sums_us", F_AMOUNT | OR_NULL, "time of `sums`, in us; null on emu", .on = "cuda"},
-    {"sums_sectors", F_AMOUNT | OR_NULL, "sectors of 32 bytes that the launches of `sums` read and wrote; null on GPUs",
-     .on = "cuda"},
-    {0},
-};
-static const struct row_kind row_timeline = {"timeline", "what each member of a device does in one SpMV",
-                                             timeline_fields};
-
 const struct command command_timeline = {
     .name = "timeline",
     .grammar = "[MATRIX] [[using] FORMAT] [[kernel] KERNEL] [on DEVICE] [f32|f64|[precision] PRECISION] [force]",

@@ -433,7 +433,7 @@ static const struct field trace_step_fields[] = {
      .most = 32},
     {0},
 };
-static const struct row_kind row_trace_step = {"step", "what the lanes of a warp do in one step", trace_step_fields};
+const struct row_kind row_trace_step = {"step", "what the lanes of a warp do in one step", trace_step_fields};
 
 static const struct field trace_totals_fields[] = {
     {"kind", F_TEXT, "the totals of all steps of the warp", .words = "totals"},
@@ -466,7 +466,7 @@ static const struct field trace_totals_fields[] = {
     {"contended", F_COUNT, "lanes of atomics that wait for another lane at the same address"},
     {0},
 };
-static const struct row_kind row_trace_totals = {"totals", "the totals of the traced warp", trace_totals_fields};
+const struct row_kind row_trace_totals = {"totals", "the totals of the traced warp", trace_totals_fields};
 
 const struct command command_trace = {
     .name = "trace",

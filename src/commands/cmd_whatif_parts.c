@@ -277,36 +277,42 @@ bool run_whatif_parts(struct session *s, const struct args *a, struct err *e)
 
 /* ---- the keys of the rows ---- */
 
-static const struct field whatif_parts_fields[] = {
+static const struct field speedup_fields[] = {
     {"matrix", F_TEXT, "name of the matrix"},
     {"kernel", F_TEXT, "the emulated kernel"},
-    {"format", F_TEXT, "storage format"},
-    {.include = &row_precision},
     {"machine", F_TEXT, "GPU that the prediction is for"},
-    {"machine_here", F_BOOLEAN,
-     "whether the GPU is in this machine and its ceilings were measured; false: the built-in GPU"},
     {"way", F_TEXT, "how the rows were divided: rows, nnz, metis, scotch"},
     {"link", F_TEXT, "link between the GPUs"},
     {"link_known_by", F_TEXT, "where the constants of the link come from", .words = "measured, specification"},
+    {"parts", F_COUNT, "number of GPUs", .min = 1},
+    {"spmv_us", F_AMOUNT, "the whole product, in us"},
+    {"spmv_gain", F_AMOUNT, "time on one GPU / this time"},
+    {"spmv_limit", F_TEXT, "what limits the product", .names = limit_names, .name_count = LIMIT_VECTORS},
+    {"cg_us", F_AMOUNT | OR_NULL, "an iteration of cg, in us; null: the matrix is not square"},
+    {"cg_gain", F_AMOUNT | OR_NULL, "time on one GPU / this time; null: the matrix is not square"},
+    {"cg_limit", F_TEXT | OR_NULL, "what limits the iteration; null: the matrix is not square", .names = limit_names,
+     .name_count = LIMITS},
+    {0},
+};
+const struct row_kind row_speedup = {"speedup", "the gain of a number of GPUs over one", speedup_fields};
+
+static const struct field whatif_parts_fields[] = {
+    {.include = &row_speedup},
+    {"format", F_TEXT, "storage format"},
+    {.include = &row_precision},
+    {"machine_here", F_BOOLEAN,
+     "whether the GPU is in this machine and its ceilings were measured; false: the built-in GPU"},
     {"link_start_us", F_AMOUNT, "time of an exchange or all-reduce in software, in us"},
     {"link_hop_us", F_AMOUNT, "time from one GPU to another, in us"},
     {"link_gbs", F_AMOUNT, "bandwidth of one GPU in one direction, in GB/s"},
-    {"parts", F_COUNT, "number of GPUs", .min = 1},
     {"imbalance", F_AMOUNT, "the most nonzeros of a GPU / their mean", .min = 1},
     {"halo", F_COUNT, "items of x that all GPUs receive in a product"},
     {"halo_most", F_COUNT, "the most that one GPU receives"},
     {"inside_us", F_AMOUNT, "product with the columns that the slowest GPU owns, in us"},
     {"exchange_us", F_AMOUNT, "exchange of the halo, at the same time, in us"},
     {"outside_us", F_AMOUNT, "product with the columns of other GPUs, in us"},
-    {"spmv_us", F_AMOUNT, "the whole product, in us"},
-    {"spmv_gain", F_AMOUNT, "time on one GPU / this time"},
-    {"spmv_limit", F_TEXT, "what limits the product", .names = limit_names, .name_count = LIMIT_VECTORS},
     {"vectors_us", F_AMOUNT | OR_NULL, "passes of cg over vectors, in us; null: the matrix is not square"},
     {"reduce_us", F_AMOUNT | OR_NULL, "all-reduces of an iteration of cg, in us; null: the matrix is not square"},
-    {"cg_us", F_AMOUNT | OR_NULL, "an iteration of cg, in us; null: the matrix is not square"},
-    {"cg_gain", F_AMOUNT | OR_NULL, "time on one GPU / this time; null: the matrix is not square"},
-    {"cg_limit", F_TEXT | OR_NULL, "what limits the iteration; null: the matrix is not square", .names = limit_names,
-     .name_count = LIMITS},
     {"sampled", F_BOOLEAN, "whether only a sample of the blocks was emulated"},
     {0},
 };

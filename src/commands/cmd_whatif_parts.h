@@ -11,7 +11,7 @@ struct session;
 
 bool run_whatif_parts(struct session *s, const struct args *a, struct err *e);
 
-/* The keys of rows (report/fields.h). */
-extern const struct row_kind row_whatif_parts;
+/* The keys of rows (report/fields.h). The view speedup prints row_speedup, which row_whatif_parts includes. */
+extern const struct row_kind row_speedup, row_whatif_parts;
 
 #endif

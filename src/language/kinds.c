@@ -433,9 +433,10 @@ static void list_topics_and_words(const struct session *s, const struct args *a,
 
 static void list_parts(const struct session *s, const struct args *a, give_fn *give, void *user)
 {
-    const struct command *c = a && arg(a, "topic") ? command_find(arg(a, "topic")) : NULL;
-    if (!c) return;
-    option_words_list(c, give, user);
+    const char *topic = a ? arg(a, "topic") : NULL;
+    const struct command *c = topic ? command_find(topic) : NULL;
+    if (c) option_words_list(c, give, user);
+    if (!c && (!topic || !views_of(s) || !registry_find(views_of(s), topic))) return;
     give(user, "keys");
     give(user, "schema");
 }

@@ -21,6 +21,6 @@ void out_iteration(struct out *o, const struct solve *v);
 const char *solve_right_text(const struct solve_right *r, char *out, size_t size);
 
 /* The keys of rows (fields.h): what the functions above print, and an iteration as the view solve exports it. */
-extern const struct row_kind row_iterate, row_step_iteration, row_solved, row_solve_column, row_solve_history;
+extern const struct row_kind row_iterate, row_step_iteration, row_solved, row_solve_column;
 
 #endif

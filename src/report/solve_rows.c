@@ -157,15 +157,3 @@ static const struct field solve_column_fields[] = {
     {0},
 };
 const struct row_kind row_solve_column = {"column", "one of several right sides", solve_column_fields};
-
-static const struct field solve_history_fields[] = {
-    {"matrix", F_TEXT, "name of the matrix"},
-    {"solver", F_TEXT, "solver"},
-    {"device", F_TEXT, "device"},
-    {"iteration", F_COUNT, "iterations done"},
-    {"residual", F_AMOUNT | OR_NAN | OR_NULL, "recursive residual, ||r|| / ||b||; null where it is not a number"},
-    {"time_us", F_AMOUNT | OR_NULL, "since the first record, in us; null on emu"},
-    {0},
-};
-const struct row_kind row_solve_history = {"history", "an iteration, as the view solve exports it",
-                                           solve_history_fields};

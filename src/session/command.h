@@ -26,13 +26,14 @@ struct command {
     /* the kinds of rows that the command prints (report/fields.h), terminated by NULL; NULL: it prints no rows */
     const struct row_kind *const *rows;
     bool (*run)(struct session *s, const struct args *a, struct err *e);
-    bool large;       /* the command takes large matrices (matrix/csr.h) */
-    bool in_parts;    /* the command takes matrices that were generated in parts (session/in_parts.h) */
-    bool several;     /* the command runs on devices with several members, such as cuda:0+1 (machine/member_rows.h) */
-    bool formula;     /* in the command's line, ' is the transpose operator, not a quote */
-    bool runs_script; /* the command runs a script, whose commands the log lists instead of this command */
-    bool unrecorded;  /* the command is not recorded, because it would end, nest or repeat a replay */
-    bool compares;    /* conditions in the arguments compare with `>`, see redirect_take */
+    bool large;        /* the command takes large matrices (matrix/csr.h) */
+    bool in_parts;     /* the command takes matrices that were generated in parts (session/in_parts.h) */
+    bool several;      /* the command runs on devices with several members, such as cuda:0+1 (machine/member_rows.h) */
+    bool formula;      /* in the command's line, ' is the transpose operator, not a quote */
+    bool runs_script;  /* the command runs a script, whose commands the log lists instead of this command */
+    bool unrecorded;   /* the command is not recorded, because it would end, nest or repeat a replay */
+    bool compares;     /* conditions in the arguments compare with `>`, see redirect_take */
+    bool prints_views; /* the command prints the numbers of any view, as the views' tables describe them */
     bool rows_only_in_json; /* text mode prints a drawing or prose, no rows; running the command again to get its rows
                                does no harm */
 };

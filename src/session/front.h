@@ -7,11 +7,18 @@
 
 struct err;
 struct registry;
+struct row_kind;
 struct session;
 
 /* What a solve or race does after the screen was updated: end (TURN_STOP); continue (TURN_ON); stay paused and return
    to the prompt (TURN_LEAVE); or return to the explorer, which shows the solve and continues it (TURN_YIELD). */
 enum turn { TURN_STOP, TURN_ON, TURN_LEAVE, TURN_YIELD };
+
+/* What commands show of a view. The entries of `views` begin with these members. */
+struct view_entry {
+    const char *name, *about, *keys;
+    const struct row_kind *const *rows; /* the kinds of rows of its numbers (report/fields.h), terminated by NULL */
+};
 
 /* A recording of the screen. */
 struct casting {
@@ -50,9 +57,7 @@ struct front {
     int height;                   /* height of text output in lines; 24 if the output is not a terminal */
     bool ascii;                   /* do not use braille or box characters */
     bool covered;                 /* a full screen is open: draw no progress line */
-    const struct registry *views; /* may be NULL */
-    /* Set *about to the description of a view, and *keys to its keys. */
-    void (*about_view)(const char *name, const char **about, const char **keys);
+    const struct registry *views; /* struct view_entry; may be NULL */
 };
 
 #endif

@@ -2,12 +2,12 @@
 """Check every line of --json against the schema of its command, which `help COMMAND schema` prints.
 
 The program makes the schemas (JSON Schema 2020-12) from the tables of keys beside the code that prints them, see
-src/report/fields.h. A new command needs a paragraph in tests/schemas.txt: the lines by which all its keys are seen.
+src/report/fields.h. A new command or view needs a paragraph in tests/schemas.txt: the lines by which all its keys are seen.
 The checks:
 
   - Each of these lines is run by `warpspy --json -c LINE` in the top folder ({tmp} is an empty folder). Every line that
     any command prints, and every JSON file left in {tmp}, must be valid. The command of the paragraph must succeed at
-    least once and fail at least once.
+    least once and fail at least once. The numbers of every view are exported.
   - Objects are closed, all their keys are required (a missing value is null), and every key has a description.
   - Every key occurs with a value, and with null if it may be null. Exempt are keys with "x-on": "cuda" (or "terminal"),
     which occur only there, and null for keys with "x-null-on": "Ctrl-C" (or "no memory").
@@ -15,6 +15,7 @@ The checks:
 import functools
 import json
 import os
+import re
 import subprocess
 import sys
 import tempfile
@@ -45,13 +46,24 @@ def without_duplicates(pairs):
 
 
 @functools.lru_cache(maxsize=None)
-def names():
+def commands():
     return sorted(json.loads(line)["name"] for line in run("help", "/nonexistent"))
 
 
 @functools.lru_cache(maxsize=None)
+def views():
+    """The views; rows that `export` writes have the name of a view as their command."""
+    with open(os.path.join(TOP, "ui", "views", "views.def"), encoding="ascii") as file:
+        return re.findall(r"^VIEW\((\w+)\)", file.read(), re.M)
+
+
+def names():
+    return sorted({*commands(), *views()})
+
+
+@functools.lru_cache(maxsize=None)
 def schemas():
-    """The schema of each command, as the program prints it."""
+    """The schema of each command and view, as the program prints it."""
     rows = [json.loads(line) for line in run("; ".join(f"help {name} schema" for name in names()), "/nonexistent")]
     return {row["of"]: json.loads(row["schema"], object_pairs_hook=without_duplicates) for row in rows}
 
@@ -164,6 +176,12 @@ def all_lines():
 
 # ---- tests ----
 
+def test_every_view_is_exported():
+    lines = "".join(line for of in paragraphs().values() for line in of)
+    missing = [name for name in views() if not re.search(rf"export {name} {{tmp}}/\w+\.json", lines)]
+    assert not missing, missing
+
+
 def test_every_command_has_lines_and_all_lines_a_command():
     assert sorted(paragraphs()) == names(), f"without lines or a command: {sorted(set(paragraphs()) ^ set(names()))}"
     assert sorted(schemas()) == names()
@@ -211,7 +229,7 @@ def test_every_line_is_valid():
 
 def test_every_command_succeeds_once_and_fails_once():
     outcomes = all_lines().outcomes
-    missing = [f"{name}: no line with ok {str(ok).lower()}" for name in names() for ok in (True, False)
+    missing = [f"{name}: no line with ok {str(ok).lower()}" for name in commands() for ok in (True, False)
                if ok not in outcomes.get(name, ()) and (not ok or len(kinds(name)) > 1)]
     assert not missing, "\n".join(missing)
 

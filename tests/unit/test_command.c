@@ -468,6 +468,7 @@ static const struct {
     {"gen rm", "rmat "},
     {"help csr-se", "csr-serial "},
     {"help undo ", "keys schema "},
+    {"help ell ", ""},
     {"device c", "cpu "},
     {"nosuch x", ""},
     {"use 'B", "Bus "},
@@ -752,7 +753,8 @@ static const struct {
     {"help solve tol", "The solve stops when ||r|| / ||b|| <= tol", "tol is a word of these"},
     {"help replay keys", "\ntime_us   number >= 0   total time, in us\n", "why_not"},
     {"help replay schema",
-     "\"time_us\": {\n     \"type\": \"number\",\n     \"minimum\": 0,\n     \"description\": \"total time, in us\"", NULL},
+     "\"time_us\": {\n     \"type\": \"number\",\n     \"minimum\": 0,\n     \"description\": \"total time, in us\"",
+     NULL},
 };
 
 /* Each keyword of each command can be explained. */

@@ -5,6 +5,7 @@
 #include "kits/talk.h"
 #include "kits/test.h"
 #include "matrix/csr.h"
+#include "report/fields.h"
 #include "solvers/solve.h"
 #include "ui/paint.h"
 #include "ui/screen.h"
@@ -589,6 +590,64 @@ TEST(test_numbers)
     assert_int_equal(cJSON_GetArraySize(j), 144);
     assert_int_equal(cJSON_GetArraySize(cJSON_GetObjectItem(cJSON_GetArrayItem(j, 0), "values")), 144);
     cJSON_Delete(j);
+    clean();
+    talk_close_screen(&t);
+}
+
+/* ---- the keys of numbers ---- */
+
+/* The keys of a row that are in a table; `missing` is a key of the table that the row lacks. */
+struct compared {
+    const cJSON *row;
+    int n;
+    const char *missing;
+};
+
+static void compare_key(void *user, const struct field *d, const char *path)
+{
+    struct compared *c = user;
+    if (strchr(path, '.')) return; /* a key of an object in a list */
+    bool has = cJSON_HasObjectItem(c->row, path);
+    c->n += has;
+    if (!has) c->missing = d->key;
+}
+
+static bool fits(const cJSON *row, const struct row_kind *r)
+{
+    struct compared c = {.row = row};
+    rows_each(&row_said, compare_key, &c);
+    rows_each(r, compare_key, &c);
+    return !c.missing && c.n == cJSON_GetArraySize(row);
+}
+
+/* Each row of the numbers of a view has the keys of exactly one of the view's tables. */
+static void check_keys(struct talk *t, const struct view *v)
+{
+    const cJSON *row;
+    cJSON *j = exported_json(t, v->name);
+    assert_true(cJSON_GetArraySize(j) > 0);
+    cJSON_ArrayForEach(row, j)
+    {
+        int n = 0;
+        for (int i = 0; v->rows[i]; i++) n += fits(row, v->rows[i]);
+        if (n != 1) fail_msg("%s: %d tables have the keys of %s", v->name, n, cJSON_PrintUnformatted(row));
+    }
+    cJSON_Delete(j);
+}
+
+TEST(numbers_have_the_keys_of_the_tables_of_their_view)
+{
+    struct talk t;
+    talk_open_screen(&t);
+    do_work(&t);
+    for (int i = 0; views[i]; i++) {
+        assert_true(!views[i]->numbers == !views[i]->rows);
+        if (views[i]->numbers) check_keys(&t, views[i]);
+    }
+    assert_true(talk_line(&t, "race csr-serial ell-serial on cpu reps 1"));
+    check_keys(&t, view_find("race"));
+    assert_true(talk_line(&t, "load tests/golden/complex.mtx"));
+    check_keys(&t, view_find("layout"));
     clean();
     talk_close_screen(&t);
 }

@@ -6,6 +6,7 @@
 #include "machine/symmetrize.h"
 #include "report/fields.h"
 #include "session/command.h"
+#include "ui/view.h"
 
 #include <cjson/cJSON.h>
 
@@ -57,6 +58,15 @@ static void print_table(struct listing *l, const struct row_kind *r)
         if (d->include) print_table(l, d->include);
 }
 
+/* The tables of a command or a view. */
+static void print_tables(struct listing *l, const char *what, const char *name, const struct row_kind *const *rows)
+{
+    fprintf(l->f, "%s%s:", what, name);
+    for (int i = 0; rows && rows[i]; i++) fprintf(l->f, " %s", rows[i]->name);
+    fputs("\n", l->f);
+    for (int i = 0; rows && rows[i]; i++) print_table(l, rows[i]);
+}
+
 /* A change of a key shows as a change of a line. */
 TEST(keys_are_those_of_the_golden_file)
 {
@@ -67,13 +77,8 @@ TEST(keys_are_those_of_the_golden_file)
     fputs("every command\n", m.file);
     print_table(&l, &row_said);
     print_table(&l, &row_error);
-    for (int i = 0; commands[i]; i++) {
-        fprintf(m.file, "%s:", commands[i]->name);
-        for (int k = 0; commands[i]->rows && commands[i]->rows[k]; k++)
-            fprintf(m.file, " %s", commands[i]->rows[k]->name);
-        fputs("\n", m.file);
-        for (int k = 0; commands[i]->rows && commands[i]->rows[k]; k++) print_table(&l, commands[i]->rows[k]);
-    }
+    for (int i = 0; commands[i]; i++) print_tables(&l, "", commands[i]->name, commands[i]->rows);
+    for (int i = 0; views[i]; i++) print_tables(&l, "view ", views[i]->name, views[i]->rows);
     assert_true(memfile_close(&m, true, &e));
     assert_true(golden_same("tests/golden/keys.txt", m.text));
     memfile_free(&m);
@@ -139,9 +144,9 @@ TEST(a_key_is_shown_as_text_and_as_schema)
         assert_non_null(schema);
         cJSON_Minify(schema);
         if (!strstr(schema, shown[i].schema)) fail_msg("%s is not in %s", shown[i].schema, schema);
-        assert_non_null(strstr(
-            schema, "\"row\":{\"title\":\"a row\",\"x-part\":true,\"type\":\"object\",\"allOf\":[{\"$ref\":"
-                    "\"#/$defs/included\"}],"));
+        assert_non_null(strstr(schema,
+                               "\"row\":{\"title\":\"a row\",\"x-part\":true,\"type\":\"object\",\"allOf\":[{\"$ref\":"
+                               "\"#/$defs/included\"}],"));
         cJSON_free(schema);
     }
 }

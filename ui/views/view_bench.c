@@ -1,6 +1,7 @@
 /* The last measurements as bars: the speed of each kernel relative to the fastest, with its figures. */
 #include "base/precision.h"
 #include "base/text.h"
+#include "commands/cmd_bench.h"
 #include "machine/bench.h"
 #include "machine/device.h"
 #include "machine/kernel.h"
@@ -137,6 +138,7 @@ const struct view view_bench = {
     .name = "bench",
     .about = "the kernels measured last, fastest first: time, spread, bandwidth as a percentage of the ceiling",
     .keys = "? help  q leave  up/down choose a kernel  g first",
+    .rows = (const struct row_kind *const[]){&row_bench_timed, NULL},
     .any = true,
     .is_list = true,
     .large = true,

@@ -2,6 +2,7 @@
    more parts than cells, a cell stands for several parts on each side. */
 #include "base/mem.h"
 #include "base/text.h"
+#include "report/fields.h"
 #include "session/matrix.h"
 #include "session/parting.h"
 #include "session/session.h"
@@ -241,11 +242,25 @@ static bool numbers(struct session *s, const struct view_state *st, int w, int h
     return true;
 }
 
+/* ---- the keys of the rows ---- */
+
+static const struct field halo_fields[] = {
+    {"matrix", F_TEXT, "name of the matrix"},
+    {"way", F_TEXT, "how the rows were divided: rows, nnz, metis, scotch"},
+    {"to", F_COUNT, "part that receives, from 0"},
+    {"from", F_COUNT, "part that sends, from 0"},
+    {"items", F_COUNT, "items of x that it sends in a product"},
+    {"bytes", F_COUNT, "bytes of these items in fp64"},
+    {0},
+};
+static const struct row_kind row_halo = {"halo", "what a part receives from another part", halo_fields};
+
 const struct view view_halo = {
     .name = "halo",
     .about = "the communication matrix of the parts that `partition` made: how many items of x each part (down) "
              "receives from each other part (across) in a product",
     .keys = "? help  q leave  arrows move  g first  End last",
+    .rows = (const struct row_kind *const[]){&row_halo, NULL},
     .large = true,
     .state_size = sizeof(struct halo_state),
     .state_free = state_free,

@@ -296,6 +296,7 @@ const struct view view_layout = {
         "and slots are counted from 0",
     .keys = "? help  q leave  arrows choose a slot  a next array  f next format  / go to a row  g first  "
             "PgUp/PgDn ten lines up or down  Home/End first or last slot",
+    .rows = (const struct row_kind *const[]){&row_layout_array, &row_layout_complex_array, NULL},
     .large = true,
     .state_size = sizeof(struct layout_state),
     .state_free = state_free,

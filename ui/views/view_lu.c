@@ -6,6 +6,7 @@
 #include "base/text.h"
 #include "commands/cmd_lu.h"
 #include "lu/lu.h"
+#include "report/fields.h"
 #include "session/matrix.h"
 #include "session/session.h"
 #include "ui/draw.h"
@@ -289,10 +290,21 @@ static bool exists(const struct session *s)
     return s->lu;
 }
 
+/* ---- the keys of the rows ---- */
+
+static const struct field lu_factors_fields[] = {
+    {"columns_done", F_COUNT, "columns that are eliminated"},
+    {"row", F_COUNT, "row, from 0"},
+    {"values", F_LIST, "L and U so far and the part still to be eliminated, in this row", .item = F_NUMBER | OR_NAN},
+    {0},
+};
+static const struct row_kind row_lu_factors = {"factors", "a row of the factors", lu_factors_fields};
+
 const struct view view_lu = {
     .name = "lu",
     .about = "LU of a small matrix, one column at a time: pivots, multipliers, and the part still to be eliminated",
     .keys = "? help  q leave  s step  b back  n ten  B ten back  g first column  G last column",
+    .rows = (const struct row_kind *const[]){&row_lu_factors, NULL},
     .exists = exists,
     .prepare = prepare,
     .prepares_soon = prepares_soon,

@@ -1,5 +1,7 @@
 /* The parts of the matrix as a list: the nonzeros of each part as a bar, its halo, and its neighbours. */
 #include "base/text.h"
+#include "commands/cmd_partition.h"
+#include "report/fields.h"
 #include "session/matrix.h"
 #include "session/parting.h"
 #include "session/session.h"
@@ -204,21 +206,25 @@ static bool numbers(struct session *s, const struct view_state *st, int w, int h
 {
     const struct parting *p = parting_of(s);
     for (int k = 0; k < p->x.parts; k++) {
-        const struct part_counts *t = &p->x.part[k];
         out_row(s->out);
         out_str(s->out, "matrix", NULL, s->current->name);
         out_str(s->out, "way", NULL, p->P.way->name);
         out_int(s->out, "part", "part", k);
-        out_int(s->out, "rows", "rows", t->rows);
-        out_int(s->out, "inside", "inside", t->inside);
-        out_int(s->out, "outside", "outside", t->outside);
-        out_int(s->out, "halo_in", "halo in", t->halo_in);
-        out_int(s->out, "halo_out", "halo out", t->halo_out);
-        out_int(s->out, "from", "from", t->from);
-        out_int(s->out, "to", "to", t->to);
+        out_part_counts(s->out, &p->x.part[k]);
     }
     return true;
 }
+
+/* ---- the keys of the rows ---- */
+
+static const struct field part_fields[] = {
+    {"matrix", F_TEXT, "name of the matrix"},
+    {"way", F_TEXT, "how the rows were divided: rows, nnz, metis, scotch"},
+    {"part", F_COUNT, "number of the part, from 0"},
+    {.include = &row_part_counts},
+    {0},
+};
+static const struct row_kind row_part = {"part", "a part of a matrix", part_fields};
 
 const struct view view_parts = {
     .name = "parts",
@@ -227,6 +233,7 @@ const struct view view_parts = {
              "receives from and sends to",
     .keys = "? help  q leave  up/down choose a part  g first  / go to a row  PgUp/PgDn ten parts up or down  "
             "End last part",
+    .rows = (const struct row_kind *const[]){&row_part, NULL},
     .is_list = true,
     .large = true,
     .exists = exists,

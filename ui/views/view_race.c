@@ -381,6 +381,7 @@ const struct view view_race = {
     .name = "race",
     .about = "solvers or kernels side by side in equal time: residuals, or SpMVs done",
     .keys = all_keys,
+    .rows = (const struct row_kind *const[]){&row_raced_solver, &row_raced_kernel, NULL},
     .any = true,
     .state_size = sizeof(struct race_state),
     .state_copy = state_copy,

@@ -209,6 +209,7 @@ const struct view view_roofline = {
     .name = "roofline",
     .about = "all kernels of a matrix below the limits of a GPU: memory, L2, L1 and arithmetic, with logarithmic axes",
     .keys = "? help  q leave  up/down choose a kernel  t next picture  + zoom in  - zoom out  g G first, last",
+    .rows = (const struct row_kind *const[]){&row_roofline, NULL},
     .any = true,
     .zooms = true,
     .large = true,

@@ -252,6 +252,8 @@ const struct view view_rows = {
              "the same entries spread evenly; rows are counted from 0",
     .keys = "? help  q leave  t next picture  up/down choose a bin  left/right its rows  / go to a row  g first  "
             "Home/End first or last bin",
+    .rows = (const struct row_kind *const[]){&row_rows_bin, &row_rows_longest, &row_rows_quantile, &row_rows_warps,
+                                             &row_rows_warp_bin, NULL},
     .large = true,
     .state_size = sizeof(struct rows_state),
     .state_free = state_free,

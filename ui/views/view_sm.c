@@ -201,6 +201,7 @@ const struct view view_sm = {
     .name = "sm",
     .about = "the warps of one multiprocessor over time, predicted: ready, waiting for memory, at a barrier, finished",
     .keys = "? help  q leave  ( fewer warps  ) more warps",
+    .rows = (const struct row_kind *const[]){&row_sm, NULL},
     .any = true,
     .large = true,
     .state_size = sizeof(struct sm_state_of_view),

@@ -6,6 +6,7 @@
 #include "machine/device.h"
 #include "machine/kernel.h"
 #include "machine/mat.h"
+#include "report/fields.h"
 #include "session/matrix.h"
 #include "session/session.h"
 #include "solvers/solve.h"
@@ -180,10 +181,24 @@ static bool claims(const struct session *s, int k)
     return is_running(s) && k >= '0' && k <= '9';
 }
 
+/* ---- the keys of the rows ---- */
+
+static const struct field solve_history_fields[] = {
+    {"matrix", F_TEXT, "name of the matrix"},
+    {"solver", F_TEXT, "solver"},
+    {"device", F_TEXT, "device"},
+    {"iteration", F_COUNT, "iterations done"},
+    {"residual", F_AMOUNT | OR_NAN | OR_NULL, "recursive residual, ||r|| / ||b||; null where it is not a number"},
+    {"time_us", F_AMOUNT | OR_NULL, "since the first record, in us; null on emu"},
+    {0},
+};
+static const struct row_kind row_solve_history = {"history", "an iteration of a solve", solve_history_fields};
+
 const struct view view_solve = {
     .name = "solve",
     .about = "a solve: its residual per iteration, the rate of convergence, where the time goes, and Ritz values",
     .keys = all_keys,
+    .rows = (const struct row_kind *const[]){&row_solve_history, NULL},
     .any = true,
     .state_size = sizeof(struct solve_state),
     .claims = claims,

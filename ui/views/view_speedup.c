@@ -1,6 +1,7 @@
 /* The predicted gain of several GPUs over one, for a product and for an iteration of cg: both scales are logarithms to
    the base 2, and a dotted line is the ideal. */
 #include "base/text.h"
+#include "commands/cmd_whatif_parts.h"
 #include "machine/kernel.h"
 #include "microscope/link.h"
 #include "microscope/scaling.h"
@@ -282,6 +283,7 @@ const struct view view_speedup = {
     .name = "speedup",
     .about = "the gain that `whatif parts` predicted for several GPUs over one, for a product and an iteration of cg",
     .keys = "? help  q leave  left/right a number of GPUs  g first  End last",
+    .rows = (const struct row_kind *const[]){&row_speedup, NULL},
     .exists = exists,
     .draw = draw,
     .key = key,

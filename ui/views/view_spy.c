@@ -244,6 +244,7 @@ const struct view view_spy = {
     .keys = "? help  q leave  arrows move  + zoom in  - zoom out  g whole matrix  c colours  / go to a row  PgUp/PgDn "
             "a screen up "
             "or down  Home whole matrix  End last element",
+    .rows = (const struct row_kind *const[]){&row_spy_cells, NULL},
     .large = true,
     .state_size = sizeof(struct spy_state),
     .state_free = state_free,

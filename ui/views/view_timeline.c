@@ -166,6 +166,7 @@ const struct view view_timeline = {
     .name = "timeline",
     .about = "what each device of several does in one SpMV: send, multiply, wait, add, sum",
     .keys = "? help  q leave  up/down choose a member  g first",
+    .rows = (const struct row_kind *const[]){&row_timeline, NULL},
     .any = true,
     .is_list = true,
     .large = true,
