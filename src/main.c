@@ -11,6 +11,7 @@
 #include "session/front.h"
 #include "session/session.h"
 #include "ui/run.h"
+#include "ui/view.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -267,7 +268,7 @@ static int run_session(const struct options *o)
     if (!session_new(&s, data, messages, o->serve ? OUT_JSON : o->mode, &e)) goto out;
     s.plain = o->plain;
     memcpy(s.allowed, o->allowed, sizeof s.allowed);
-    if (o->serve) protocol_begin(&s);
+    if (o->serve) protocol_begin(&s, &view_registry);
     use_options(&s);
     s.batch = !o->serve && (o->ntodo || !terminal);
     s.interactive = terminal && !o->ntodo && !o->serve;

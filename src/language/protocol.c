@@ -8,7 +8,10 @@
 #include "base/registry.h"
 #include "base/text.h"
 #include "base/words.h"
+#include "report/fields.h"
 #include "run_lines.h"
+#include "session/command.h"
+#include "session/front.h"
 #include "session/session.h"
 
 #include <cjson/cJSON.h>
@@ -30,8 +33,9 @@ const char *const protocol_help =
     "    {\"id\": 2, \"run\": \"stats\", \"as\": \"text\"}       its output as json (the default), text or csv\n"
     "    {\"id\": 3, \"cancel\": 1}                        cancel request 1, which waits or runs\n"
     "\n"
-    "The first reply is {\"id\": null, \"ready\": {\"program\": \"warpspy\", \"version\": ..., \"protocol\": 1}}. "
-    "Then,\n"
+    "The first reply is {\"id\": null, \"ready\": {\"program\": \"warpspy\", \"version\": ..., \"protocol\": 1, "
+    "\"numbers\": [...]}};\n"
+    "numbers are the keys of records whose numbers may be words, because they are not finite. Then,\n"
     "for each request in order, come any number of the first four lines, and exactly one end:\n"
     "    {\"id\": 1, \"record\": {...}}    a line that --json prints\n"
     "    {\"id\": 2, \"text\": \"...\"}      a line of text or CSV\n"
@@ -59,7 +63,14 @@ const char *const protocol_help =
 
 /* REQUEST_LIMIT: bytes of a request, whose command line may be written in \u escapes. WAIT_MAX: requests that wait; no
    more input is read until one of them has run. */
-enum { REQUEST_LIMIT = 6 * LINE_LIMIT + 1024, WAIT_MAX = 1000, ID_MAX = 200, AGAIN_MS = 20, OUT_ROOM = 1 << 16 };
+enum {
+    REQUEST_LIMIT = 6 * LINE_LIMIT + 1024,
+    WAIT_MAX = 1000,
+    ID_MAX = 200,
+    AGAIN_MS = 20,
+    OUT_ROOM = 1 << 16,
+    NUMBER_KEYS_MAX = 200
+};
 static const double ID_LARGEST = 9007199254740992.0; /* 2^53: larger integers have no exact double */
 
 struct request {
@@ -128,8 +139,8 @@ static void puts_out(const char *text)
     put(text, strlen(text));
 }
 
-/* Put text inside a JSON string. cJSON escapes pieces of the text and allocates nothing, so that there is a reply even if
-   memory has run out. */
+/* Put text inside a JSON string. cJSON escapes pieces of the text and allocates nothing, so that there is a reply even
+   if memory has run out. */
 static void put_escaped(const char *text, size_t n)
 {
     enum { PIECE = 512, ESCAPED = 6 }; /* a byte becomes at most \u and four digits */
@@ -232,13 +243,47 @@ static void show_progress(const char *text)
 
 static void clear_progress(void) {}
 
-static void reply_ready(void)
+/* Keys of numbers that may be the words "inf", "-inf" or "nan". */
+struct number_keys {
+    const char *key[NUMBER_KEYS_MAX];
+    int n;
+};
+
+static void add_number(void *user, const struct field *d, const char *path)
+{
+    struct number_keys *keys = user;
+    int i = 0;
+    if (!((d->kind | d->item) & (OR_INF | OR_NAN))) return;
+    while (i < keys->n && strcmp(keys->key[i], d->key)) i++;
+    if (i == keys->n && i < NUMBER_KEYS_MAX) keys->key[keys->n++] = d->key;
+}
+
+static void add_numbers(struct number_keys *keys, const struct row_kind *const *rows)
+{
+    for (; rows && *rows; rows++) rows_each(*rows, add_number, keys);
+}
+
+static void put_number_keys(const struct registry *views)
+{
+    struct number_keys keys = {.n = 0};
+    const struct named *v;
+    for (int i = 0; commands[i]; i++) add_numbers(&keys, commands[i]->rows);
+    for (int i = 0; (v = registry_at(views, i)); i++) add_numbers(&keys, ((const struct view_entry *)v)->rows);
+    for (int i = 0; i < keys.n; i++) {
+        puts_out(i ? "," : "");
+        put_string(keys.key[i]);
+    }
+}
+
+static void reply_ready(const struct registry *views)
 {
     char text[128];
     begin_reply("ready");
-    snprintf(text, sizeof text, "{\"program\":\"warpspy\",\"version\":\"%s\",\"protocol\":%d}", WARPSPY_VERSION,
-             PROTOCOL_VERSION);
+    snprintf(text, sizeof text, "{\"program\":\"warpspy\",\"version\":\"%s\",\"protocol\":%d,\"numbers\":[",
+             WARPSPY_VERSION, PROTOCOL_VERSION);
     puts_out(text);
+    put_number_keys(views);
+    puts_out("]}");
     end_reply();
     send_out();
 }
@@ -537,12 +582,12 @@ bool protocol_run(struct session *s)
     return !p.failed && !p.gone;
 }
 
-void protocol_begin(struct session *s)
+void protocol_begin(struct session *s, const struct registry *views)
 {
     p.session = s;
     s->served = true;
     out_progress_by(s->out, show_progress, clear_progress);
-    reply_ready();
+    reply_ready(views);
 }
 
 /* ---- the streams ---- */

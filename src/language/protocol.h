@@ -7,6 +7,7 @@
 #include <stdio.h>
 
 struct err;
+struct registry;
 struct session;
 
 enum { PROTOCOL_VERSION = 1 };
@@ -19,8 +20,9 @@ bool protocol_open(struct err *e);
    request, the id of the replies is null. */
 FILE *protocol_data(void);
 FILE *protocol_messages(void);
-/* Prepare the new session s, and send the first reply. */
-void protocol_begin(struct session *s);
+/* Prepare the new session s, and send the first reply, which lists the keys of numbers that may be words, also of the
+   views (struct view_entry), although s->front does not exist yet. */
+void protocol_begin(struct session *s, const struct registry *views);
 /* Answer requests until the input ends, a request quits, or nobody reads the replies. Returns false if not all replies
    could be written. */
 bool protocol_run(struct session *s);

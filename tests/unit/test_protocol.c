@@ -3,6 +3,7 @@
 #include "language/protocol.h"
 #include "report/output.h"
 #include "session/session.h"
+#include "ui/view.h"
 
 #include <cjson/cJSON.h>
 #include <stdio.h>
@@ -29,7 +30,7 @@ static int print_replies(void)
     struct session s;
     struct err e = {0};
     if (!protocol_open(&e) || !session_new(&s, protocol_data(), protocol_messages(), OUT_JSON, &e)) return 1;
-    protocol_begin(&s);
+    protocol_begin(&s, &view_registry);
     out_begin(s.out, "layout");
     out_record(s.out);
     bool ok = out_stream(s.out, "values", VALUES, value_and_more, &s, &e) && out_end(s.out, &e);
@@ -46,7 +47,7 @@ static int print_progress(void)
     struct session s;
     struct err e = {0};
     if (!protocol_open(&e) || !session_new(&s, protocol_data(), protocol_messages(), OUT_JSON, &e)) return 1;
-    protocol_begin(&s);
+    protocol_begin(&s, &view_registry);
     for (int total = 0; total <= 20; total += 20) {
         char text[200];
         s.progress = (struct progress){.what = "reading", .done = 5, .total = total};

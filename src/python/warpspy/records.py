@@ -4,19 +4,13 @@ import math
 import pathlib
 
 ROWS_SHOWN = 60
-# JSON has no infinity and no NaN: the program writes them as words, under these keys
+# JSON has no infinity and no NaN: the program writes them as words
 WORDS = {"inf": math.inf, "-inf": -math.inf, "nan": math.nan}
-NUMBERS = frozenset((
-    "a_imag", "a_value", "b_imag", "b_value", "backward_error", "condition", "condition_1", "condition_2", "diagonal",
-    "diagonal_imag", "diagonal_real", "error", "error_known", "error_of_bound", "expected", "got", "growth", "history",
-    "imag", "largest", "max", "norm_1", "norm_fro", "norm_inf", "relative", "residual", "residual_outer",
-    "residual_recursive", "residual_true", "ritz_max", "ritz_min", "size", "state", "sum", "sum_imag", "sum_real",
-    "value", "value_max", "value_min", "values", "worst"))
 
 
-def with_numbers(record):
-    """A record whose numbers are all floats or None: "inf", "-inf" and "nan" are read where a key may hold them."""
-    for key in NUMBERS.intersection(record):
+def with_numbers(record, keys):
+    """A record whose numbers are all floats or None: "inf", "-inf" and "nan" are read under those keys."""
+    for key in keys.intersection(record):
         value = record[key]
         if isinstance(value, str):
             record[key] = WORDS.get(value, value)

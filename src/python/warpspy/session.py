@@ -105,6 +105,7 @@ class Session:
             self.close()
             raise Error(f"{self._program} speaks protocol {ready.get('protocol')}; this module needs {PROTOCOL}")
         self.version = ready["version"]
+        self._numbers = frozenset(ready["numbers"])  # the keys of numbers that may be words
 
     def _last_words(self):
         """The last line that the program wrote to its standard error."""
@@ -173,7 +174,7 @@ class Session:
         if reply["id"] != number:  # the end of a cancel request
             return
         if "record" in reply:
-            records.append(with_numbers(reply["record"]))
+            records.append(with_numbers(reply["record"], self._numbers))
         elif "text" in reply:
             text.append(reply["text"])
         elif "note" in reply:
