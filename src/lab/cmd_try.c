@@ -460,25 +460,25 @@ static const struct field try_report_fields[] = {
     {"blocks", F_COUNT | OR_NULL, "thread blocks of all launches; null: the kernel did not run"},
     {"warps", F_COUNT | OR_NULL, "warps of all launches; null: the kernel did not run"},
     {"steps", F_COUNT | OR_NULL,
-     "operations that the lanes of a warp do together, over all warps; null: the kernel did not run"},
-    {"longest_warp", F_COUNT | OR_NULL, "steps of the warp that has the most; null: the kernel did not run"},
-    {"active_lanes", F_AMOUNT | OR_NULL, "active lanes of 32, the mean over the steps", .max = 32},
+     "steps of all warps; a step is an operation that the lanes of a warp do together; null: the kernel did not run"},
+    {"longest_warp", F_COUNT | OR_NULL, "steps of the longest warp; null: the kernel did not run"},
+    {"active_lanes", F_AMOUNT | OR_NULL, "active lanes of 32, mean; over the steps of all warps", .max = 32},
     {"requests", F_COUNT | OR_NULL, "requests to global memory"},
-    {"loads", F_COUNT | OR_NULL, "of these: loads"},
-    {"stores", F_COUNT | OR_NULL, "of these: stores"},
-    {"atomics", F_COUNT | OR_NULL, "of these: atomics"},
-    {"sectors", F_COUNT | OR_NULL, "32-byte sectors of these requests"},
+    {"loads", F_COUNT | OR_NULL, "loads from global memory"},
+    {"stores", F_COUNT | OR_NULL, "stores to global memory"},
+    {"atomics", F_COUNT | OR_NULL, "atomics on global memory"},
+    {"sectors", F_COUNT | OR_NULL, "sectors of global memory; 32 bytes each, counted once per request"},
     {"bytes", F_COUNT | OR_NULL, "bytes that the lanes asked for, counted once per request"},
     {"refetched", F_COUNT | OR_NULL, "sectors that a warp had requested before"},
     {"shared_requests", F_COUNT | OR_NULL, "requests to shared memory"},
-    {"wavefronts", F_COUNT | OR_NULL, "wavefronts of these"},
+    {"wavefronts", F_COUNT | OR_NULL, "shared memory wavefronts; of these requests"},
     {"wavefronts_least", F_COUNT | OR_NULL, "wavefronts without bank conflicts"},
-    {"collectives", F_COUNT | OR_NULL, "shuffles, votes and __syncwarp, counted per warp"},
+    {"collectives", F_COUNT | OR_NULL, "shuffles, votes, __syncwarp; counted per warp"},
     {"barriers", F_COUNT | OR_NULL, "warps at __syncthreads"},
     {"printed", F_TEXT | OR_NULL, "what the kernel printed in its last run, which may be cut; null: nothing"},
     {0},
 };
-static const struct row_kind row_try_report = {"report", "the check of the kernel", try_report_fields};
+const struct row_kind row_try_report = {"report", "the check of the kernel", try_report_fields};
 
 static const struct field try_kernel_fields[] = {
     {"kind", F_TEXT, "a kernel of the same format, for comparison", .words = "kernel"},
@@ -489,12 +489,11 @@ static const struct field try_kernel_fields[] = {
     {"sectors", F_AMOUNT, "their sectors, estimated if sampled"},
     {"wavefronts", F_AMOUNT, "wavefronts of shared memory, estimated if sampled"},
     {"active_lanes", F_AMOUNT, "active lanes of 32, the mean over the steps", .max = 32},
-    {"predicted_us", F_AMOUNT, "predicted time of one SpMV on a GPU, in us"},
+    {"predicted_us", F_AMOUNT, "predicted time, us; of one SpMV on a GPU"},
     {"sampled", F_BOOLEAN, "whether only a sample of the blocks was emulated"},
     {0},
 };
-static const struct row_kind row_try_kernel = {"kernel", "a kernel of the same format, for comparison",
-                                               try_kernel_fields};
+const struct row_kind row_try_kernel = {"kernel", "a kernel of the same format, for comparison", try_kernel_fields};
 
 static const struct field try_file_fields[] = {
     {"kind", F_TEXT, "a file was written", .words = "file"},

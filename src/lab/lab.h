@@ -15,6 +15,7 @@ struct csr;
 struct err;
 struct kernel;
 struct mat;
+struct row_kind;
 struct watch;
 
 /* What a kernel did wrong, and where. */
@@ -99,6 +100,9 @@ char *lab_export(const struct kernel *k, struct err *e);
 
 /* What `help dialect` shows. */
 extern const char *const lab_dialect_help;
+
+/* The keys of the rows of `try` (report/fields.h): the report, and the costs of a kernel. */
+extern const struct row_kind row_try_report, row_try_kernel;
 
 /* ---- for main ---- */
 

@@ -252,7 +252,7 @@ static bool show_puzzle(struct playing *g, const char *as, bool force, struct er
 {
     const struct puzzle *p = &g->puzzle;
     struct out *o = g->session->out;
-    char limit[48], file[PATH_MAX];
+    char limit[48], about[GOAL_BYTES], file[PATH_MAX];
     bool written;
     snprintf(file, sizeof file, "%s%s", as ? as : p->name, as ? "" : ".cu");
     if (!put_matrix(g, e) || !write_kernel(g, file, force, &written, e)) return false;
@@ -264,7 +264,8 @@ static bool show_puzzle(struct playing *g, const char *as, bool force, struct er
     out_goal(o, "right", "right result", "yes");
     out_goal(o, "races", "no race", "yes");
     for (int i = 0; i < p->ngoals; i++)
-        out_goal(o, p->goal[i].of->name, p->goal[i].of->about, goal_limit(&p->goal[i], limit, sizeof limit));
+        out_goal(o, p->goal[i].of->name, goal_quantity_about(p->goal[i].of, about, sizeof about),
+                 goal_limit(&p->goal[i], limit, sizeof limit));
     if (!out_flush(o, e)) return false;
     out_text(o, "Matrix: %s (gen %s), format %s.", p->name, p->matrix, p->format->name);
     say_file(o, file, as != NULL, written);
@@ -293,14 +294,15 @@ static void out_result(struct out *o, const char *name, const char *about, const
 
 static void out_goal_result(struct out *o, const struct goal *g, const struct goal_result *r)
 {
-    char limit[48], shown[40], needed[80];
-    if (r->known && g->of->fraction)
+    char limit[48], shown[40], needed[80], about[GOAL_BYTES];
+    if (r->known && !goal_quantity_is_integer(g->of))
         snprintf(shown, sizeof shown, "%.2f", r->counted);
     else if (r->known)
         show_count((int64_t)r->counted, shown, sizeof shown);
     snprintf(needed, sizeof needed, "%s", goal_limit(g, limit, sizeof limit));
     if (g->than && r->known) text_append(needed, sizeof needed, " (%.2f)", r->limit);
-    out_result(o, g->of->name, g->of->about, needed, r->known, r->passed, r->known ? shown : "-", r->counted);
+    out_result(o, g->of->name, goal_quantity_about(g->of, about, sizeof about), needed, r->known, r->passed,
+               r->known ? shown : "-", r->counted);
 }
 
 static void out_results(struct out *o, const struct puzzle *p, const struct judged *j)

@@ -22,7 +22,7 @@ struct watch;
 
 /* ---- puzzle_file.c: the text file of a puzzle ---- */
 
-enum { GOALS_MAX = 8, HINTS_MAX = 6, HINT_BYTES = 1000, PROSE_BYTES = 4000, CODE_BYTES = 8000 };
+enum { GOALS_MAX = 8, GOAL_BYTES = 80, HINTS_MAX = 6, HINT_BYTES = 1000, PROSE_BYTES = 4000, CODE_BYTES = 8000 };
 
 /* "sectors <= 5000", or "time < csr-vector" */
 struct goal {
@@ -61,18 +61,21 @@ bool puzzle_matrix(const struct puzzle *p, struct watch *w, struct csr *out, str
 /* ---- puzzle_goal.c: the quantities of goals ---- */
 
 struct goal_quantity {
-    const char *name;  /* in the file of a puzzle: "sectors" */
-    const char *about; /* on the screen: "sectors of global memory" */
-    bool least;        /* the kernel needs at least the limit, otherwise at most */
-    bool fraction;     /* not an integer */
+    const char *name; /* in the file of a puzzle: "sectors" */
+    const char *key;  /* the key that `try` prints it under, whose table describes it; NULL: none */
     double (*of)(const struct lab_report *r, const struct counts *c);
     /* The cost of one access site, of which the costliest is shown first; 0: none. NULL: no site is to blame. */
     double (*cost)(const struct counts *c, int site);
     /* Append to "sum.cu:9: " what the site does. */
     void (*say)(const struct counts *c, int site, char *out, size_t size);
+    bool least;        /* the kernel needs at least the limit, otherwise at most */
+    const char *about; /* of an integer that `try` does not print */
 };
 /* NULL: there is none. */
 const struct goal_quantity *goal_quantity_find(const char *name);
+/* The quantity on the screen: "sectors of global memory". Returns out. */
+char *goal_quantity_about(const struct goal_quantity *q, char *out, size_t size);
+bool goal_quantity_is_integer(const struct goal_quantity *q);
 /* The names of all quantities, separated by ", ". */
 void goal_quantity_names(char *out, size_t size);
 /* "<= 5,000", ">= 28", "< csr-vector" */

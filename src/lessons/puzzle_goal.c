@@ -5,6 +5,7 @@
 #include "machine/kernel.h"
 #include "machine/microscope.h"
 #include "puzzle.h"
+#include "report/fields.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -180,19 +181,19 @@ static void say_wavefronts(const struct counts *c, int i, char *out, size_t size
 /* ---- the table ---- */
 
 static const struct goal_quantity quantities[] = {
-    {"sectors", "sectors of global memory", false, false, get_sectors, cost_sectors, say_sectors},
-    {"requests", "requests to global memory", false, false, get_requests, cost_requests, say_requests},
-    {"loads", "loads from global memory", false, false, get_loads, cost_loads, say_requests},
-    {"atomics", "atomics on global memory", false, false, get_atomics, cost_atomics, say_requests},
-    {"additions", "atomics, counted by lane", false, false, get_atomic_lanes, cost_atomic_lanes, say_atomic_lanes},
-    {"lanes", "active lanes of 32, mean", true, true, get_active_lanes, cost_lanes, say_lanes},
-    {"steps", "steps of all warps", false, false, get_steps, cost_steps, say_requests},
-    {"longest", "steps of the longest warp", false, false, get_longest_warp, cost_steps, say_requests},
-    {"wavefronts", "shared memory wavefronts", false, false, get_wavefronts, cost_wavefronts, say_wavefronts},
-    {"shared", "requests to shared memory", false, false, get_shared_requests, cost_shared, say_requests},
-    {"collectives", "shuffles, votes, __syncwarp", false, false, get_collectives, cost_collectives, say_requests},
-    {"barriers", "warps at __syncthreads", false, false, get_barriers, cost_barriers, say_requests},
-    {"time", "predicted time, us", false, true, get_predicted_us, cost_sectors, say_sectors},
+    {"sectors", "sectors", get_sectors, cost_sectors, say_sectors},
+    {"requests", "requests", get_requests, cost_requests, say_requests},
+    {"loads", "loads", get_loads, cost_loads, say_requests},
+    {"atomics", "atomics", get_atomics, cost_atomics, say_requests},
+    {"additions", NULL, get_atomic_lanes, cost_atomic_lanes, say_atomic_lanes, .about = "atomics, counted by lane"},
+    {"lanes", "active_lanes", get_active_lanes, cost_lanes, say_lanes, .least = true},
+    {"steps", "steps", get_steps, cost_steps, say_requests},
+    {"longest", "longest_warp", get_longest_warp, cost_steps, say_requests},
+    {"wavefronts", "wavefronts", get_wavefronts, cost_wavefronts, say_wavefronts},
+    {"shared", "shared_requests", get_shared_requests, cost_shared, say_requests},
+    {"collectives", "collectives", get_collectives, cost_collectives, say_requests},
+    {"barriers", "barriers", get_barriers, cost_barriers, say_requests},
+    {"time", "predicted_us", get_predicted_us, cost_sectors, say_sectors},
 };
 
 const struct goal_quantity *goal_quantity_find(const char *name)
@@ -200,6 +201,26 @@ const struct goal_quantity *goal_quantity_find(const char *name)
     for (int i = 0; i < COUNT(quantities); i++)
         if (!strcmp(quantities[i].name, name)) return &quantities[i];
     return NULL;
+}
+
+static const struct field *field_of(const struct goal_quantity *q)
+{
+    const struct field *d = q->key ? row_field(&row_try_report, q->key) : NULL;
+    return d || !q->key ? d : row_field(&row_try_kernel, q->key);
+}
+
+char *goal_quantity_about(const struct goal_quantity *q, char *out, size_t size)
+{
+    const struct field *d = field_of(q);
+    if (d) return field_title(d, out, size);
+    snprintf(out, size, "%s", q->about);
+    return out;
+}
+
+bool goal_quantity_is_integer(const struct goal_quantity *q)
+{
+    const struct field *d = field_of(q);
+    return !d || (d->kind & F_KIND) == F_COUNT;
 }
 
 void goal_quantity_names(char *out, size_t size)
@@ -213,7 +234,7 @@ char *goal_limit(const struct goal *g, char *out, size_t size)
     char number[40];
     if (g->than)
         snprintf(out, size, "< %s", g->than->name);
-    else if (g->of->fraction)
+    else if (!goal_quantity_is_integer(g->of))
         snprintf(out, size, "%s %g", g->of->least ? ">=" : "<=", g->limit);
     else
         snprintf(out, size, "%s %s", g->of->least ? ">=" : "<=", show_count((int64_t)g->limit, number, sizeof number));

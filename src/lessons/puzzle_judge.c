@@ -67,13 +67,14 @@ static int costliest_site(const struct counts *c, const struct goal_quantity *q)
 
 static const char *how_far(const struct goal *g, const struct goal_result *r, char *out, size_t size)
 {
-    char counted[40], limit[48];
+    char counted[40], limit[48], about[GOAL_BYTES];
+    goal_quantity_about(g->of, about, sizeof about);
     if (g->than)
         snprintf(out, size, "%.2f us are predicted, and %.2f us for %s", r->counted, r->limit, g->than->name);
-    else if (g->of->fraction)
-        snprintf(out, size, "%s: %.2f, needed %s", g->of->about, r->counted, goal_limit(g, limit, sizeof limit));
+    else if (!goal_quantity_is_integer(g->of))
+        snprintf(out, size, "%s: %.2f, needed %s", about, r->counted, goal_limit(g, limit, sizeof limit));
     else
-        snprintf(out, size, "%s: %s, needed %s", g->of->about, show_count((int64_t)r->counted, counted, sizeof counted),
+        snprintf(out, size, "%s: %s, needed %s", about, show_count((int64_t)r->counted, counted, sizeof counted),
                  goal_limit(g, limit, sizeof limit));
     return out;
 }
@@ -83,7 +84,8 @@ static void fix_goal(const struct goal *g, const struct goal_result *r, const st
 {
     int site = r->known ? costliest_site(c, g->of) : -1;
     if (!r->known) {
-        snprintf(fix->what, sizeof fix->what, "%s: this cannot be counted for the kernel", g->of->about);
+        goal_quantity_about(g->of, fix->what, sizeof fix->what);
+        text_append(fix->what, sizeof fix->what, ": this cannot be counted for the kernel");
         return;
     }
     how_far(g, r, fix->what, sizeof fix->what);

@@ -124,6 +124,20 @@ char *field_kind(const struct field *d, char *out, size_t size)
     return out;
 }
 
+char *field_title(const struct field *d, char *out, size_t size)
+{
+    snprintf(out, size, "%.*s", (int)strcspn(d->about, ";"), d->about);
+    return out;
+}
+
+const struct field *row_field(const struct row_kind *r, const char *key)
+{
+    const struct field *found = NULL;
+    for (const struct field *d = r->fields; !found && (d->key || d->include); d++)
+        found = d->include ? row_field(d->include, key) : strcmp(d->key, key) ? NULL : d;
+    return found;
+}
+
 static void each_field(const struct field *d, const char *before, take_field *take, void *user)
 {
     char path[PATH_MAX_LENGTH];

@@ -36,7 +36,7 @@ enum {
 struct field {
     const char *key;                /* NULL: the keys of `include` stand here; if that is NULL too, the table ends */
     int kind;                       /* F_... | OR_... */
-    const char *about;              /* what the value means, its unit, and what null means */
+    const char *about;              /* what the value means, and its unit; after `;`: details, and what null means */
     const struct row_kind *include; /* keys that several kinds of rows have */
     const char *on;                 /* the value is known only there ("cuda", "ranks", "terminal"); NULL: everywhere */
     const char *null_on;            /* the value is null only then, which tests cannot cause ("Ctrl-C"); NULL: not so */
@@ -72,6 +72,10 @@ extern const struct row_kind row_precision; /* the key precision */
 bool field_word(const struct field *d, int i, char *word, size_t size);
 /* What the value can be, in words: "number >= 0 or null". Returns out. */
 char *field_kind(const struct field *d, char *out, size_t size);
+/* What the value is: its description up to the first `;`. Returns out. */
+char *field_title(const struct field *d, char *out, size_t size);
+/* The field with this key, also of an included table; NULL: none. */
+const struct field *row_field(const struct row_kind *r, const char *key);
 /* Call `take` with each key of the rows, also of included tables and of objects in lists: "arrays[].name". */
 typedef void take_field(void *user, const struct field *d, const char *path);
 void rows_each(const struct row_kind *r, take_field *take, void *user);

@@ -170,4 +170,7 @@ TEST(keys_of_included_tables_and_of_items_are_listed)
     char text[100] = "";
     rows_each(&row, join, text);
     assert_string_equal(text, "first b list list[].size ");
+    assert_ptr_equal(row_field(&row, "list"), &fields[2]);
+    assert_ptr_equal(row_field(&row, "b"), included.fields);
+    assert_null(row_field(&row, "size"));
 }

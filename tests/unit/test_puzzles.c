@@ -282,6 +282,39 @@ TEST(each_goal_blames_its_accesses)
     free(c);
 }
 
+/* The texts come from the tables of the keys of `try`. */
+TEST(each_goal_has_a_text)
+{
+    static const struct {
+        const char *name, *about;
+        bool fraction;
+    } cases[] = {
+        {"sectors", "sectors of global memory", false},
+        {"requests", "requests to global memory", false},
+        {"loads", "loads from global memory", false},
+        {"atomics", "atomics on global memory", false},
+        {"additions", "atomics, counted by lane", false},
+        {"lanes", "active lanes of 32, mean", true},
+        {"steps", "steps of all warps", false},
+        {"longest", "steps of the longest warp", false},
+        {"wavefronts", "shared memory wavefronts", false},
+        {"shared", "requests to shared memory", false},
+        {"collectives", "shuffles, votes, __syncwarp", false},
+        {"barriers", "warps at __syncthreads", false},
+        {"time", "predicted time, us", true},
+    };
+    char names[400], text[GOAL_BYTES];
+    goal_quantity_names(names, sizeof names);
+    int n = 1;
+    for (const char *p = names; *p; p++) n += *p == ',';
+    assert_int_equal(n, COUNT(cases));
+    for (int i = 0; i < COUNT(cases); i++) {
+        const struct goal_quantity *q = goal_quantity_find(cases[i].name);
+        assert_string_equal(goal_quantity_about(q, text, sizeof text), cases[i].about);
+        assert_int_equal(goal_quantity_is_integer(q), !cases[i].fraction);
+    }
+}
+
 TEST(each_goal_says_what_an_access_does)
 {
     static const struct {
