@@ -94,17 +94,22 @@ const struct command command_reorder = {
     .aliases = "permute",
     .grammar = "ORDERING [MATRIX] [as NAME]",
     .about = "a new matrix: rows and columns in another order",
-    .help = "rcm (reverse Cuthill-McKee) moves the entries close to the diagonal. degree sorts the rows by their\n"
-            "number of neighbours, fewest first. amd (approximate minimum degree) and metis (nested dissection, if\n"
-            "libmetis is installed) keep the fill of a Cholesky factor small. fiedler sorts the rows of each\n"
-            "connected part by the eigenvector of the second smallest eigenvalue of the graph's Laplacian, which\n"
-            "puts neighbours close to each other and halves of the part to its ends; it factors the Laplacian.\n"
-            "colours gives each row a colour that none of its neighbours has, and sorts the rows by colour: rows of\n"
-            "one colour do not depend on each other in a triangular solve. All methods use the pattern of A + A'\n"
-            "and apply the same permutation to rows and columns, P A P', so the matrix must be square. The profile is\n"
-            "the sum of the distances from the diagonal to each row's first entry and to each column's first entry.\n"
-            "The new matrix becomes the current one, named after the ordering (A-rcm) if no name is given.\n"
-            "    reorder rcm A; reorder amd A as B; reorder colours",
+    .help =
+        "rcm (reverse Cuthill-McKee) moves the entries close to the diagonal. blocks puts rows with the same columns\n"
+        "side by side, such as the unknowns of a node that are numbered component after component, and orders\n"
+        "these groups by rcm. It compares rows of A + A', does not look at the diagonal, and leaves out columns of\n"
+        "more than 10 sqrt(rows) rows; if no two rows have the same columns, it gives the order of rcm. degree\n"
+        "sorts the rows by their number of neighbours, fewest first. amd (approximate minimum degree) and metis\n"
+        "(nested dissection, if libmetis is installed) keep the fill of a Cholesky factor small. fiedler sorts the\n"
+        "rows of each connected part by the eigenvector of the second smallest eigenvalue of the graph's\n"
+        "Laplacian, which puts neighbours close to each other and halves of the part to its ends; it factors the\n"
+        "Laplacian.\n"
+        "colours gives each row a colour that none of its neighbours has, and sorts the rows by colour: rows of\n"
+        "one colour do not depend on each other in a triangular solve. All methods use the pattern of A + A'\n"
+        "and apply the same permutation to rows and columns, P A P', so the matrix must be square. The profile is\n"
+        "the sum of the distances from the diagonal to each row's first entry and to each column's first entry.\n"
+        "The new matrix becomes the current one, named after the ordering (A-rcm) if no name is given.\n"
+        "    reorder rcm A; reorder amd A as B; reorder colours",
     .rows = (const struct row_kind *const[]){&row_reorder, NULL},
     .run = run_reorder,
 };

@@ -28,6 +28,7 @@ struct ordering {
 };
 extern const struct ordering *const orderings[]; /* terminated by NULL */
 extern const struct registry ordering_registry;
+extern const struct ordering ordering_rcm; /* other orderings use it */
 const struct ordering *ordering_find(const char *name);
 extern const char *reorder_metis_name; /* file name of the library; tests set a name that does not exist */
 
@@ -35,6 +36,11 @@ extern const char *reorder_metis_name; /* file name of the library; tests set a 
 bool reorder_find(const struct ordering *o, const struct csr *A, int *perm, struct watch *w, struct err *e);
 /* The same for a matrix whose pattern is symmetric, which needs no graph if o looks back. */
 bool reorder_find_symmetric(const struct ordering *o, const struct csr *A, int *perm, struct watch *w, struct err *e);
+/* Supervariables: rows of g that have the same columns, if each row counts as a column of its own and columns of more
+   than max(16, 10 sqrt(n)) rows are left out; a row with as many columns is alone. set[i] is the number of the
+   supervariable of row i; they are counted from 0 by their first rows, and *sets is their number. Takes time in
+   proportion to the entries of g. */
+bool reorder_supervariables(const struct graph *g, int *set, int *sets, struct watch *w, struct err *e);
 /* P A P': row i of out is row perm[i] of A. Fails with E_INTERNAL if perm is not a permutation. */
 bool reorder_apply(struct csr *out, const struct csr *A, const int *perm, struct watch *w, struct err *e);
 

@@ -323,6 +323,134 @@ TEST(test_end)
     csr_free(&A);
 }
 
+/* ---- supervariables ---- */
+
+enum { NODES_X = 40, NODES_Y = 32, NODES = NODES_X * NODES_Y, UNKNOWNS = 3 * NODES };
+
+/* What is changed in the matrix of 3 unknowns per node, numbered component after component: unknown u of node v is row
+   u * NODES + v. */
+struct spoilt {
+    const char *what;
+    int diagonal;   /* every so many diagonal entries are missing */
+    int one_sided;  /* every so many entries above the diagonal are missing */
+    int fixed;      /* the first unknown of every so many nodes has a row and a column of the identity */
+    int constraint; /* a last row and column has all first unknowns, and another one the second ones of every other node
+                     */
+};
+
+static bool every(int64_t i, int n)
+{
+    return n && i % n == 0;
+}
+
+static bool is_fixed(const struct spoilt *s, int i)
+{
+    return i < NODES && every(i, s->fixed);
+}
+
+static int by_component(int row)
+{
+    return row % 3 * NODES + row / 3;
+}
+
+static struct csr elastic(const struct spoilt *s)
+{
+    static int row[120000], col[120000];
+    static double val[120000];
+    struct csr F = made("fem", NODES_X, NODES_Y), A;
+    int n = UNKNOWNS + (s->constraint ? 2 : 0), at = 0;
+    for (int r = 0; r < F.rows; r++)
+        for (int k = F.rowptr[r]; k < F.rowptr[r + 1]; k++) {
+            int i = by_component(r), j = by_component(F.col[k]);
+            if (i == j ? every(i, s->diagonal) : i < j && every(k, s->one_sided)) continue;
+            if (i != j && (is_fixed(s, i) || is_fixed(s, j))) continue;
+            row[at] = i, col[at] = j, val[at++] = F.val[k];
+        }
+    for (int v = 0; v < 2 * NODES && s->constraint; v++) {
+        if (v >= NODES && v % 2) continue;
+        int last = UNKNOWNS + v / NODES;
+        row[at] = v, col[at] = last, val[at++] = 1;
+        row[at] = last, col[at] = v, val[at++] = 1;
+    }
+    assert_true(csr_from_triplets(&A, n, n, at, row, col, val, NULL, NULL, NULL));
+    csr_free(&F);
+    return A;
+}
+
+static const struct spoilt spoilt[] = {
+    {.what = "as it is"},
+    {"diagonal entries missing", .diagonal = 5},
+    {"entries on one side", .one_sided = 3},
+    {"fixed unknowns", .fixed = 7},
+    {"two constraints", .constraint = 1},
+};
+
+/* The supervariables are the nodes, except that a fixed unknown and a constraint are alone. */
+TEST(supervariables_are_the_nodes)
+{
+    for (const struct spoilt *s = spoilt; s < spoilt + COUNT(spoilt); s++) {
+        struct csr A = elastic(s);
+        struct graph g;
+        int set[UNKNOWNS + 2], sets, expected = NODES + (s->constraint ? 2 : 0);
+        assert_true(graph_new(&g, &A, NULL, NULL));
+        assert_true(reorder_supervariables(&g, set, &sets, NULL, NULL));
+        for (int v = 0; v < NODES; v++) {
+            expected += is_fixed(s, v);
+            if (set[NODES + v] != set[2 * NODES + v] || (set[v] == set[NODES + v]) == is_fixed(s, v))
+                fail_msg("%s: node %d: %d %d %d", s->what, v, set[v], set[NODES + v], set[2 * NODES + v]);
+        }
+        if (sets != expected) fail_msg("%s: %d supervariables, not %d", s->what, sets, expected);
+        graph_free(&g);
+        csr_free(&A);
+    }
+}
+
+/* The unknowns of a node are side by side, and the band is as narrow as that of the nodes by rcm. */
+TEST(blocks_put_the_unknowns_of_a_node_side_by_side)
+{
+    for (const struct spoilt *s = spoilt; s < spoilt + COUNT(spoilt); s++) {
+        struct csr A = elastic(s), S = shuffled(&A), B = reordered(&S, "blocks");
+        int perm[UNKNOWNS + 2];
+        assert_true(reorder_find(ordering_find("blocks"), &A, perm, NULL, NULL));
+        check_permutation(s->what, perm, A.rows);
+        for (int q = 0; q < A.rows; q++) {
+            int v = perm[q] % NODES, u = perm[q] / NODES;
+            if (u != 1) continue;
+            if (perm[q + 1] != perm[q] + NODES) fail_msg("%s: node %d is torn apart", s->what, v);
+            if (!is_fixed(s, v) && perm[q - 1] != v) fail_msg("%s: node %d is torn apart", s->what, v);
+        }
+        struct spread before, after;
+        assert_true(spread_of(&S, &before, NULL) && spread_of(&B, &after, NULL));
+        if (!s->constraint && after.bandwidth > 3 * (2 * NODES_X + 6))
+            fail_msg("%s: bandwidth %ld", s->what, (long)after.bandwidth);
+        csr_free(&A);
+        csr_free(&S);
+        csr_free(&B);
+    }
+}
+
+/* Without rows that have the same columns, blocks is rcm. Equal neighbours do not suffice: opposite corners of a
+   square have them, and are not coupled. */
+TEST(blocks_without_supervariables_are_rcm)
+{
+    static const struct {
+        const char *name;
+        int64_t a, b;
+    } cases[] = {{"poisson2d", 40, 31}, {"poisson2d", 2, 2}, {"band", 500, 3}};
+    for (int i = 0; i < COUNT(cases); i++) {
+        struct csr A = made(cases[i].name, cases[i].a, cases[i].b), S = shuffled(&A);
+        int *p = malloc(2 * (size_t)A.rows * sizeof *p), *q = p + A.rows;
+        assert_non_null(p);
+        assert_true(reorder_find(ordering_find("blocks"), &S, p, NULL, NULL));
+        assert_true(reorder_find(ordering_find("rcm"), &S, q, NULL, NULL));
+        if (i < 2) assert_memory_equal(p, q, (size_t)A.rows * sizeof *p);
+        check_permutation(cases[i].name, p, A.rows);
+        free(p);
+        csr_free(&A);
+        csr_free(&S);
+    }
+}
+
 /* ---- refusals, failures, cancelling ---- */
 
 TEST(test_refused)
@@ -631,7 +759,7 @@ TEST(test_reorder)
     talk_says(&t, "reorder rcm", "The bandwidth is larger than before; `use W` returns to the narrower order.");
     talk_says(&t, "reorder amd W", "bandwidth before");
     assert_null(strstr(t.out, "larger than before")); /* amd does not aim at the bandwidth */
-    talk_refuses(&t, "reorder colamd A", "rcm, degree, amd, metis");
+    talk_refuses(&t, "reorder colamd A", "rcm, blocks, degree, amd, metis");
     talk_refuses(&t, "reorder degree A as B", "called B already");
     assert_true(talk_line(&t, "gen random 6 2 9 as R"));
     talk_refuses(&t, "reorder rcm", "6 rows and 9 columns");
