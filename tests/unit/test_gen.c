@@ -8,6 +8,7 @@
 #include "kits/test.h"
 #include "matrix/gen.h"
 #include "matrix/random.h"
+#include "matrix/reorder.h"
 #include "matrix/stats.h"
 
 #include <math.h>
@@ -65,6 +66,9 @@ static const struct {
     {"walk", {2}, 3, 3, 3, false, false, false},
     {"walk", {31}, 496, 496, 1859, false, false, false},
     {"walk", {101}, 5151, 5151, 20199, false, false, false},
+    {"elasticity", {1, 0, 1}, 3, 3, 9, true, true, true},
+    {"elasticity", {4, 0, 1}, 192, 192, 9 * 10 * 10 * 10, true, true, false},
+    {"elasticity", {4, 1, 9}, 192, 192, 9 * 10 * 10 * 10, true, true, false},
     /* a size that is left out is nx, not another size */
     {"poisson3d", {4, 3, 0}, 48, 48, 7 * 48 - 2 * (12 + 16 + 12), true, true, true},
     {"poisson3d", {2, 0, 5}, 20, 20, 7 * 20 - 2 * (10 + 10 + 4), true, true, true},
@@ -303,6 +307,9 @@ TEST(invalid_parameters_are_refused)
         {"poisson3d", {1300, 0, 0}, E_LIMIT},
         {"fem", {1 << 30, 0}, E_LIMIT},
         {"fem", {12000, 0}, E_LIMIT},
+        {"elasticity", {0, 0, 1}, E_USAGE},
+        {"elasticity", {3, 2, 1}, E_USAGE},
+        {"elasticity", {1 << 16, 0, 1}, E_LIMIT},
         {"stencil", {6, 3, 0, 0, 1}, E_USAGE},
         {"stencil", {5, 3, 3, 4, 1}, E_USAGE},
         {"stencil", {27, 1000, 0, 0, 3}, E_LIMIT},
@@ -372,4 +379,80 @@ static bool go_make(const void *user, struct err *e)
 TEST(every_allocation_may_fail)
 {
     for (int i = 0; i < COUNT(cases); i++) assert_true(fail_each(go_make, &i) >= 3);
+}
+
+/* ---- elasticity ---- */
+
+/* Row r of the node in the middle, times the displacement p_i p_j along axis c, where p is the position of a node
+   relative to that one. */
+static double times_quadratic(const struct csr *A, int r, int c, int i, int j)
+{
+    static const double F[3][3] = {{1, 0, 0}, {-0.375, 1, 0}, {-0.03125, -0.25, 1}}; /* the inverse of J' */
+    double sum = 0;
+    int row = 3 * 13 + r;
+    for (int k = A->rowptr[row]; k < A->rowptr[row + 1]; k++) {
+        int v = A->col[k] / 3, d[] = {v % 3 - 1, v / 3 % 3 - 1, v / 9 - 1};
+        double p[3] = {0};
+        for (int a = 0; a < 3; a++)
+            for (int b = 0; b < 3; b++) p[a] += F[a][b] * d[b];
+        if (A->col[k] % 3 == c) sum += A->val[k] * p[i] * p[j];
+    }
+    return sum;
+}
+
+/* For quadratic displacements u, the elements give the exact -(lambda + mu) grad div u - mu laplace u at a node inside.
+ */
+TEST(elasticity_is_exact_for_quadratic_displacements)
+{
+    struct csr A;
+    assert_true(generator_find("elasticity")->make((const int64_t[]){3, 0, 0}, 1, NULL, &A, NULL));
+    for (int k = A.rowptr[39]; k < A.rowptr[42]; k++) assert_true(fabs(A.val[k]) > 1e-2);
+    for (int at = 0; at < 81; at++) {
+        int r = at % 3, c = at / 3 % 3, i = at / 9 % 3, j = at / 27;
+        double mixed = (r == i && c == j) + (r == j && c == i), laplace = r == c && i == j ? 2 : 0;
+        double found = times_quadratic(&A, r, c, i, j);
+        if (!(fabs(found + 2 * mixed + laplace) < 1e-13))
+            fail_msg("row %d, axis %d, p%d p%d: %g, not %g", r, c, i, j, found, -2 * mixed - laplace);
+    }
+    csr_free(&A);
+}
+
+/* Whatever the stiffness of the elements, no force holds a body that is moved and turned: u = t + w x p. */
+TEST(elasticity_has_no_forces_without_strain)
+{
+    static const double F[3][3] = {{1, 0, 0}, {-0.375, 1, 0}, {-0.03125, -0.25, 1}};
+    const double t[] = {3, -2, 0.5}, w[] = {0.25, 2, -1};
+    struct csr A;
+    assert_true(generator_find("elasticity")->make((const int64_t[]){3, 0, 50}, 4, NULL, &A, NULL));
+    for (int row = 39; row < 42; row++) {
+        double sum = 0, size = 0;
+        for (int k = A.rowptr[row]; k < A.rowptr[row + 1]; k++) {
+            int v = A.col[k] / 3, c = A.col[k] % 3, next = (c + 1) % 3, last = (c + 2) % 3;
+            int d[] = {v % 3 - 1, v / 3 % 3 - 1, v / 9 - 1};
+            double p[3] = {0};
+            for (int a = 0; a < 9; a++) p[a / 3] += F[a / 3][a % 3] * d[a % 3];
+            sum += A.val[k] * (t[c] + w[next] * p[last] - w[last] * p[next]);
+            size += fabs(A.val[k]);
+        }
+        if (!(fabs(sum) < 1e-14 * size)) fail_msg("row %d: %g of %g", row, sum, size);
+    }
+    csr_free(&A);
+}
+
+/* The two numberings give the same matrix. */
+TEST(elasticity_component_after_component)
+{
+    enum { N = 5, NODES = N * N * N };
+    struct csr A, B, moved;
+    int perm[3 * NODES];
+    assert_true(generator_find("elasticity")->make((const int64_t[]){N, 0, 1}, 1, NULL, &A, NULL));
+    assert_true(generator_find("elasticity")->make((const int64_t[]){N, 1, 1}, 1, NULL, &B, NULL));
+    for (int i = 0; i < 3 * NODES; i++) perm[i] = 3 * (i % NODES) + i / NODES;
+    assert_true(reorder_apply(&moved, &A, perm, NULL, NULL));
+    assert_memory_equal(moved.rowptr, B.rowptr, sizeof(int) * (3 * NODES + 1));
+    assert_memory_equal(moved.col, B.col, sizeof(int) * (size_t)B.nnz);
+    assert_memory_equal(moved.val, B.val, sizeof(double) * (size_t)B.nnz);
+    csr_free(&A);
+    csr_free(&B);
+    csr_free(&moved);
 }

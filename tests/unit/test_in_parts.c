@@ -29,11 +29,11 @@
 static const struct {
     const char *generator;
     int64_t p[PARAMS_MAX];
-} cases[] = {{"poisson2d", {23, 31}},       {"poisson3d", {7, 9, 8}},  {"stencil", {27, 6, 5, 4, 2}},
-             {"stencil", {5, 40, 3, 0, 1}}, {"band", {300, 17, 40}},   {"band", {200, 0, 0}},
-             {"random", {150, 9, 400}},     {"random", {400, 3, 150}}, {"random", {130000, 9, 130000}},
-             {"poisson2d", {1200, 300}}};
-enum { SMALL_CASES = 8 }; /* the others have several slices */
+} cases[] = {{"elasticity", {5, 0, 1}}, {"elasticity", {4, 1, 3}},       {"poisson2d", {23, 31}},
+             {"poisson3d", {7, 9, 8}},  {"stencil", {27, 6, 5, 4, 2}},   {"stencil", {5, 40, 3, 0, 1}},
+             {"band", {300, 17, 40}},   {"band", {200, 0, 0}},           {"random", {150, 9, 400}},
+             {"random", {400, 3, 150}}, {"random", {130000, 9, 130000}}, {"poisson2d", {1200, 300}}};
+enum { SMALL_CASES = 10 }; /* the others have several slices */
 
 static const struct generator *found(int i)
 {
@@ -231,7 +231,8 @@ TEST(refusals)
     struct talk t;
     talk_open(&t, OUT_TEXT);
     talk_refuses(&t, "gen poisson2d 9 on cpu", "cpu is one device; a matrix is generated in parts on several");
-    talk_refuses(&t, "gen fem 9 on emu*2", "these generate in parts: poisson2d, poisson3d, stencil, band, random");
+    talk_refuses(&t, "gen fem 9 on emu*2",
+                 "these generate in parts: poisson2d, poisson3d, elasticity, stencil, band, random");
     talk_refuses(&t, "gen stencil 6 9 on emu*2", "6 points is not a stencil");
     assert_null(t.s.matrices);
     assert_true(talk_line(&t, "gen poisson2d 5 as A; gen poisson2d 9 on emu*2 as P"));

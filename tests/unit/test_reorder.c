@@ -451,6 +451,25 @@ TEST(blocks_without_supervariables_are_rcm)
     }
 }
 
+/* Elasticity in both numberings has the same supervariables and, in their order, the same band. */
+TEST(blocks_undo_the_numbering_by_components)
+{
+    struct csr N = made("elasticity", 7, 0), C = made("elasticity", 7, 1);
+    struct csr A = reordered(&N, "blocks"), B = reordered(&C, "blocks");
+    struct spread a, b, before;
+    assert_true(spread_of(&A, &a, NULL) && spread_of(&B, &b, NULL) && spread_of(&C, &before, NULL));
+    assert_int_equal(a.bandwidth, b.bandwidth);
+    assert_int_equal(a.profile, b.profile);
+    assert_true(before.bandwidth > b.bandwidth && before.profile > 2 * b.profile);
+    for (int i = 0; i < A.rows; i++) /* the rows of a node have the same columns */
+        assert_true(i % 3 == 0 || !memcmp(B.col + B.rowptr[i], B.col + B.rowptr[i - i % 3],
+                                          (size_t)(B.rowptr[i + 1] - B.rowptr[i]) * sizeof *B.col));
+    csr_free(&N);
+    csr_free(&C);
+    csr_free(&A);
+    csr_free(&B);
+}
+
 /* ---- refusals, failures, cancelling ---- */
 
 TEST(test_refused)
