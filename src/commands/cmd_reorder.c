@@ -1,8 +1,12 @@
 /* reorder: makes a new matrix, P A P', from a square matrix by permuting its rows and columns. */
+#include "advice/orders.h"
+#include "advice/predicted.h"
 #include "base/clock.h"
 #include "base/mem.h"
 #include "language/args.h"
+#include "machine/kernel.h"
 #include "matrix/reorder.h"
+#include "microscope/gpu_profile.h"
 #include "report/fields.h"
 #include "session/command.h"
 #include "session/derived.h"
@@ -24,10 +28,7 @@ static bool move(struct csr *out, const struct csr *A, const struct ordering *o,
     begin = now_us();
     ok = ok && reorder_apply(out, A, perm, w, e);
     m->move_us = now_us() - begin;
-    if (!ok) return false;
-    if (spread_of(A, &m->before, e) && spread_of(out, &m->after, e)) return true;
-    csr_free(out);
-    return false;
+    return ok;
 }
 
 static void report(struct out *o, const struct matrix *made, const struct matrix *of, const struct ordering *ord,
@@ -51,21 +52,63 @@ static void report(struct out *o, const struct matrix *made, const struct matrix
         out_text(o, "The bandwidth is larger than before; `use %s` returns to the narrower order.", of->name);
 }
 
+/* Add B, which is m in the order perm by o, to the session as the line says, and print it. Takes ownership of B. */
+static bool add_moved(struct session *s, const struct args *a, const struct matrix *m, const struct ordering *o,
+                      struct csr *B, const int *perm, struct moved *moved, struct err *e)
+{
+    struct carried c = {.rows = perm, .cols = perm, .says = "is permuted like the rows, so x of the new matrix is P x"};
+    bool ok = spread_of(&m->csr, &moved->before, e) && spread_of(B, &moved->after, e) &&
+              session_add_derived(s, arg(a, "as"), m, o->name, B, &c, moved->order_us + moved->move_us, e);
+    csr_free(B);
+    if (ok) report(s->out, s->current, m, o, moved);
+    return ok;
+}
+
+static bool reorder_by(struct session *s, const struct args *a, struct matrix *m, const struct ordering *o,
+                       struct err *e)
+{
+    struct moved moved;
+    struct csr B = {0};
+    int *perm = mem_new(m->csr.rows, sizeof *perm, "an ordering", e);
+    bool ok = perm && move(&B, &m->csr, o, perm, &moved, &s->watch, e) && add_moved(s, a, m, o, &B, perm, &moved, e);
+    mem_free(perm);
+    return ok;
+}
+
+/* The best of the orders that were tried becomes the new matrix. If it is that of m, there is none, except a copy that
+   the line names. */
+static bool keep_best(struct session *s, const struct args *a, struct matrix *m, struct orders_tried *t, struct err *e)
+{
+    const struct order_tried *best = t->best;
+    struct moved moved = {.order_us = best->order_us, .move_us = best->move_us};
+    if (best->order) return add_moved(s, a, m, best->order, &t->moved, orders_best_perm(t), &moved, e);
+    struct csr B = {0};
+    struct carried same = {0};
+    bool named = arg(a, "as");
+    out_text(s->out, "A product is predicted to be the fastest in the order that %s has%s.", m->name,
+             named ? ", so the new matrix is a copy" : ": no matrix was made");
+    bool ok = !named || (csr_copy(&B, &m->csr, e) && session_add_derived(s, arg(a, "as"), m, "copy", &B, &same, 0, e));
+    csr_free(&B);
+    return ok;
+}
+
+static bool reorder_for_locality(struct session *s, const struct args *a, struct matrix *m, struct err *e)
+{
+    struct orders_tried tried = {0};
+    struct machine g;
+    if (!modeled_machine(s, &g, e)) return false;
+    bool ok = orders_try(s, m, NULL, T_F64, &g, false, &tried, e);
+    if (ok) out_orders_tried(s, m, T_F64, &g, &tried);
+    ok = ok && keep_best(s, a, m, &tried, e);
+    orders_free(&tried);
+    return ok;
+}
+
 static bool run_reorder(struct session *s, const struct args *a, struct err *e)
 {
     const struct ordering *o = ordering_find(arg(a, "ordering"));
     struct matrix *m = session_matrix(s, arg(a, "matrix"), e);
-    struct moved moved;
-    struct csr B = {0};
-    int *perm = m ? mem_new(m->csr.rows, sizeof *perm, "an ordering", e) : NULL;
-    if (!perm) return false;
-    bool ok = move(&B, &m->csr, o, perm, &moved, &s->watch, e);
-    struct carried c = {.rows = perm, .cols = perm, .says = "is permuted like the rows, so x of the new matrix is P x"};
-    ok = ok && session_add_derived(s, arg(a, "as"), m, o->name, &B, &c, moved.order_us + moved.move_us, e);
-    csr_free(&B);
-    mem_free(perm);
-    if (ok) report(s->out, s->current, m, o, &moved);
-    return ok;
+    return m && (o ? reorder_by(s, a, m, o, e) : reorder_for_locality(s, a, m, e));
 }
 
 /* ---- the keys of the rows ---- */
@@ -109,7 +152,10 @@ const struct command command_reorder = {
         "and apply the same permutation to rows and columns, P A P', so the matrix must be square. The profile is\n"
         "the sum of the distances from the diagonal to each row's first entry and to each column's first entry.\n"
         "The new matrix becomes the current one, named after the ordering (A-rcm) if no name is given.\n"
-        "    reorder rcm A; reorder amd A as B; reorder colours",
-    .rows = (const struct row_kind *const[]){&row_reorder, NULL},
+        "locality tries the order as it is, rcm, blocks and metis, predicts the fastest kernel for each on your GPU\n"
+        "(or on an H200 if there is none), and applies the best, if it is faster by more than the error of the model,\n"
+        "3%. Otherwise no matrix is made, unless you give a name.\n"
+        "    reorder rcm A; reorder amd A as B; reorder colours; reorder locality",
+    .rows = (const struct row_kind *const[]){&row_reorder, &row_order_tried, NULL},
     .run = run_reorder,
 };

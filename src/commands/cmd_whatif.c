@@ -1,6 +1,7 @@
 /* whatif: shows bytes, padding and predicted times of another format, parameters, precision or ordering, without
    converting the matrix. */
 #include "advice/advice.h"
+#include "advice/orders.h"
 #include "advice/predicted.h"
 #include "advice/predictions.h"
 #include "base/clock.h"
@@ -166,6 +167,20 @@ static bool only_parts_refused(const struct args *a, struct err *e)
     return !word || fail(e, E_USAGE, "`%s` is for `whatif parts`, which predicts the time on several GPUs", word);
 }
 
+/* The line says `reorder locality`: show all orders that it would try. */
+static bool whatif_orders(struct whatif *w, const struct args *a, struct err *e)
+{
+    const struct format *only = arg(a, "format") ? w->format : NULL;
+    struct orders_tried tried = {0};
+    if (w->param)
+        return fail(e, E_USAGE, "`reorder locality` predicts formats with the parameters that suit them best");
+    bool ok = orders_try(w->s, w->m, only, w->real, &w->on, false, &tried, e);
+    if (ok) out_orders_tried(w->s, w->m, w->real, &w->on, &tried);
+    if (ok) out_text(w->s->out, "Nothing was kept; `reorder locality` applies the best order.");
+    orders_free(&tried);
+    return ok;
+}
+
 static bool run_whatif(struct session *s, const struct args *a, struct err *e)
 {
     if (arg_flag(a, "parts")) return run_whatif_parts(s, a, e);
@@ -183,6 +198,7 @@ static bool run_whatif(struct session *s, const struct args *a, struct err *e)
         return fail(e, E_USAGE, "name a format before its parameters: `whatif format sell 32`");
     if (!modeled_machine(s, &w.on, e)) return false;
     w.param = arg_count(a, "params") ? param : NULL;
+    if (arg(a, "reorder") && !w.order) return whatif_orders(&w, a, e);
     bool ok = predict_now(&w, e) && (!w.order || permuted(&w, &B, e));
     if (ok) out_now(&w);
     ok = ok && all_kernels(&w, w.order ? &B : &w.m->csr, e);
@@ -231,7 +247,9 @@ const struct command command_whatif = {
     .help = "Sizes come from the plan of the format. Times come from its kernels, which the emulator runs on a copy\n"
             "of the matrix that is then discarded. `x of now` is the time divided by the time of the fastest csr\n"
             "kernel on the unchanged matrix. A format with too much padding is listed with its size, but not packed.\n"
-            "Without `format`, the format is csr.\n"
+            "Without `format`, the format is csr. `whatif reorder locality` shows the orders that `reorder locality`\n"
+            "tries, each with its fastest kernel, what the order and the conversion cost on this host, and after how\n"
+            "many products both have overtaken the fastest kernel in the order that the matrix has.\n"
             "`whatif parts 1 2 4 8` predicts the time of a product, and of an iteration of cg, when the rows are\n"
             "divided among these numbers of GPUs (1 to 16 if none is given): the local product by the cost model, for\n"
             "the part with the most nonzeros and the part with the largest halo; the exchange as latency + bytes /\n"
@@ -241,7 +259,8 @@ const struct command command_whatif = {
             "devices divide rows, or that of the last `partition`.\n"
             "`view speedup` shows the curve. Numbers of GPUs come before a format.\n"
             "    whatif parts 1 2 4 8 link nccl\n"
-            "    whatif format ell; whatif format sell 32 f32; whatif format bsr 4 reorder rcm; whatif reorder rcm",
-    .rows = (const struct row_kind *const[]){&row_whatif_kernel, &row_whatif_parts, NULL},
+            "    whatif format ell; whatif format sell 32 f32; whatif format bsr 4 reorder rcm; whatif reorder rcm\n"
+            "    whatif reorder locality",
+    .rows = (const struct row_kind *const[]){&row_whatif_kernel, &row_order_tried, &row_whatif_parts, NULL},
     .run = run_whatif,
 };

@@ -256,6 +256,21 @@ static const char *value_direct(const struct session *s, const char *text)
     return found ? found->name : NULL;
 }
 
+/* The order in which a product is predicted to be the fastest; ordering_find does not know it (advice/orders.h). */
+static const char locality[] = "locality";
+
+static void list_orderings(const struct session *s, const struct args *a, give_fn *give, void *user)
+{
+    registry_list(&ordering_registry, give, user);
+    give(user, locality);
+}
+
+static const char *value_ordering(const struct session *s, const char *text)
+{
+    const struct named *o = registry_find(&ordering_registry, text);
+    return o ? o->name : !strcmp(text, locality) ? locality : NULL;
+}
+
 static const char natural[] = "natural"; /* the order of the rows in the matrix */
 
 static void list_orders(const struct session *s, const struct args *a, give_fn *give, void *user)
@@ -514,7 +529,8 @@ const struct kind kinds[] = {
      "kernels", NULL},
     {"PEER", "peer", "a library", NULL, &peer_registry, NULL, NULL, KIND_PLAIN, NULL, NULL},
     {"METHOD", "method", "an LU method", NULL, &lu_registry, NULL, list_methods, KIND_PLAIN, NULL, NULL},
-    {"ORDERING", "ordering", "an ordering", NULL, &ordering_registry, NULL, NULL, KIND_PLAIN, NULL, NULL},
+    {"ORDERING", "ordering", "an ordering or locality", NULL, &ordering_registry, value_ordering, list_orderings,
+     KIND_PLAIN, NULL, NULL},
     {"ORDER", "order", "natural or an ordering", NULL, NULL, value_order, list_orders, KIND_PLAIN, NULL, NULL},
     {"WAY", "way", "a way to divide a matrix", NULL, &way_registry, NULL, NULL, KIND_PLAIN, NULL, NULL},
     {"LINK", "link", "a link between GPUs", NULL, NULL, value_link, list_links, KIND_PLAIN, NULL, NULL},

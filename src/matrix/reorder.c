@@ -94,14 +94,19 @@ static bool count_edges(struct graph *g, const struct csr *A, const struct graph
     return ok;
 }
 
+bool reorder_takes(const struct csr *A, struct err *e)
+{
+    if (A->rows == A->cols) return true;
+    return fail(e, E_UNSUPPORTED,
+                "%s and %s: an ordering needs a square matrix, since it moves rows and columns together",
+                how_many(A->rows, "row").text, how_many(A->cols, "column").text);
+}
+
 bool graph_new(struct graph *g, const struct csr *A, struct watch *w, struct err *e)
 {
     struct graph T = {0};
     *g = (struct graph){0};
-    if (A->rows != A->cols)
-        return fail(e, E_UNSUPPORTED,
-                    "%s and %s: an ordering needs a square matrix, since it moves rows and columns together",
-                    how_many(A->rows, "row").text, how_many(A->cols, "column").text);
+    if (!reorder_takes(A, e)) return false;
     bool ok = graph_room(&T, A->rows, A->nnz, e);
     if (ok) csr_pattern_transposed(A, T.ptr, T.adj);
     ok = ok && loop_tick("the graph of A + A'", 0, 0, e) && count_edges(g, A, &T, w, e) && pass(g, A, &T, NULL, w, e) &&
@@ -291,6 +296,7 @@ const struct ordering ordering_rcm = {
     .name = "rcm",
     .aliases = "cuthill-mckee reverse-cuthill-mckee",
     .narrows = true,
+    .local = true,
     .about = "reverse Cuthill-McKee: moves entries close to the diagonal, component by component",
     .source = "Cuthill and McKee 1969, reversed (George 1971); start node of George and Liu 1979",
     .order = order_rcm,
@@ -454,6 +460,8 @@ static bool order_metis(struct graph *g, int *perm, struct watch *w, struct err 
 const struct ordering ordering_metis = {
     .name = "metis",
     .aliases = "nd nested-dissection",
+    .local = true,
+    .slow = true,
     .about = "nested dissection: little fill in a Cholesky factor of a large mesh",
     .source = "METIS_NodeND; Karypis and Kumar 1998",
     .order = order_metis,

@@ -23,6 +23,8 @@ struct ordering {
     const char *name, *about, *source;
     const char *aliases; /* other names, separated by blanks; NULL: none */
     bool narrows;        /* the ordering aims at a small bandwidth */
+    bool local;          /* it puts neighbours close to each other, so that products read x from caches */
+    bool slow;           /* it takes much longer than a time in proportion to the entries */
     bool looks_back;     /* reads only the neighbours before each row, and leaves g unchanged */
     bool (*order)(struct graph *g, int *perm, struct watch *w, struct err *e);
 };
@@ -32,6 +34,8 @@ extern const struct ordering ordering_rcm; /* other orderings use it */
 const struct ordering *ordering_find(const char *name);
 extern const char *reorder_metis_name; /* file name of the library; tests set a name that does not exist */
 
+/* Is A square, as every ordering needs? If not, E_UNSUPPORTED. */
+bool reorder_takes(const struct csr *A, struct err *e);
 /* Order A by o; perm has A->rows items. */
 bool reorder_find(const struct ordering *o, const struct csr *A, int *perm, struct watch *w, struct err *e);
 /* The same for a matrix whose pattern is symmetric, which needs no graph if o looks back. */

@@ -217,6 +217,7 @@ static bool order_blocks(struct graph *g, int *perm, struct watch *w, struct err
 const struct ordering ordering_blocks = {
     .name = "blocks",
     .aliases = "supervariables",
+    .local = true,
     .about = "rows with the same columns side by side, such as the unknowns of a node; otherwise as rcm",
     .source = "indistinguishable nodes, as minimum degree compresses them (Ashcraft 1995); then rcm",
     .order = order_blocks,

@@ -1,0 +1,102 @@
+/* Orders of the rows by predicted time: `reorder locality` and `whatif reorder locality`. */
+#include "advice/orders.h"
+#include "advice/predicted.h"
+#include "kits/talk.h"
+#include "kits/test.h"
+#include "matrix/reorder.h"
+#include "microscope/gpu_profile.h"
+#include "session/matrix.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static void try_all(struct talk *t, bool quick, struct orders_tried *tried)
+{
+    struct err e = {0};
+    struct machine g;
+    if (!modeled_machine(&t->s, &g, &e) || !orders_try(&t->s, t->s.current, NULL, T_F64, &g, quick, tried, &e))
+        fail_msg("%s", e.text);
+}
+
+/* Component after component, elasticity is faster in another order; the matrix that is kept is in this order. */
+TEST(the_best_order_of_elasticity)
+{
+    struct talk t;
+    struct orders_tried tried;
+    talk_open(&t, OUT_JSON);
+    assert_true(talk_line(&t, "gen elasticity 16 components 1"));
+    try_all(&t, true, &tried);
+    const struct csr *A = &t.s.current->csr;
+    assert_int_equal(tried.n, 3);
+    assert_null(tried.at[0].order);
+    assert_non_null(tried.best->order);
+    assert_true(tried.best->us * 1.03 < tried.at[0].us);
+    for (int i = 1; i < tried.n; i++)
+        assert_true(tried.at[i].us >= tried.best->us && tried.at[i].order_us > 0 && tried.at[i].move_us > 0);
+    assert_true(orders_pay_after(tried.at, tried.best) < INFINITY);
+    struct csr moved;
+    int *perm = malloc((size_t)A->rows * sizeof *perm);
+    assert_non_null(perm);
+    assert_true(reorder_find(tried.best->order, A, perm, NULL, NULL));
+    assert_memory_equal(perm, orders_best_perm(&tried), (size_t)A->rows * sizeof *perm);
+    assert_true(reorder_apply(&moved, A, perm, NULL, NULL));
+    assert_true(csr_equal(&moved, &tried.moved));
+    csr_free(&moved);
+    free(perm);
+    orders_free(&tried);
+    talk_close(&t);
+}
+
+/* Orders that are the same are predicted once, and a small gain moves no rows. */
+TEST(a_good_order_stays)
+{
+    struct talk t;
+    struct orders_tried tried;
+    talk_open(&t, OUT_TEXT);
+    assert_true(talk_line(&t, "gen poisson2d 30 as P"));
+    try_all(&t, true, &tried);
+    assert_true(tried.best == tried.at && !tried.moved.rows && !orders_best_perm(&tried));
+    assert_true(tried.n == 3 && tried.at[2].as == &tried.at[1] && tried.at[2].us == tried.at[1].us);
+    orders_free(&tried);
+    talk_says(&t, "reorder locality", "blocks gives the same order as rcm.");
+    talk_says(&t, "reorder locality", "in the order that P has: no matrix was made");
+    assert_string_equal(t.s.current->name, "P");
+    talk_says(&t, "reorder locality as Q", "the new matrix is a copy");
+    assert_string_equal(t.s.current->name, "Q");
+    assert_int_equal(t.s.current->csr.nnz, 4380);
+    talk_close(&t);
+}
+
+TEST(what_it_costs)
+{
+    struct order_tried now = {.us = 10, .prep_us = 100}, t = {.us = 8, .order_us = 300, .move_us = 50, .prep_us = 151};
+    assert_true(orders_pay_after(&now, &t) == 201);
+    t.prep_us = 0, t.order_us = 20;
+    assert_true(orders_pay_after(&now, &t) == 0);
+    t.us = 10;
+    assert_true(isinf(orders_pay_after(&now, &t)));
+}
+
+TEST(commands)
+{
+    struct talk t;
+    const char *name = reorder_metis_name;
+    talk_open(&t, OUT_TEXT);
+    assert_true(talk_line(&t, "gen elasticity 16 components 1 as E"));
+    talk_says(&t, "whatif reorder locality", "Nothing was kept");
+    assert_string_equal(t.s.current->name, "E");
+    talk_says(&t, "whatif format csr reorder locality f32", "csr");
+    talk_refuses(&t, "whatif format sell 8 reorder locality", "parameters that suit them best");
+    reorder_metis_name = "libmetis-that-is-not-there.so.5";
+    talk_says(&t, "reorder locality as B", "metis needs libmetis-that-is-not-there.so.5, which is not installed");
+    reorder_metis_name = name;
+    assert_string_equal(t.s.current->name, "B");
+    talk_says(&t, "check only pattern", "symmetric");
+    assert_true(talk_line(&t, "gen random 9 2 12"));
+    talk_refuses(&t, "reorder locality", "needs a square matrix");
+    talk_refuses(&t, "whatif reorder locality", "needs a square matrix");
+    assert_true(talk_line(&t, "gen random 9 0"));
+    talk_refuses(&t, "reorder locality", "no entries");
+    talk_close(&t);
+}
