@@ -2,12 +2,15 @@
    it pays for itself. */
 #include "advice/advice.h"
 #include "advice/correction.h"
+#include "advice/orders.h"
 #include "advice/predicted.h"
 #include "advice/predictions.h"
 #include "base/text.h"
 #include "cmd_advise_solver.h"
 #include "formats/format.h"
 #include "language/args.h"
+#include "machine/kernel.h"
+#include "matrix/reorder.h"
 #include "microscope/black_box.h"
 #include "microscope/model.h"
 #include "microscope/modeled.h"
@@ -238,6 +241,47 @@ static bool rank_and_say(struct advising *v, struct matrix *m, const struct pred
     return ok && complete;
 }
 
+/* ---- another order of the rows ---- */
+
+/* Another order and its format are proposed if both together are predicted to be faster than the fastest kernel now by
+   more than this factor. */
+#define ORDER_GAIN 1.1
+
+static void say_order(const struct advising *v, const struct orders_tried *t)
+{
+    const struct order_tried *now = t->at, *best = t->best;
+    double cost[] = {best->order_us, best->move_us, best->prep_us}, after = orders_pay_after(now, best);
+    char us[2][32], costs[3][32];
+    if (out_mode(v->s->out) != OUT_TEXT) {
+        out_order_tried(v->s->out, v->m, v->real, v->on, t, best);
+        return;
+    }
+    for (int i = 0; i < COUNT(cost); i++) show_us(cost[i], costs[i], sizeof costs[i]);
+    out_text(
+        v->s->out,
+        "`reorder %s`, then `convert %s`: %s is predicted to take %s there, %.1f times as fast as %s now (%s). On "
+        "this host, the order took %s, moving the entries %s and the conversion %s: pays after about %.0f products.",
+        best->order->name, best->format->name, best->kernel->name, show_us(best->us, us[0], sizeof us[0]),
+        now->us / best->us, now->kernel->name, show_us(now->us, us[1], sizeof us[1]), costs[0], costs[1], costs[2],
+        two_digits(fmax(after, 1)));
+}
+
+/* Propose an order of the rows if it gains enough, also for this number of products (0: any number). Only orders that
+   are quickly found are tried, and none if no order could gain enough. p: what was predicted for m. */
+static bool propose_order(struct advising *v, struct matrix *m, const struct predictions *p, int64_t products,
+                          struct err *e)
+{
+    struct orders_tried tried = {0};
+    struct err why = {0};
+    const struct modeled *now = p->n ? p->k : NULL;
+    if (!now || !orders_may_gain(&m->csr, now->kernel, v->real, now->time.us, ORDER_GAIN, v->on)) return true;
+    bool ok = orders_try(v->s, m, NULL, v->real, v->on, true, &tried, &why);
+    bool gains = ok && tried.best->order && tried.at->us > ORDER_GAIN * tried.best->us;
+    if (gains && (!products || orders_pay_after(tried.at, tried.best) <= (double)products)) say_order(v, &tried);
+    orders_free(&tried);
+    return ok || err_is_refusal(&why) || fail_at(e, why.code, why.where, "%s", why.text);
+}
+
 static bool run_advise_kernels(struct session *s, const struct args *a, struct err *e)
 {
     int64_t products = arg_int(a, "for", 0), top = arg_int(a, "top", 0);
@@ -250,6 +294,7 @@ static bool run_advise_kernels(struct session *s, const struct args *a, struct e
     struct advising v = {.s = s, .m = m, .on = &g, .real = arg_precision(a), .top = (int)top};
     bool ok = modeled_matrix(m, e) && predictions_of(s, m, NULL, products, v.real, &g, &predicted, e);
     if (ok || predicted.n) ok = rank_and_say(&v, m, &predicted, products, ok, g.here && !arg_flag(a, "predicted"), e);
+    ok = ok && propose_order(&v, m, &predicted, products, e);
     predictions_free(&predicted);
     return ok;
 }
@@ -353,6 +398,9 @@ const struct command command_advise = {
         "overtaken the fastest csr kernel, which needs no conversion. With `for N products` (SpMVs), kernels are\n"
         "sorted by the total time of the conversion and N SpMVs. `top N` shows only the first N. Ctrl-C keeps\n"
         "what was ranked.\n"
+        "Where another order of the rows could gain more than 10%, rcm and blocks are tried; if order and format\n"
+        "together gain that much, they are proposed, with the time that each step took on this host. Both times of\n"
+        "the product are predicted. `whatif reorder locality` shows all orders.\n"
         "`advise solver` tries every solver with every preconditioner that suits the matrix, and `direct`, each\n"
         "for a short time, and shows what each reached, the iterations and the time that it needs, and which one\n"
         "to take. A method that converges in its trial needs the iterations that it did, and its time lies around\n"
@@ -373,7 +421,7 @@ const struct command command_advise = {
         "    advise; advise A for 100 products f32; advise top 3\n"
         "    advise solver; advise solver A b random tol 1e-10 within 20\n"
         "    advise solver options petsc; advise solver options ginkgo > ./config.txt",
-    .rows = (const struct row_kind *const[]){&row_advise_kernel, &row_advise_misfit, &row_advise_trial,
-                                             &row_advise_options, NULL},
+    .rows = (const struct row_kind *const[]){&row_advise_kernel, &row_advise_misfit, &row_order_tried,
+                                             &row_advise_trial, &row_advise_options, NULL},
     .run = run_advise,
 };

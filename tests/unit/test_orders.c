@@ -100,3 +100,26 @@ TEST(commands)
     talk_refuses(&t, "reorder locality", "no entries");
     talk_close(&t);
 }
+
+/* Only values, x and y have to be moved in any order; a product that takes little longer cannot gain. */
+TEST(advise_proposes_an_order)
+{
+    struct talk t;
+    talk_open(&t, OUT_TEXT);
+    assert_true(talk_line(&t, "gen elasticity 20 components 1 as E; gen elasticity 12 as N; gen poisson3d 30 as P"));
+    talk_says(&t, "advise E predicted top 1", "`reorder blocks`, then `convert ");
+    talk_says(&t, "advise E predicted top 1", "times as fast as ");
+    talk_says(&t, "advise E predicted top 1", "pays after about ");
+    static const char *const none[] = {"advise E predicted top 1 for 2 products", "advise N predicted top 1",
+                                       "advise P predicted top 1"};
+    for (int i = 0; i < COUNT(none); i++) {
+        talk_forget(&t);
+        assert_true(talk_line(&t, none[i]));
+        if (strstr(t.out, "reorder")) fail_msg("%s: %s", none[i], t.out);
+    }
+    talk_close(&t);
+    talk_open(&t, OUT_JSON);
+    assert_true(talk_line(&t, "gen elasticity 20 components 1"));
+    talk_says(&t, "advise predicted top 1", "\"order\":\"blocks\",\"best\":true");
+    talk_close(&t);
+}
