@@ -101,18 +101,6 @@ static double largest_of(int64_t n, const double *x, bool pairs)
     return most;
 }
 
-static bool norm_inf(const struct csr *A, double *out, struct err *e)
-{
-    struct loop l = loop_of("the norm of A", A->nnz);
-    *out = 0;
-    for (int64_t i = 0; i < A->rows && loop_runs(&l); i++) {
-        double sum = 0;
-        for (int64_t k = A->rowptr[i]; k < A->rowptr[i + 1] && loop_goes(&l, k); k++) sum += csr_abs(A, k);
-        *out = max_or_nan(*out, sum);
-    }
-    return loop_end(&l, e);
-}
-
 /* r = b - A x, with compensated sums. */
 static bool residual_of(const struct direct_answer *a, const double *x, double *r, struct err *e)
 {

@@ -10,6 +10,7 @@
 #include "formats/format.h"
 #include "machine/device.h"
 #include "matrix/csr.h"
+#include "matrix/norms.h"
 #include "matrix/reference.h"
 
 #include <float.h>
@@ -347,17 +348,6 @@ static double largest_value(const struct csr *A)
     return most;
 }
 
-static double norm_inf(const struct csr *A)
-{
-    double most = 0;
-    for (int64_t i = 0; i < A->rows; i++) {
-        double sum = 0;
-        for (int k = A->rowptr[i]; k < A->rowptr[i + 1]; k++) sum += csr_abs(A, k);
-        most = fmax(most, sum);
-    }
-    return most;
-}
-
 static void determinant(struct lu *v, const double *diagonal)
 {
     v->sign = 1;
@@ -429,7 +419,8 @@ static double distance(const double *x, int64_t i, int64_t parts, double one)
 static bool measure_solve(struct lu *v, double *number, struct err *e)
 {
     int64_t parts = type_parts(v->real), n = v->n * parts;
-    double *b = number, *x = number + n, *product = number + 2 * n, residual = 0, b_most = 0, x_most = 0, error = 0;
+    double *b = number, *x = number + n, *product = number + 2 * n;
+    double norm, residual = 0, b_most = 0, x_most = 0, error = 0;
     v->backward = v->error = v->solve_us = NAN;
     if (v->singular >= 0) return true;
     for (int64_t i = 0; i < n; i++) x[i] = i % parts == 0;
@@ -448,8 +439,8 @@ static bool measure_solve(struct lu *v, double *number, struct err *e)
         x_most = fmax(x_most, distance(x, i, parts, 0));
         error = fmax(error, distance(x, i, parts, 1));
     }
-    double scale = norm_inf(v->of) * x_most + b_most;
-    v->backward = all_finite ? residual / scale : NAN;
+    if (!norm_inf(v->of, &norm, e)) return false;
+    v->backward = all_finite ? residual / (norm * x_most + b_most) : NAN;
     v->error = all_finite ? error : NAN;
     return true;
 }

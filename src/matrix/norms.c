@@ -1,5 +1,6 @@
 /* Norms of vectors and matrices. */
 #include "norms.h"
+#include "base/loop.h"
 #include "base/threads.h"
 #include "csr.h"
 
@@ -62,4 +63,16 @@ double norm2(int64_t n, const double *x)
 double frobenius_norm(const struct csr *A)
 {
     return A->imag ? hypot(norm2(A->nnz, A->val), norm2(A->nnz, A->imag)) : norm2(A->nnz, A->val);
+}
+
+bool norm_inf(const struct csr *A, double *out, struct err *e)
+{
+    struct loop l = loop_of("the norm of A", A->nnz);
+    *out = 0;
+    for (int64_t i = 0; i < A->rows && loop_runs(&l); i++) {
+        double sum = 0;
+        for (int64_t k = csr_start(A, i); k < csr_start(A, i + 1) && loop_goes(&l, k); k++) sum += csr_abs(A, k);
+        *out = max_or_nan(*out, sum);
+    }
+    return loop_end(&l, e);
 }
