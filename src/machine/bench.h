@@ -1,4 +1,4 @@
-/* Checked and timed SpMVs. Implemented by gpu/bench.c. */
+/* Checked and timed SpMVs. Implemented by gpu/bench.c and gpu/chain.c. */
 #ifndef BENCH_H
 #define BENCH_H
 
@@ -44,6 +44,8 @@ struct run {
     double alpha, beta;      /* the operation that was timed is alpha A x + beta y */
     char y0[64];             /* the y before it, as the user named it; empty if beta is 0 */
     double us, spread_us;    /* median time of one SpMV, and half the interquartile range */
+    double chain_us;         /* time of one SpMV in a chain (bench_chain); NaN: not timed; 0: not asked for */
+    char chain_why[128];     /* why it was not timed; empty: nothing prevents it, or the device is the emulator */
     double predicted_us;     /* by the cost model; 0: not predicted yet; NaN: it cannot be */
     double first_us;         /* time of the first launch, with cold caches */
     int reps;
@@ -53,8 +55,8 @@ struct run {
     const struct device *packed_on; /* NULL: the host */
     /* time of the kernel's own preparation on the device (tile starts and the like); it is done once */
     double ready_us;
-    int64_t ready_bytes; /* memory on the device that the kernel keeps beside the matrix */
-    const char *library; /* the library of the kernel and its version; NULL: a kernel of this program */
+    int64_t ready_bytes;  /* memory on the device that the kernel keeps beside the matrix */
+    const char *library;  /* the library of the kernel and its version; NULL: a kernel of this program */
     int64_t bytes;        /* minimum traffic: the arrays that the kernel reads, x once, y once (twice if beta != 0) */
     double gbs;           /* bytes / us */
     double gflops;        /* 2 nnz / us; 8 nnz / us if the matrix is complex (type_flops) */
@@ -126,6 +128,17 @@ struct timed {
    it receives as many launches as run in about 0.2 s, and fewer if a launch is slower than 1.25 times best_us: only
    three if it is slower than 10 times best_us and than 1 ms. */
 bool bench_times(const struct timed *t, int *reps, struct watch *w, double *median, double *spread, struct err *e);
+enum { CHAIN_PRODUCTS = 64 };
+/* Time a chain of CHAIN_PRODUCTS products by k on M: product i multiplies by what product i - 1 wrote, as in a solver.
+   A is square, and the first x is random; each product is scaled by 1 / ||A||_inf, so that nothing overflows, times a
+   power of 2 if x would vanish. *us: a device with graphs records the chain as a graph; this is the median time of a
+   replay, divided by the number of products. Without graphs, it is the median time of a product in the chain. On the
+   emulator, *us is NaN, and the chain has two products. The last product is checked against the reference; that of a
+   deterministic kernel must also have the bits that single launches give. b, reps and w are as in bench_operation;
+   alone_us: the time of one SpMV that bench_operation measured. y receives the last vector (rows doubles, or rows pairs
+   if A is complex) and may be NULL. Fails with E_UNSUPPORTED if the launches of k cannot be recorded. */
+bool bench_chain(const struct bench_shared *b, const struct kernel *k, const struct csr *A, const struct mat *M,
+                 double alone_us, int reps, struct watch *w, double *us, double *y, struct err *e);
 /* Minimum traffic of k in bytes: the arrays (minus the padding, if k skips it), x once, y once (twice if beta != 0). */
 int64_t kernel_bytes(const struct kernel *k, const struct stored *S, double beta);
 

@@ -61,6 +61,13 @@ static void test_repeats(void **state)
     check_repeats(open_or_fail("cuda:0"), LAUNCHES);
 }
 
+/* 100 replays of each graph. */
+static void test_chains(void **state)
+{
+    enum { TIMES = 4, REPLAYS = 25 };
+    check_chains(open_or_fail("cuda:0"), SHAPE_SLOTS, TIMES, REPLAYS);
+}
+
 static void test_spmm(void **state)
 {
     check_spmm(open_or_fail("cuda:0"), EMU_SLOTS, NULL);
@@ -145,8 +152,9 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_about),   cmocka_unit_test(test_shapes),        cmocka_unit_test(test_agreement),
         cmocka_unit_test(test_narrow),  cmocka_unit_test(test_deterministic), cmocka_unit_test(test_uneven),
-        cmocka_unit_test(test_repeats), cmocka_unit_test(test_spmm),          cmocka_unit_test(test_files),
-        cmocka_unit_test(test_times),   cmocka_unit_test(test_no_room),       cmocka_unit_test(test_loss),
+        cmocka_unit_test(test_repeats), cmocka_unit_test(test_chains),        cmocka_unit_test(test_spmm),
+        cmocka_unit_test(test_files),   cmocka_unit_test(test_times),         cmocka_unit_test(test_no_room),
+        cmocka_unit_test(test_loss),
     };
     return cmocka_run_group_tests(tests, NULL, close_devices);
 }

@@ -624,6 +624,41 @@ void check_repeats(struct device *d, int launches)
     }
 }
 
+/* ---- chains of products ---- */
+
+static int chain_launches;
+
+/* A kernel whose launches cannot be recorded as a graph is passed over. */
+static void hold_chain(struct subject *s, const struct kernel *k)
+{
+    struct err e = {0};
+    int64_t n = s->A->rows * type_parts(s->S.real);
+    double us, *first = mem_new(n, sizeof *first, "a result", NULL), *next = mem_new(n, sizeof *next, "another", NULL);
+    for (int round = 0; round < rounds; round++) {
+        if (!bench_chain(NULL, k, s->A, &s->M, 1, chain_launches, NULL, &us, round ? next : first, &e)) {
+            if (e.code != E_UNSUPPORTED) fail_msg("%s, %s: %s", k->name, s->name, e.text);
+            print_message("%s, %s: %s\n", k->name, s->name, e.text);
+            break;
+        }
+        if (round && k->deterministic && memcmp(first, next, (size_t)n * sizeof *first))
+            fail_msg("%s on %s, %s: a chain is not the same twice", k->name, s->M.dev->name, s->name);
+    }
+    mem_free(first);
+    mem_free(next);
+}
+
+void check_chains(struct device *d, int64_t slots, int times, int launches)
+{
+    static const struct problem problems[] = {{"circuit", {300, 3}}, {"rmat", {6, 4}}, {"stencil", {27, 4, 0, 0, 3}}};
+    rounds = times;
+    chain_launches = launches;
+    for (int k = 0; k < COUNT(problems); k++) {
+        struct csr A = made(&problems[k]);
+        each_format(problems[k].generator, &A, k, &(struct loop){d, slots, hold_chain});
+        csr_free(&A);
+    }
+}
+
 /* ---- real matrices ---- */
 
 static void hold_file(struct subject *s, const struct kernel *k)

@@ -33,6 +33,9 @@ void check_uneven(struct device *d);
 /* Launch each kernel that is marked as deterministic `launches` times on larger matrices of six kinds, in every format
    that stores them without much padding, and compare the bits of all results. */
 void check_repeats(struct device *d, int launches);
+/* Run a chain of products (bench_chain) with every kernel, `times` times with at least `launches` timed launches each,
+   and compare the bits of the last vectors of those that are marked as deterministic. */
+void check_chains(struct device *d, int64_t slots, int times, int launches);
 /* Check every kernel on every real matrix of WARPSPY_MATRICES with at most `most` nonzeros. The check is skipped if the
    variable is not set. */
 void check_files(struct device *d, int64_t most, int64_t slots);
