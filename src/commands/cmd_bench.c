@@ -7,6 +7,7 @@
 #include "base/registry.h"
 #include "base/text.h"
 #include "base/watch.h"
+#include "bench_chain.h"
 #include "bench_order.h"
 #include "formats/format.h"
 #include "language/args.h"
@@ -39,6 +40,7 @@ struct results {
     bool wrong; /* the result of a kernel was wrong */
     int top;    /* show this many of the fastest; 0: all */
     bool by_precision;
+    bool chain; /* also measure each kernel in a chain of products */
     struct bench_shared shared;
     struct watch above; /* the watch of the session: its progress is that of the whole bench */
 };
@@ -220,7 +222,8 @@ static void add_refusal(struct session *s, const struct spmv_request *w, struct 
 static bool bench_one(struct session *s, const struct spmv_request *w, struct results *r, struct err *e)
 {
     struct err why = {0};
-    if (spmv_measure(s, w, &r->run[r->nruns], &why))
+    struct run *run = &r->run[r->nruns];
+    if (spmv_measure(s, w, run, &why) && (!r->chain || chain_measure(s, w, run, &why)))
         add_run(s, w, r);
     else if (!err_is_refusal(&why) || w->dev->lost)
         return fail_at(e, why.code, why.where, "%s", why.text);
@@ -270,6 +273,7 @@ static void out_results(struct session *s, const struct spmv_request *w, const s
         out_text(s->out, "%s with %s", s->runs->of->format->name, stored_params(s->runs->of, text, sizeof text));
     for (int i = 0; i < shown && !streamed; i++) out_measured(s->out, r, m, &s->runs[i]);
     out_remarks(s->out, s->runs, shown);
+    out_chains(s->out, s->runs, shown);
     if (has_choice(a) && !r->by_precision) out_diagonals(s->out, s->runs, shown);
     out_transposing(s->out, m, s->runs, shown);
     out_prepared(s->out, s->runs, shown);
@@ -287,10 +291,11 @@ static bool ceilings_known(struct session *s, struct device *d, struct err *e)
 static bool rank(struct session *s, const struct args *a, const struct spmv_request *w, struct spmv_operation *o,
                  struct err *e)
 {
-    struct results r = {.by_precision = arg_flag(a, "precisions")};
+    struct results r = {.by_precision = arg_flag(a, "precisions"), .chain = arg_flag(a, "chain")};
     struct busy from = busy_now("");
     int64_t top;
-    if (!arg_within(a, "top", 0, 1, 1000, &top, e) || !check_choices(a, w->dev, e) || !check_precisions(a, w, e))
+    if (!arg_within(a, "top", 0, 1, 1000, &top, e) || !check_choices(a, w->dev, e) || !check_precisions(a, w, e) ||
+        (r.chain && !chain_allowed(a, w, e)))
         return false;
     r.top = (int)top;
     r.shared.alone = matrix_in_parts(w->matrix); /* its vectors are large */
@@ -350,6 +355,12 @@ static const struct field bench_timed_fields[] = {
     {"gflops_padded", F_AMOUNT | OR_NULL, "2 operands / time_us, in GFLOP/s; null for other formats and on emu"},
     {"gflops_padded_less_rows", F_AMOUNT | OR_NULL,
      "(2 operands - rows) / time_us, in GFLOP/s; null for other formats and on emu"},
+    {"chain_us", F_AMOUNT | OR_NULL,
+     "with `chain`: time of a product in a chain of 64, each of which reads what the one before wrote, in us; time_us "
+     "is "
+     "that of a product alone; null without `chain`, on emu, or if chain_reason says why"},
+    {"chain_reason", F_TEXT | OR_NULL, "why the kernel cannot run in a chain; null if it can, and without `chain`",
+     .on = "cuda"},
     {"fits", F_TRUE, "true"},
     {"reason", F_NULL, "why the format does not fit; always null here, since it fits"},
     {0},
@@ -359,8 +370,9 @@ const struct row_kind row_bench_timed = {"timed", "a kernel that fits, checked a
 const struct command command_bench = {
     .name = "bench",
     .aliases = "benchmark",
-    .grammar = "[MATRIX] [transposed] [precisions] [CHOICE...] [using FORMAT] [PARAMS] [alpha R] [beta R] [y0 START] "
-               "[on DEVICE] [top N] [reps N] [f32|f64|[precision] PRECISION] [force]",
+    .grammar =
+        "[chain] [MATRIX] [transposed] [precisions] [CHOICE...] [using FORMAT] [PARAMS] [alpha R] [beta R] [y0 START] "
+        "[on DEVICE] [top N] [reps N] [f32|f64|[precision] PRECISION] [force]",
     .about = "check and time every kernel that fits on a device, fastest first",
     .help =
         "us is the median of the repetitions, +- is half the interquartile range, and prep us is the packing\n"
@@ -378,6 +390,11 @@ const struct command command_bench = {
         "values in smaller types, in each precision: the bytes per nonzero, the time, and the error against the\n"
         "product of the unrounded matrix. Without names, these are the default kernels of the formats.\n"
         "`bench bf16-fp32` compares kernels in one precision.\n"
+        "`bench chain` also times each kernel as a solver uses it: in a graph of 64 products, each of which reads\n"
+        "what the one before wrote, scaled so that nothing overflows or vanishes. A graph starts a product\n"
+        "sooner than the host does, which shows where a product takes a few us. The column \"in a chain us\" is\n"
+        "the median of 11 graphs, or fewer slow ones, divided by 64. On cpu, which has no graphs, it is the median\n"
+        "of the products; on emu, nothing is timed, and the first two products are checked. A must be square.\n"
         "alpha, beta, y0 and transposed are as in spmv.\n"
         "The default kernel of csr comes first, then that of each format, and then the other kernels; those that\n"
         "move the fewest bytes for a sample of the rows come first. A terminal shows each kernel that is the\n"
@@ -386,7 +403,8 @@ const struct command command_bench = {
         "less if it is more than 1.25 times slower than the fastest so far: it then takes 20 ms, beyond 3 times\n"
         "5 ms or 5 launches, and beyond 10 times 2 ms or 3 launches. `reps N` times N launches of each. Ctrl-C\n"
         "keeps the results so far.\n"
-        "    bench A on cuda:0 f32; bench csr-vector ell sell on emu; bench bsr block 8; bench A transposed",
+        "    bench A on cuda:0 f32; bench csr-vector ell sell on emu; bench bsr block 8; bench A transposed;\n"
+        "    bench chain csr-vector csr-ends",
     .rows = (const struct row_kind *const[]){&row_bench_timed, &row_bench_refusal, NULL},
     .run = run_bench,
     .large = true,

@@ -222,11 +222,20 @@ static void out_traffic(struct out *o, const struct run *r, enum run_form form)
     out_num(o, "bytes_per_nonzero", heading[form], r->of->nnz ? (double)r->bytes / (double)r->of->nnz : NAN, "%.2f");
 }
 
+/* The time in a chain of products, beside that of a product alone. */
+static void out_chain(struct out *o, const struct run *r)
+{
+    bool asked = r->chain_us != 0;
+    out_num(o, "chain_us", asked ? "in a chain us" : NULL, asked ? r->chain_us : NAN, "%.2f");
+    out_str(o, "chain_reason", NULL, *r->chain_why ? r->chain_why : NULL);
+}
+
 static void out_times(struct out *o, const struct run *r, enum run_form form)
 {
     bool long_form = form == RUN_RECORD;
     out_rank(o, COLUMN_ANSWER);
     put_time(o, "time_us", "time", "us", r->us, long_form);
+    if (!long_form) out_chain(o, r);
     out_rank(o, COLUMN_DETAIL);
     put_time(o, "spread_us", "+-", form == RUN_ROW ? "+-" : NULL, r->reps > 1 ? r->spread_us : NAN, long_form);
     out_rank(o, COLUMN_NORMAL);
