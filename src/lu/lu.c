@@ -440,7 +440,8 @@ static bool measure_solve(struct lu *v, double *number, struct err *e)
         error = fmax(error, distance(x, i, parts, 1));
     }
     if (!norm_inf(v->of, &norm, e)) return false;
-    v->backward = all_finite ? residual / (norm * x_most + b_most) : NAN;
+    double scale = norm * x_most + b_most;
+    v->backward = all_finite ? residual / scale : NAN;
     v->error = all_finite ? error : NAN;
     return true;
 }
