@@ -3,6 +3,7 @@
 #include "cmd_direct.h"
 #include "cmd_ranks.h"
 #include "language/args.h"
+#include "matrix/reorder.h"
 #include "report/fields.h"
 #include "report/output_direct.h"
 #include "report/output_solve.h"
@@ -44,6 +45,17 @@ static bool zeros_absent(const struct args *a, struct err *e)
     return true;
 }
 
+/* `reorder` needs the name of one ordering, and changes what one solver iterates on. */
+static bool reorder_suits(const struct args *a, struct err *e)
+{
+    const char *name = arg(a, "reorder");
+    if (!name) return true;
+    if (!ordering_find(name))
+        return fail(e, E_USAGE, "`solve` needs one ordering; `whatif reorder %s` names the best for products", name);
+    if (!arg(a, "solver")) return fail(e, E_USAGE, "`reorder` needs a solver, such as `solve cg reorder %s`", name);
+    return !arg_flag(a, "scaled") || fail(e, E_USAGE, "`reorder` and `scaled` cannot be combined; `scale` first");
+}
+
 /* Solve by the solver that the line names. */
 static bool solve_by_name(struct solve_line *l, struct err *e)
 {
@@ -56,7 +68,7 @@ static bool solve_by_name(struct solve_line *l, struct err *e)
 
 static bool iterate(struct solve_line *l, struct err *e)
 {
-    if (!direct_options_absent(l->a, e) || !zeros_absent(l->a, e)) return false;
+    if (!direct_options_absent(l->a, e) || !zeros_absent(l->a, e) || !reorder_suits(l->a, e)) return false;
     if (!solve_options_of(l->s, l->m, l->a, &l->o, e) || !sides_request_of(l->m, l->a, &l->right, e)) return false;
     return l->o.solver ? solve_by_name(l, e) : solve_by_choice(l, e);
 }
@@ -87,7 +99,7 @@ const struct command command_solve = {
                "[maxit N] [refine fp32|fp16|bf16] [b RIGHT_SIDE] "
                "[column N] [x0 GUESS] [seed N] "
                "[save FILE] [DIRECT] [plan] [step] "
-               "[scaled] [view] [force] [f32|f64] [within R] [options WORD]",
+               "[scaled] [reorder ORDERING] [view] [force] [f32|f64] [within R] [options WORD]",
     .about = "solve A x = b by iteration, or directly",
     .help =
         "Without a solver, takes the method that `advise solver` would take for this system, and says why. If the\n"
@@ -152,6 +164,10 @@ const struct command command_solve = {
         "residual during the solve is that of this system; the true residual is that of A x = b, and the solve goes\n"
         "on with a smaller tol until it meets tol. Without a solver, the line scales by itself if the largest |a| of\n"
         "rows or columns differ by more than a factor of 10000, and tries the methods on the scaled system.\n"
+        "With reorder, the solver iterates on P A P' y = P b, in the order of an ordering of `reorder`; products,\n"
+        "preconditioner and rows in messages are those of P A P'. x, b and the true residual are those of A x = b. "
+        "(order\n"
+        "changes only the order in which a preconditioner is factored.)\n"
         "`solve direct` factors A on the host by a library of SuiteSparse: cholmod, klu, umfpack or spqr; without a\n"
         "name, each method that suits A is tried in this order until x is accurate, spqr last, which takes\n"
         "rectangular and singular matrices (least squares, rank). plan stops after the analysis and prints the fill,\n"
@@ -166,6 +182,7 @@ const struct command command_solve = {
         "    solve gmres m 30 orth modified\n"
         "    solve direct plan; solve direct; solve direct umfpack b random\n"
         "    solve jacobi form matrix; solve bicgstab scaled\n"
+        "    solve cg precond ic0 reorder blocks\n"
         "    solve cg refine fp32; solve bicgstab precond ilu0 refine bf16 tol 1e-10\n"
         "    solve cg on ranks precond gamg; solve direct mumps on ranks; solve on ranks options \"-ksp_type fgmres\"\n"
         "    solve jacobi on cpu using ell b random seed 7 maxit 500 f32",

@@ -70,6 +70,7 @@ bool solve_options_of(struct session *s, const struct matrix *m, const struct ar
     o->maxit = arg_int(a, "maxit", 10000);
     o->force = arg_flag(a, "force");
     o->scaled = arg_flag(a, "scaled");
+    o->reorder = arg(a, "reorder") ? ordering_find(arg(a, "reorder")) : NULL;
     o->modified = chose(a, "orth", "modified");
     o->sums_host = chose(a, "sums", "host");
     o->form_matrix = chose(a, "form", "matrix");

@@ -497,6 +497,23 @@ static bool invert(int *inverse, const int *perm, int64_t n, struct err *e)
     return loop_end(&l, e);
 }
 
+bool reorder_swaps(const int *perm, int64_t n, int *swap, struct err *e)
+{
+    int *at = mem_new(n, sizeof *at, "exchanges", e), *where = at ? mem_new(n, sizeof *where, "exchanges", e) : NULL;
+    struct loop l = loop_of("exchanges", n);
+    for (int64_t i = 0; where && i < n; i++) at[i] = where[i] = (int)i; /* the element at a place, and its place */
+    for (int64_t i = 0; where && i < n && loop_goes(&l, i); i++) {
+        int to = where[perm[i]];
+        swap[i] = to;
+        at[to] = at[i];
+        where[at[i]] = to;
+    }
+    bool ok = where && loop_end(&l, e);
+    mem_free(at);
+    mem_free(where);
+    return ok;
+}
+
 /* Room for csr_sort_keys, for each of several threads; shorter rows need none. */
 enum { SHORT_ROW = 16 };
 struct spares {

@@ -45,6 +45,9 @@ bool reorder_find_symmetric(const struct ordering *o, const struct csr *A, int *
    supervariable of row i; they are counted from 0 by their first rows, and *sets is their number. Takes time in
    proportion to the entries of g. */
 bool reorder_supervariables(const struct graph *g, int *set, int *sets, struct watch *w, struct err *e);
+/* perm as exchanges: if the elements i and swap[i] of a vector are exchanged for i = 0, 1, .., element i becomes the
+   old element perm[i]; from the last i to the first, they go back. swap has n items. */
+bool reorder_swaps(const int *perm, int64_t n, int *swap, struct err *e);
 /* P A P': row i of out is row perm[i] of A. Fails with E_INTERNAL if perm is not a permutation. */
 bool reorder_apply(struct csr *out, const struct csr *A, const int *perm, struct watch *w, struct err *e);
 

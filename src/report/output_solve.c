@@ -7,6 +7,7 @@
 #include "machine/kernel.h"
 #include "machine/sum_tree.h"
 #include "matrix/csr.h"
+#include "matrix/reorder.h"
 #include "output.h"
 #include "output_solve_costs.h"
 #include "output_trust.h"
@@ -104,13 +105,24 @@ static struct scales scales_of(const int *by, int64_t n)
     return s;
 }
 
+/* The order in which the solve iterated, if it was not that of the matrix. */
+static void out_reordered(struct out *o, const struct solve *v)
+{
+    const struct ordering *order = v->scaling.order;
+    out_str(o, "reordered", NULL, order ? order->name : NULL);
+    if (!order || out_mode(o) != OUT_TEXT) return;
+    char text[160];
+    snprintf(text, sizeof text, "%s; x and true residual are those of A x = b, in its own order", order->name);
+    out_str(o, NULL, "rows ordered by", text);
+}
+
 /* Did the solve equilibrate, and by how much? */
 static void out_scaling(struct out *o, const struct solve *v)
 {
     const struct solve_scaling *by = &v->scaling;
     char text[200];
-    out_bool(o, "scaled", NULL, by->of != NULL);
-    if (!by->of || out_mode(o) != OUT_TEXT) return;
+    out_bool(o, "scaled", NULL, by->row != NULL);
+    if (!by->row || out_mode(o) != OUT_TEXT) return;
     struct scales rows = scales_of(by->row, by->of->rows), cols = scales_of(by->col, by->of->cols);
     snprintf(text, sizeof text,
              "rows by 2^%d to 2^%d, columns by 2^%d to 2^%d; x and true residual are those of A x = b", rows.low,
@@ -284,6 +296,7 @@ void out_solve(struct out *o, const struct solve *v)
     out_solve_precond(o, v);
     out_launches(o, v);
     out_scaling(o, v);
+    out_reordered(o, v);
     out_num(o, "tol", NULL, v->scaling.of ? v->scaling.tol : v->set.tol, NULL);
     out_int(o, "maxit", NULL, v->set.maxit);
     out_bool(o, "converged", "converged", v->reason == CONVERGED);

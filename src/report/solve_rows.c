@@ -1,5 +1,6 @@
 /* The keys of the rows that `solve`, `step`, `continue` and `stop` print. */
 #include "fields.h"
+#include "matrix/reorder.h"
 #include "output_solve.h"
 #include "solvers/solve.h"
 
@@ -73,6 +74,9 @@ static const struct field solved_fields[] = {
      "file of the matrix; null: not known",
      .words = "ones, varied, direct, file"},
     {"scaled", F_BOOLEAN, "the solver iterated on the equilibrated system; x and residual_true are those of A x = b"},
+    {"reordered", F_TEXT | OR_NULL,
+     "the ordering of P A P', on which the solver iterated; x and residual_true are those of A x = b; null: A itself",
+     .entries = &ordering_registry},
     {"digits", F_COUNT | OR_NULL,
      "decimal digits of x that are correct, relative to its largest elements; null: not known", .max = 15},
     {"digits_from", F_TEXT | OR_NULL,

@@ -38,6 +38,7 @@ static void drop_matrix_from(struct session *s, struct matrix *m, const struct d
 {
     if (m->transposed) drop_matrix_from(s, m->transposed, d);
     if (m->equilibrated) drop_matrix_from(s, m->equilibrated->m, d);
+    if (m->reordered) drop_matrix_from(s, m->reordered->m, d);
     for (struct product *p = m->products; p; p = p->next)
         for (int i = p->nmats; i-- > 0;)
             if ((!d || device_has(p->mat[i].dev, d)) && !holdings_use(s, &p->mat[i])) remove_mat(s, p, i);

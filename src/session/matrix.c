@@ -7,22 +7,23 @@
 #include "product.h"
 #include "stale.h"
 
-static void equilibrated_free(struct matrix *m)
+void equilibrated_free(struct equilibrated *q)
 {
-    struct equilibrated *q = m->equilibrated;
     if (!q) return;
-    matrix_free(q->m);
+    if (q->m) matrix_free(q->m);
     mem_free(q->row);
     mem_free(q->col);
+    mem_free(q->swap);
     mem_free(q);
-    m->equilibrated = NULL;
 }
 
 void products_free(struct matrix *m)
 {
     if (m->transposed) matrix_free(m->transposed); /* first, because its products use arrays of m */
     m->transposed = NULL;
-    equilibrated_free(m);
+    equilibrated_free(m->equilibrated);
+    equilibrated_free(m->reordered);
+    m->equilibrated = m->reordered = NULL;
     while (m->products) {
         struct product *p = m->products;
         m->products = p->next;

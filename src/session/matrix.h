@@ -42,16 +42,19 @@ struct matrix {
     double transpose_us;                /* if transpose_of is not NULL: time to transpose that matrix */
     const struct device *transposed_on; /* and the device that transposed it */
     struct equilibrated *equilibrated;  /* owned (equilibrated.h); NULL: no solve needed it yet */
+    struct equilibrated *reordered;     /* the same in another order of the rows; NULL: no solve needed it yet */
     struct matrix *next;
 };
 
 /* The name of the values of A in a precision, T_F32 or T_F64: "fp64", or "complex fp64" if A is complex. The types of
    stored matrices, T_C32 and T_C64, give the same names. */
 const char *precision_of(const struct csr *A, enum type precision);
-/* Free the stored forms of m, its transpose and its equilibrated form. matrix_free also frees m itself; m must not be
-   in a list. */
+/* Free the stored forms of m, its transpose and its equilibrated and reordered forms. matrix_free also frees m itself;
+   m must not be in a list. */
 void products_free(struct matrix *m);
 void matrix_free(struct matrix *m);
+/* Free the equilibrated or the reordered form of a matrix. NULL is none. */
+void equilibrated_free(struct equilibrated *q);
 int64_t matrix_bytes(const struct matrix *m); /* of the entries, right sides and solutions */
 
 #endif

@@ -94,10 +94,15 @@ bool session_takes(const struct session *s, const struct matrix *m, struct err *
     return large_allowed(m, c && c->large, c ? c->name : "warpspy", e);
 }
 
+static bool is_form(const struct equilibrated *q, const struct csr *A)
+{
+    return q && &q->m->csr == A;
+}
+
 struct matrix *session_matrix_of(const struct session *s, const struct csr *A)
 {
     struct matrix *m = s->matrices;
-    while (m && &m->csr != A && !(m->equilibrated && &m->equilibrated->m->csr == A)) m = m->next;
+    while (m && &m->csr != A && !is_form(m->equilibrated, A) && !is_form(m->reordered, A)) m = m->next;
     return m;
 }
 

@@ -94,7 +94,7 @@ void session_free(struct session *s);
 /* The matrix of this name; NULL: the current matrix. Refuses a large matrix (E_LIMIT) that the running command does not
    take. */
 struct matrix *session_matrix(struct session *s, const char *name, struct err *e);
-/* The matrix that has these arrays, or whose equilibrated form has them; NULL: there is none. */
+/* The matrix that has these arrays, or whose equilibrated or reordered form has them; NULL: there is none. */
 struct matrix *session_matrix_of(const struct session *s, const struct csr *A);
 /* Does the running command take a matrix of this size? */
 bool session_takes(const struct session *s, const struct matrix *m, struct err *e);

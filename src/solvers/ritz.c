@@ -131,7 +131,7 @@ void ritz_of(struct ritz *r, const struct solve *v, int64_t budget)
 const char *ritz_matrix(const struct solve *v)
 {
     if (v->pre.method) return v->negated ? "-M^-1 A" : "M^-1 A";
-    if (v->scaling.of) return v->negated ? "the scaled -A" : "the scaled A";
+    if (v->scaling.row) return v->negated ? "the scaled -A" : "the scaled A";
     return v->negated ? "-A" : "A";
 }
 

@@ -299,14 +299,17 @@ struct solve_right {
     int64_t column, columns; /* b is this column, counted from 0, of `columns` */
 };
 
-/* A solve of the equilibrated system R A C y = R b, with R_ii = 2^row[i], C_jj = 2^col[j] and x = C y. While the solve
-   is `inside`, its matrix, b and x are those of the equilibrated system; otherwise those of A x = b. */
+/* A solve of another system with the same solution: of the equilibrated system R A C y = R b, with R_ii = 2^row[i],
+   C_jj = 2^col[j] and x = C y; or of the reordered system P A P' y = P b, with x = P' y. While the solve is `inside`,
+   its matrix, b and x are those of the other system; otherwise those of A x = b. */
 struct solve_scaling {
-    const struct csr *of;     /* A; NULL: the solve does not scale */
-    const int *row, *col;     /* of of->rows and of->cols; lent, like A */
-    const struct csr *scaled; /* R A C */
+    const struct csr *of;         /* A; NULL: the solve is of A x = b itself */
+    const int *row, *col;         /* of of->rows and of->cols; lent, like A; NULL: the system is not equilibrated */
+    const int *swap;              /* P as exchanges (reorder_swaps), lent; NULL: the order stays */
+    const struct ordering *order; /* gave P */
+    const struct csr *scaled;     /* R A C, or P A P' */
     bool inside;
-    double tol; /* on the residual of A x = b; that of the equilibrated system is set.tol */
+    double tol; /* on the residual of A x = b; that of the other system is set.tol */
 };
 
 struct solve_result {
@@ -447,12 +450,16 @@ struct solve_options {
     double truth_error;            /* of the truth itself, relative; 0: it is exact, NaN: not known */
     bool up_to_constant;           /* truth + c solves the system, too, for any constant c */
     struct solve_right right;
-    bool force;  /* see struct solve_settings */
-    bool scaled; /* wanted by the user; the caller then sets `scaling` */
-    /* If `of` is set, the matrix of the solve is R A C; b and truth are those of A x = b, x0 is C^-1 x0. */
+    bool force;                     /* see struct solve_settings */
+    bool scaled;                    /* wanted by the user; the caller then sets `scaling` */
+    const struct ordering *reorder; /* the same; NULL: not wanted */
+    /* If `of` is set, the matrix of the solve is scaling.scaled; b and truth are those of A x = b, and x0 was mapped by
+       scaling_map_x. */
     struct solve_scaling scaling;
 };
-/* Multiply x by C (back: by C^-1), or b by R^-1 (back: by R). */
+/* From the vectors of the other system to those of A x = b: multiply x by C or P', b by R^-1 or P'. `back`: the
+ * inverse.
+ */
 void scaling_map_x(const struct solve_scaling *by, bool pairs, bool back, double *x);
 void scaling_map_b(const struct solve_scaling *by, bool pairs, bool back, double *b);
 /* The numbers in a vector of a solve with A. If A is complex, an element of a vector is a pair of a real and an

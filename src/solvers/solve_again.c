@@ -102,7 +102,7 @@ bool solve_again(struct solve *v, const struct solve_change *given, struct err *
 bool solve_tighten(struct solve *v)
 {
     static const double MIN = 1e-16;
-    if (!v->scaling.of || v->reason != DRIFTED) return false;
+    if (!v->scaling.row || v->reason != DRIFTED) return false;
     struct err unseen = {0};
     bool checkpoints = v->checkpoints.wanted;
     double want = v->scaling.tol;

@@ -320,7 +320,7 @@ static void explain_converged(const struct solve *v, char *out, size_t size)
         snprintf(out, size, "b = 0, so x = 0");
     else if (v->residual <= v->set.tol)
         snprintf(out, size, "relative residual %.2e%s, tol %.2e", v->residual,
-                 v->scaling.of ? " of the scaled system" : "", v->set.tol);
+                 v->scaling.row ? " of the scaled system" : "", v->set.tol);
     else
         snprintf(out, size, "max |x' - x| = %.2e, eps %.2e", v->max_diff, v->set.eps);
 }
@@ -400,7 +400,7 @@ static void explain_broken(const struct solve *v, char *out, size_t size)
 
 static void explain_drifted(const struct solve *v, char *out, size_t size)
 {
-    if (v->scaling.of) {
+    if (v->scaling.row) {
         snprintf(
             out, size,
             "not converged: the scaled system met tol %.2e, but the true residual of A x = b is %.2e; give a larger "
@@ -541,7 +541,7 @@ static bool end(struct solve *v, double us, struct err *e)
     if (ok && !v->result.later) solve_leave_scaled(v);
     if (ok && !v->result.later) ok = measure_within(v, us, &measured, e);
     loop_enter(w);
-    if (ok && !v->scaling.of) live_compare(v, v->iterations, v->result.residual_true, v->residual);
+    if (ok && !v->scaling.row) live_compare(v, v->iterations, v->result.residual_true, v->residual);
     if (measured) judge(v);
     if (!v->engine.runs) solve_try(v, wants_too_much(v));
     say_why(v);

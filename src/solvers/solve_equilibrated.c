@@ -1,4 +1,4 @@
-/* A solve of the equilibrated system: its vectors as those of A x = b, and back. */
+/* A solve of the equilibrated or reordered system: its vectors as those of A x = b, and back. */
 #include "base/screen_lock.h"
 #include "matrix/csr.h"
 #include "matrix/norms.h"
@@ -13,14 +13,33 @@ static void multiply(int64_t n, int64_t parts, const int *by, int sign, double *
     for (int64_t i = 0; i < n * parts; i++) x[i] = ldexp(x[i], sign * by[i / parts]);
 }
 
+static void exchange(int64_t parts, int64_t i, int64_t k, double *x)
+{
+    for (int64_t p = 0; p < parts; p++) {
+        double t = x[i * parts + p];
+        x[i * parts + p] = x[k * parts + p];
+        x[k * parts + p] = t;
+    }
+}
+
+/* Into the other order, or (`forth` false) out of it. */
+static void permute(const struct solve_scaling *by, int64_t parts, bool forth, double *x)
+{
+    int64_t n = by->of->rows;
+    for (int64_t i = 0; forth && i < n; i++) exchange(parts, i, by->swap[i], x);
+    for (int64_t i = n; !forth && i-- > 0;) exchange(parts, i, by->swap[i], x);
+}
+
 void scaling_map_x(const struct solve_scaling *by, bool pairs, bool back, double *x)
 {
-    multiply(by->of->cols, pairs ? 2 : 1, by->col, back ? -1 : 1, x);
+    if (by->col) multiply(by->of->cols, pairs ? 2 : 1, by->col, back ? -1 : 1, x);
+    if (by->swap) permute(by, pairs ? 2 : 1, back, x);
 }
 
 void scaling_map_b(const struct solve_scaling *by, bool pairs, bool back, double *b)
 {
-    multiply(by->of->rows, pairs ? 2 : 1, by->row, back ? 1 : -1, b);
+    if (by->row) multiply(by->of->rows, pairs ? 2 : 1, by->row, back ? 1 : -1, b);
+    if (by->swap) permute(by, pairs ? 2 : 1, back, b);
 }
 
 static void change_sides(struct solve *v, bool inside)
