@@ -14,7 +14,6 @@
 #include "session/matrix.h"
 #include "session/product.h"
 #include "session/session.h"
-#include "session/stored_forms.h"
 #include "ui/views/view_layout.h"
 #include "ui/views/view_state.h"
 #include "view.h"

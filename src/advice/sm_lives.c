@@ -16,7 +16,6 @@
 #include "session/matrix.h"
 #include "session/product.h"
 #include "session/session.h"
-#include "session/stored_forms.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -9,7 +9,6 @@
 #include "machine/kernel.h"
 #include "microscope/tracing.h"
 #include "session/product.h"
-#include "session/stored_forms.h"
 
 #include <string.h>
 

@@ -19,7 +19,6 @@
 #include "session/product.h"
 #include "session/session.h"
 #include "session/spmv.h"
-#include "session/stored_forms.h"
 
 #include <math.h>
 

@@ -15,7 +15,6 @@
 #include "session/output_run.h"
 #include "session/product.h"
 #include "session/session.h"
-#include "session/stored_forms.h"
 
 #include <math.h>
 #include <stdlib.h>

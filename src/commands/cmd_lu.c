@@ -14,8 +14,8 @@
 #include "session/holding.h"
 #include "session/matrix.h"
 #include "session/pattern.h"
+#include "session/product.h"
 #include "session/session.h"
-#include "session/stored_forms.h"
 
 #include <math.h>
 #include <string.h>

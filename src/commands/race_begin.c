@@ -9,10 +9,10 @@
 #include "matrix/random.h"
 #include "race.h"
 #include "session/matrix.h"
+#include "session/product.h"
 #include "session/session.h"
 #include "session/session_solve.h"
 #include "session/spmv.h"
-#include "session/stored_forms.h"
 #include "solvers/solve.h"
 #include "solvers/solver.h"
 

@@ -21,7 +21,6 @@
 #include "session/matrix.h"
 #include "session/product.h"
 #include "session/session.h"
-#include "session/stored_forms.h"
 
 #include <limits.h>
 #include <math.h>

@@ -13,8 +13,8 @@
 #include "machine/peer_library.h"
 #include "machine/transfer.h"
 #include "microscope/gpu_profile.h"
-#include "session/device_copies.h"
 #include "session/front.h"
+#include "session/product.h"
 #include "session/session.h"
 
 #include <errno.h>
@@ -135,7 +135,8 @@ static bool check_launcher(const char *value)
 
 static bool check_cusparse(const char *value)
 {
-    return !strcmp(value, options[OPTION_CUSPARSE].default_value) || (!has_control_bytes(value) && !access(value, R_OK));
+    return !strcmp(value, options[OPTION_CUSPARSE].default_value) ||
+           (!has_control_bytes(value) && !access(value, R_OK));
 }
 
 /* A library is code: a script may not choose which. What the library before has prepared is freed. */

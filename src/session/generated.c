@@ -9,7 +9,6 @@
 #include "matrix/gen.h"
 #include "product.h"
 #include "session.h"
-#include "stored_forms.h"
 
 static bool can_be_parted(const struct generator *g, const struct device *d, struct err *e)
 {

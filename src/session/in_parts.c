@@ -2,13 +2,10 @@
 #include "in_parts.h"
 #include "base/err.h"
 #include "base/mem.h"
-#include "base/precision.h"
 #include "base/suggest.h"
 #include "base/text.h"
 #include "command.h"
-#include "formats/format.h"
 #include "matrix.h"
-#include "product.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -54,26 +51,4 @@ bool in_parts_vectors_fit(const struct matrix *m, int n, struct err *e)
     return fail(e, E_MEMORY, "%d vectors of %s need %s of the host's memory, but only about %s is available", n,
                 m->name, show_bytes((double)(n * each), need, sizeof need),
                 show_bytes((double)left, have, sizeof have));
-}
-
-static bool only_rows(const struct matrix *m, const struct format *f, enum type real, struct err *e)
-{
-    const struct format *own = format_native(&m->csr);
-    if (f != own)
-        return fail(e, E_UNSUPPORTED, "%s was generated in parts, as %s; it cannot be converted to %s", m->name,
-                    own->name, f->name);
-    return !type_is_narrow(real) ||
-           fail(e, E_UNSUPPORTED, "%s was generated in parts, in f64 or f32, not in %s", m->name, type_name(real));
-}
-
-struct product *in_parts_product(struct matrix *m, const struct format *f, enum type real, struct err *e)
-{
-    struct plan plan;
-    if (!only_rows(m, f, real, e) || !format_plan(&m->csr, f, NULL, real, &plan, e)) return NULL;
-    struct product *p = mem_zero(1, sizeof *p, "a stored matrix", e);
-    if (!p) return NULL;
-    p->S = plan.shape;
-    p->S.made = &m->csr;
-    memcpy(p->requested, plan.shape.param, sizeof p->requested);
-    return product_keep(m, p);
 }

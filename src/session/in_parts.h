@@ -6,12 +6,8 @@
 
 #include <stdbool.h>
 
-#include "base/array.h"
-
 struct err;
-struct format;
 struct matrix;
-struct product;
 
 bool matrix_in_parts(const struct matrix *m);
 /* May `what`, which takes matrices in parts or not, use m? The error (E_UNSUPPORTED) names the commands that may. */
@@ -20,7 +16,5 @@ bool in_parts_allowed(const struct matrix *m, bool takes, const char *what, stru
 bool in_parts_refused(const struct matrix *m, const char *what, struct err *e);
 /* Does the host have memory for n vectors of m? Always true if m is not in parts: then m itself is larger. */
 bool in_parts_vectors_fit(const struct matrix *m, int n, struct err *e);
-/* The stored form of m, which is in parts, without arrays on the host. */
-struct product *in_parts_product(struct matrix *m, const struct format *f, enum type real, struct err *e);
 
 #endif

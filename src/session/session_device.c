@@ -2,13 +2,13 @@
 #include "base/err.h"
 #include "base/suggest.h"
 #include "command.h"
-#include "device_copies.h"
 #include "holding.h"
 #include "in_parts.h"
 #include "machine/device.h"
 #include "machine/device_sorts.h"
 #include "machine/member_rows.h"
 #include "matrix.h"
+#include "product.h"
 #include "session.h"
 
 #include <string.h>

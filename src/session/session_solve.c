@@ -14,11 +14,11 @@
 #include "machine/member_rows.h"
 #include "matrix.h"
 #include "matrix/norms.h"
+#include "product.h"
 #include "right_side.h"
 #include "session.h"
 #include "solvers/solve.h"
 #include "spmv.h"
-#include "stored_forms.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -14,7 +14,6 @@
 #include "product.h"
 #include "right_side.h"
 #include "session.h"
-#include "stored_forms.h"
 
 #include <math.h>
 #include <stdlib.h>

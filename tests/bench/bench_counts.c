@@ -9,8 +9,8 @@
 #include "machine/mat.h"
 #include "machine/microscope.h"
 #include "session/matrix.h"
+#include "session/product.h"
 #include "session/session.h"
-#include "session/stored_forms.h"
 
 #include <string.h>
 

@@ -12,7 +12,6 @@
 #include "session/matrix.h"
 #include "session/product.h"
 #include "session/session.h"
-#include "session/stored_forms.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -14,7 +14,6 @@
 #include "matrix/csr.h"
 #include "session/matrix.h"
 #include "session/product.h"
-#include "session/stored_forms.h"
 
 enum { BUDGET = 4000000 };
 
@@ -121,7 +120,7 @@ TEST(a_wrong_result_is_found)
 
 /* ---- what a device packed ---- */
 
-/* The host lacks the long arrays, until product_complete gives it the arrays that the host would have packed. */
+/* The host lacks the long arrays, until session_product gives it the arrays that the host would have packed. */
 static void check_completed(struct talk *t, const char *format, bool device_lost)
 {
     struct err e = {0};

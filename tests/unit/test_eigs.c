@@ -20,7 +20,7 @@
 #include "machine/kernel.h"
 #include "matrix/csr.h"
 #include "session/matrix.h"
-#include "session/stored_forms.h"
+#include "session/product.h"
 
 #include <dirent.h>
 #include <float.h>

@@ -14,7 +14,6 @@
 #include "machine/packer.h"
 #include "session/matrix.h"
 #include "session/product.h"
-#include "session/stored_forms.h"
 
 #include <math.h>
 

@@ -10,7 +10,6 @@
 #include "machine/kernel.h"
 #include "session/matrix.h"
 #include "session/product.h"
-#include "session/stored_forms.h"
 
 #include <math.h>
 #include <omp.h>

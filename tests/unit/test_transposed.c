@@ -8,7 +8,6 @@
 #include "matrix/reference.h"
 #include "session/matrix.h"
 #include "session/product.h"
-#include "session/stored_forms.h"
 #include "session/vectors.h"
 
 #include <math.h>

@@ -8,7 +8,6 @@
 #include "session/matrix.h"
 #include "session/product.h"
 #include "session/session.h"
-#include "session/stored_forms.h"
 #include "ui/cmd_view.h"
 #include "ui/draw.h"
 #include "ui/term.h"
