@@ -96,19 +96,12 @@ static bool make_matrix(struct session *s, const char *name, const char *formula
     return ok;
 }
 
-/* A name that is already in use is refused before anything is computed. */
-static bool is_free(struct session *s, const char *name, struct err *e)
-{
-    struct err unseen = {0};
-    if (!session_matrix(s, name, &unseen) && unseen.code != E_LIMIT) return true;
-    return fail(e, E_USAGE, "a matrix is called %s already; `drop %s` first or choose another name", name, name);
-}
-
 static bool run_let(struct session *s, const struct args *a, struct err *e)
 {
     char text[FORMULA_MAX + 1];
     const char *name = "", *formula = "";
-    if (!join_words(a, text, sizeof text, e) || !split_at_equals(s, text, &name, &formula, e) || !is_free(s, name, e))
+    if (!join_words(a, text, sizeof text, e) || !split_at_equals(s, text, &name, &formula, e) ||
+        !session_name_is_free(s, name, e))
         return false;
     return make_matrix(s, name, formula, e);
 }

@@ -117,6 +117,12 @@ struct matrix *session_matrix(struct session *s, const char *name, struct err *e
     return NULL;
 }
 
+bool session_name_is_free(const struct session *s, const char *name, struct err *e)
+{
+    return !find(s, name) ||
+           fail(e, E_USAGE, "a matrix is called %s already; `drop %s` first or choose another name", name, name);
+}
+
 static void unique_name(const struct session *s, const char *file, char out[64])
 {
     char base[57]; /* at most 52 bytes, with a leading m */
@@ -139,8 +145,7 @@ bool session_add(struct session *s, const char *name, struct csr *A, const struc
     if (name && !name_is_plain(name))
         return fail(e, E_USAGE, "%s is not a name: names have only letters, digits and _ . + -", name);
     if (why) return fail(e, E_USAGE, "%s %s", name, why);
-    if (name && find(s, name))
-        return fail(e, E_USAGE, "a matrix is called %s already; `drop %s` first or choose another name", name, name);
+    if (name && !session_name_is_free(s, name, e)) return false;
     struct matrix *m = mem_zero(1, sizeof *m, "a matrix", e);
     if (!m) return false;
     if (name)

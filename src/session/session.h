@@ -98,6 +98,8 @@ struct matrix *session_matrix(struct session *s, const char *name, struct err *e
 struct matrix *session_matrix_of(const struct session *s, const struct csr *A);
 /* Does the running command take a matrix of this size? */
 bool session_takes(const struct session *s, const struct matrix *m, struct err *e);
+/* Fails if a matrix has this name already. session_add checks it; a command that computes for long does so first. */
+bool session_name_is_free(const struct session *s, const char *name, struct err *e);
 /* Add A as the current matrix, and take ownership of A. If name is NULL, a unique name is made from the name of the
    file. */
 bool session_add(struct session *s, const char *name, struct csr *A, const struct load_info *info, struct err *e);
