@@ -37,6 +37,23 @@ static const struct {
     {"nnz n_nonzeros num_nonzeros", "nnz"},
 };
 
+/* The vectors of a launch: their names, what a kernel that writes to them or does not receives, and their lengths. */
+static const struct vector {
+    enum role role;
+    const char *role_id, *name, *writable, *constant, *length;
+} vectors[] = {
+    {ROLE_X, "ROLE_X", "x", "const_cast<void *>(L->x)", "L->x", "cols"},
+    {ROLE_Y, "ROLE_Y", "y", "L->y", "L->y", "rows"},
+};
+
+/* The vector that a parameter means; NULL: none. */
+static const struct vector *vector_named(const struct parameter *p)
+{
+    for (int i = 0; i < COUNT(vectors); i++)
+        if (p->pointer && !strcmp(p->name, vectors[i].name)) return &vectors[i];
+    return NULL;
+}
+
 /* The arrays of a format: those of a small matrix. */
 static bool arrays_of(const struct format *f, struct stored *out, struct err *e)
 {
@@ -86,17 +103,24 @@ static const char *element_of(enum type t)
     return t == T_I32 ? "int" : t == T_I64 ? "int64_t" : t == T_U8 ? "uint8_t" : t == T_U16 ? "uint16_t" : "double";
 }
 
-/* The type of a parameter, by its name; NULL: there is no such parameter. */
-static const char *type_called(const struct function *f, const char *names)
+/* The parameter of f that is a vector or an array of this role; NULL: there is none. */
+static const struct parameter *parameter_of(const struct function *f, enum role role)
 {
-    for (int i = 0; i < f->nparameters; i++)
-        if (has_word(names, f->parameter[i].name)) return f->parameter[i].type;
+    for (int i = 0; i < f->nparameters; i++) {
+        const struct parameter *p = &f->parameter[i];
+        const struct vector *v = vector_named(p);
+        if (v && v->role == role) return p;
+        for (int k = 0; k < COUNT(array_names) && !v; k++)
+            if (array_names[k].role == role && has_word(array_names[k].names, p->name)) return p;
+    }
     return NULL;
 }
 
 static bool has_parameter(const struct function *f, const char *name)
 {
-    return type_called(f, name) != NULL;
+    int i = 0;
+    while (i < f->nparameters && strcmp(f->parameter[i].name, name) != 0) i++;
+    return i < f->nparameters;
 }
 
 static bool check_array(const struct source *s, const struct function *f, const struct parameter *p,
@@ -115,7 +139,7 @@ static bool unknown(const struct source *s, const struct parameter *p, const str
 {
     struct message list = {0};
     for (int k = 0; p->pointer && k < S->narrays; k++) message_list(&list, S->a[k].name);
-    if (p->pointer) message_list(&list, "x"), message_list(&list, "y");
+    for (int i = 0; p->pointer && i < COUNT(vectors); i++) message_list(&list, vectors[i].name);
     if (!p->pointer) {
         static const char *const names[] = {"rows", "cols", "nnz", "alpha", "beta"};
         for (int i = 0; i < COUNT(names); i++) message_list(&list, names[i]);
@@ -128,12 +152,13 @@ static bool unknown(const struct source *s, const struct parameter *p, const str
 static bool check_parameter(const struct source *s, const struct function *f, const struct parameter *p,
                             const struct stored *S, const char *file, struct err *e)
 {
+    const struct vector *v = vector_named(p);
     int k = p->pointer ? array_named(S, p->name) : -1;
-    if (p->pointer && is_any(p->name, "x y")) {
+    if (v) {
         if (!is_real(p->type))
             return scan_fail(file, p->line, e, "%s is `%s *`, but vectors are double, float or T", p->name, p->type);
-        if (!strcmp(p->name, "y") && p->is_const)
-            return scan_fail(file, p->line, e, "y is the result, so it must not be const");
+        if (v->role == ROLE_Y && p->is_const)
+            return scan_fail(file, p->line, e, "%s is the result, so it must not be const", p->name);
         return true;
     }
     if (k >= 0) return check_array(s, f, p, &S->a[k], file, e);
@@ -148,11 +173,11 @@ static bool check_function(const struct source *s, const struct function *f, con
     if (!arrays_of(s->of, &S, e)) return false;
     for (int i = 0; i < f->nparameters; i++)
         if (!check_parameter(s, f, &f->parameter[i], &S, file, e)) return false;
-    if (!has_parameter(f, "y")) return scan_fail(file, f->line, e, "%s has no parameter y for its result", f->name);
-    const char *x = type_called(f, "x"), *y = type_called(f, "y");
-    if (x && strcmp(x, y))
-        return scan_fail(file, f->line, e, "%s: x is `%s *`, but y is `%s *`; they must have the same type", f->name, x,
-                         y);
+    const struct parameter *x = parameter_of(f, ROLE_X), *y = parameter_of(f, ROLE_Y);
+    if (!y) return scan_fail(file, f->line, e, "%s has no parameter y for its result", f->name);
+    if (x && strcmp(x->type, y->type) != 0)
+        return scan_fail(file, f->line, e, "%s: x is `%s *`, but y is `%s *`; they must have the same type", f->name,
+                         x->type, y->type);
     return true;
 }
 
@@ -208,9 +233,9 @@ void source_symbol(const struct source *s, bool gpu, char *out, size_t size)
 /* The type of x and y, and of the values, in the launch. */
 static void types_of(const struct function *f, const char **vector, const char **value)
 {
-    const char *y = type_called(f, "y"), *val = type_called(f, array_names[2].names);
-    *vector = f->templates ? "T" : y;
-    *value = f->templates > 1 ? "U" : f->templates ? "T" : val && is_real(val) ? val : y;
+    const struct parameter *y = parameter_of(f, ROLE_Y), *val = parameter_of(f, ROLE_VALUES);
+    *vector = f->templates ? "T" : y->type;
+    *value = f->templates > 1 ? "U" : f->templates ? "T" : val && is_real(val->type) ? val->type : y->type;
 }
 
 /* Does the function add to y by atomics, so that y must be 0 before it begins? */
@@ -223,12 +248,11 @@ static void write_argument(FILE *out, const struct function *f, const struct par
 {
     const char *vector, *value;
     types_of(f, &vector, &value);
+    const struct vector *v = vector_named(p);
     int k = p->pointer ? array_named(S, p->name) : -1;
-    if (p->pointer && !strcmp(p->name, "x"))
-        fprintf(out, "VECTOR(\"x\", ROLE_X, %s, cols, %s%s)", p->is_const ? "L->x" : "const_cast<void *>(L->x)",
-                p->is_const ? "const " : "", vector);
-    else if (p->pointer && !strcmp(p->name, "y"))
-        fprintf(out, "VECTOR(\"y\", ROLE_Y, L->y, rows, %s)", vector);
+    if (v)
+        fprintf(out, "VECTOR(\"%s\", %s, %s, %s, %s%s)", v->name, v->role_id, p->is_const ? v->constant : v->writable,
+                v->length, p->is_const ? "const " : "", vector);
     else if (k >= 0)
         fprintf(out, p->is_const ? "ARRAY(L, %d, %s)" : "of_the_lab_mutable(ARRAY(L, %d, %s))", k,
                 S->a[k].type == T_F64 ? value : p->type);
