@@ -1,6 +1,8 @@
-/* Typed arrays: the size and the name of an element type, and conversion of element i to double. */
+/* Typed arrays: the size and the name of an element type, and conversion of elements to double and from double. */
 #include "array.h"
 #include "half.h"
+#include "loop.h"
+#include "threads.h"
 
 static const struct {
     size_t size;
@@ -104,4 +106,34 @@ double array_real(const struct array *a, int64_t i)
 double array_imag(const struct array *a, int64_t i)
 {
     return type_is_complex(a->type) ? number_at(type_of_parts(a->type), a->data, 2 * i + 1) : 0;
+}
+
+void put_real(struct array *a, int64_t i, double v)
+{
+    switch (a->type) {
+    case T_F32:
+        ((float *)a->data)[i] = (float)v;
+        break;
+    case T_F16:
+        ((uint16_t *)a->data)[i] = fp16_of(v);
+        break;
+    case T_BF16:
+        ((uint16_t *)a->data)[i] = bf16_of(v);
+        break;
+    default:
+        ((double *)a->data)[i] = v;
+    }
+}
+
+void put_reals(struct array *a, const double *v)
+{
+    struct loop l = loop_of("values", a->n);
+#pragma omp parallel for schedule(dynamic, LOOP_SHARES * 16) if (a->n > THREADS_FROM)
+    for (int64_t from = 0; from < a->n; from += LOOP_EVERY)
+        for (int64_t i = from, end = loop_share(&l, from, a->n); i < end; i++) put_real(a, i, v[i]);
+}
+
+void put_ints(struct array *a, const int *v)
+{
+    loop_copy(a->data, v, a->n * (int64_t)sizeof *v, a->name, NULL);
 }

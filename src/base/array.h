@@ -59,6 +59,10 @@ double type_flops(enum type t);
 double array_real(const struct array *a, int64_t i); /* (the real part of) element i, converted to double */
 double array_imag(const struct array *a, int64_t i); /* the imaginary part of element i; 0 if a is not complex */
 struct array array_parts(const struct array *a);     /* the same data as real numbers: re, im, re, im, ... */
+/* Write v to element i of an array of real numbers, converted to the array's type; write all a->n numbers. */
+void put_real(struct array *a, int64_t i, double v);
+void put_reals(struct array *a, const double *v);
+void put_ints(struct array *a, const int *v); /* like put_reals, for T_I32 */
 
 C_END
 #endif

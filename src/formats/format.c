@@ -1,7 +1,6 @@
 /* The registry of storage formats, and the functions shared by all of them: plan, allow, pack, unpack. */
 #include "format.h"
 #include "base/err.h"
-#include "base/half.h"
 #include "base/loop.h"
 #include "base/mem.h"
 #include "base/precision.h"
@@ -58,23 +57,6 @@ void plan_array(struct stored *S, const char *name, enum role role, enum type ty
     S->a[S->narrays++] = (struct array){.name = name, .role = role, .type = type_of_stored(type), .n = n};
 }
 
-void put_real(struct array *a, int64_t i, double v)
-{
-    switch (a->type) {
-    case T_F32:
-        ((float *)a->data)[i] = (float)v;
-        break;
-    case T_F16:
-        ((uint16_t *)a->data)[i] = fp16_of(v);
-        break;
-    case T_BF16:
-        ((uint16_t *)a->data)[i] = bf16_of(v);
-        break;
-    default:
-        ((double *)a->data)[i] = v;
-    }
-}
-
 void put_value(struct array *a, int64_t i, const struct csr *A, int64_t k)
 {
     if (!A->imag) return put_real(a, i, A->val[k]);
@@ -89,19 +71,6 @@ void put_values(struct array *a, const struct csr *A)
 #pragma omp parallel for schedule(dynamic, LOOP_SHARES * 16) if (a->n > THREADS_FROM)
     for (int64_t from = 0; from < a->n; from += LOOP_EVERY)
         for (int64_t k = from, end = loop_share(&l, from, a->n); k < end; k++) put_value(a, k, A, k);
-}
-
-void put_reals(struct array *a, const double *v)
-{
-    struct loop l = loop_of("values", a->n);
-#pragma omp parallel for schedule(dynamic, LOOP_SHARES * 16) if (a->n > THREADS_FROM)
-    for (int64_t from = 0; from < a->n; from += LOOP_EVERY)
-        for (int64_t i = from, end = loop_share(&l, from, a->n); i < end; i++) put_real(a, i, v[i]);
-}
-
-void put_ints(struct array *a, const int *v)
-{
-    loop_copy(a->data, v, a->n * (int64_t)sizeof *v, a->name, NULL);
 }
 
 struct place place_of_value(const struct stored *S, int k, int64_t i, int64_t row, int64_t col)

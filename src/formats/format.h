@@ -131,10 +131,6 @@ void plan_array(struct stored *S, const char *name, enum role role, enum type ty
 /* Write the value of entry k of A to slot i, converted to the array's type. */
 void put_value(struct array *a, int64_t i, const struct csr *A, int64_t k);
 void put_values(struct array *a, const struct csr *A); /* the values of all entries of A, in the order of A */
-/* The same for arrays of real numbers: v in slot i, and all a->n numbers. */
-void put_real(struct array *a, int64_t i, double v);
-void put_reals(struct array *a, const double *v);
-void put_ints(struct array *a, const int *v); /* like put_reals, for T_I32 */
 /* For formats with zeros_fade: slot i of value array k stands for an entry if its position is inside the matrix and its
    value is not 0. */
 struct place place_of_value(const struct stored *S, int k, int64_t i, int64_t row, int64_t col);
