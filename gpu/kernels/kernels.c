@@ -7,6 +7,7 @@
 #include "base/registry.h"
 #include "base/screen_lock.h"
 #include "base/suggest.h"
+#include "formats/format.h"
 #include "gpu/dev.h"
 #include "gpu/emu/emu.h"
 #include "gpu/emu/scope.h"
@@ -319,6 +320,13 @@ static launch_fn *entry_of(const struct kernel *c, const struct launch *L)
 bool kernel_sums(const struct kernel *k, enum type real)
 {
     return sums_of(k, real) != NULL;
+}
+
+const int64_t *kernel_params(const struct kernel *k, const int64_t *param, const struct csr *A, enum type real,
+                             int multiprocessors, int64_t own[PARAMS_MAX])
+{
+    if (param || k->param) return param ? param : k->param;
+    return format_suit(k->format, A, real, multiprocessors, own);
 }
 
 bool kernel_takes(const struct kernel *k, enum type real, struct err *e)

@@ -9,7 +9,6 @@
 #include "formats/format.h"
 #include "machine/bench.h"
 #include "machine/kernel.h"
-#include "machine/kernel_params.h"
 #include "microscope/modeled.h"
 #include "predicted.h"
 #include "session/matrix.h"

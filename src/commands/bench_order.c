@@ -4,8 +4,8 @@
 #include "base/mem.h"
 #include "formats/format.h"
 #include "machine/bench.h"
+#include "machine/device.h"
 #include "machine/kernel.h"
-#include "machine/kernel_params.h"
 #include "matrix/csr.h"
 
 #include <stdlib.h>

@@ -9,7 +9,6 @@
 #include "machine/bench.h"
 #include "machine/device.h"
 #include "machine/kernel.h"
-#include "machine/kernel_params.h"
 #include "machine/packer.h"
 #include "report/fields.h"
 #include "report/output_candidates.h"

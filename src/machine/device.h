@@ -150,6 +150,10 @@ struct device {
 /* The device called `name` ("cpu", "emu", "cuda:N", "cuda" = cuda:0), opened at first use. Returns NULL if there is no
    such device; the error lists the available devices. Devices live until devices_close. */
 struct device *device_open(const char *name, struct err *e);
+static inline int multiprocessors_of(const struct device *d) /* 0: d is no GPU */
+{
+    return d->kind == DEV_CUDA ? d->units : 0;
+}
 /* Does the text look like the name of a device, with or without a number? The function does not open the device;
    device_open reports why a device cannot be used. */
 bool device_is_name(const char *text);

@@ -5,6 +5,7 @@
 
 #include "base/array.h"
 #include "base/base.h"
+#include "base/param.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -117,6 +118,10 @@ bool kernel_runs_on(const struct kernel *k, const struct device *d);
 /* The default kernel: among the kernels of f that run on d, except vendor kernels, the first kernel whose `best`
    accepts A. If no `best` accepts A, the default is the last of these kernels. A may be NULL. */
 const struct kernel *kernel_default(const struct format *f, const struct csr *A, const struct device *d);
+/* The parameters to pack A with for k: param if it is not NULL; otherwise those that k states; otherwise those that
+   suit A and a GPU with this number of multiprocessors, which are written to `own`. NULL: the defaults. */
+const int64_t *kernel_params(const struct kernel *k, const int64_t *param, const struct csr *A, enum type real,
+                             int multiprocessors, int64_t own[PARAMS_MAX]);
 /* Does k multiply matrices of this precision (the member `real` of a stored matrix)? If not, *e names the kernels for
    the same kind of device that do. */
 bool kernel_takes(const struct kernel *k, enum type real, struct err *e);

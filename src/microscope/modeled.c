@@ -6,7 +6,6 @@
 #include "base/precision.h"
 #include "machine/bench.h"
 #include "machine/kernel.h"
-#include "machine/kernel_params.h"
 #include "matrix/csr.h"
 #include "modeled.h"
 #include "row_sample.h"

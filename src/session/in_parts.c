@@ -10,11 +10,6 @@
 #include <stdio.h>
 #include <string.h>
 
-bool matrix_in_parts(const struct matrix *m)
-{
-    return m->csr.source != NULL;
-}
-
 /* Append the commands that take such a matrix as an argument. */
 static void list_commands(struct message *t)
 {

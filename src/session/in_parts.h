@@ -6,10 +6,14 @@
 
 #include <stdbool.h>
 
-struct err;
-struct matrix;
+#include "matrix.h"
 
-bool matrix_in_parts(const struct matrix *m);
+struct err;
+
+static inline bool matrix_in_parts(const struct matrix *m)
+{
+    return m->csr.source != NULL;
+}
 /* May `what`, which takes matrices in parts or not, use m? The error (E_UNSUPPORTED) names the commands that may. */
 bool in_parts_allowed(const struct matrix *m, bool takes, const char *what, struct err *e);
 /* Fails if m is in parts, because the words `what` of a command need its entries. */

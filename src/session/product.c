@@ -15,7 +15,6 @@
 #include "in_parts.h"
 #include "machine/device.h"
 #include "machine/kernel.h"
-#include "machine/kernel_params.h"
 #include "machine/member_rows.h"
 #include "machine/packer.h"
 #include "matrix.h"
@@ -175,20 +174,27 @@ struct mat *session_mat(struct session *s, struct product *p, struct device *d, 
 
 /* ---- stored forms ---- */
 
+/* param NULL: the defaults */
+static void set_params(struct form *w, const int64_t *param)
+{
+    const struct param *of = w->format->params;
+    for (int i = 0; of[i].name; i++) w->param[i] = param ? param[i] : of[i].default_value;
+}
+
 struct form form_of(struct matrix *m, const struct format *f, const int64_t *param, enum type real)
 {
     struct form w = {.matrix = m, .format = f, .real = real};
-    for (int i = 0; f->params[i].name; i++) w.param[i] = param ? param[i] : f->params[i].default_value;
+    set_params(&w, param);
     return w;
 }
 
 struct form form_for(struct matrix *m, const struct kernel *k, const int64_t *param, enum type real,
                      int multiprocessors)
 {
-    int64_t suited[PARAMS_MAX];
-    param = kernel_params(k, param, &m->csr, real, multiprocessors, suited);
     struct form w = form_of(m, k->format, param, real);
     w.kernel = k;
+    w.given = param != NULL;
+    w.multiprocessors = multiprocessors;
     return w;
 }
 
@@ -199,16 +205,11 @@ struct form form_near(struct form w, struct device *d)
     return w;
 }
 
-/* The type of the values of m in the precision `real`. */
-static enum type stored_type(const struct matrix *m, enum type real)
-{
-    return type_of_values(real, m->csr.imag != NULL);
-}
-
 /* The stored form of m in f with these parameters, which are those of the request that made it, so that format_plan
    need not be called again, or those that the format resolved. A resolved parameter resolves to itself. */
-static struct product *find(const struct matrix *m, const struct format *f, enum type real, const int64_t *param)
+static struct product *find(const struct matrix *m, const struct format *f, enum type precision, const int64_t *param)
 {
+    enum type real = type_of_values(precision, m->csr.imag != NULL);
     struct product *p = m->products;
     while (p && (p->S.format != f || p->S.real != real ||
                  (memcmp(p->requested, param, sizeof p->requested) != 0 &&
@@ -217,32 +218,31 @@ static struct product *find(const struct matrix *m, const struct format *f, enum
     return p;
 }
 
-static struct product *find_form(const struct form *w)
-{
-    return find(w->matrix, w->format, stored_type(w->matrix, w->real), w->param);
-}
-
 bool session_is_packed(struct form w)
 {
-    const struct product *p = find_form(&w);
+    const struct product *p = find(w.matrix, w.format, w.real, w.param);
     return p && is_complete(p);
+}
+
+static void say_vanishing(struct session *s, const char *name, const struct vanishing *v)
+{
+    out_note(s->out, "%s of %s %s below %s's smallest number, %.2g, and %s 0; use f64, or `scale` the matrix first",
+             how_many(v->values, "value").text, name, v->values == 1 ? "is" : "are", type_name(v->stored), v->smallest,
+             v->values == 1 ? "becomes" : "become");
 }
 
 void session_say_vanishing(struct session *s, const char *name, const struct csr *A, enum type real)
 {
     struct vanishing v;
-    if (!format_vanishing(A, real, &v)) return;
-    out_note(s->out, "%s of %s %s below %s's smallest number, %.2g, and %s 0; use f64, or `scale` the matrix first",
-             how_many(v.values, "value").text, name, v.values == 1 ? "is" : "are", type_name(v.stored), v.smallest,
-             v.values == 1 ? "becomes" : "become");
+    if (format_vanishing(A, real, &v)) say_vanishing(s, name, &v);
 }
 
-/* Say once, not for each format. */
-static void say_vanishing(struct session *s, const struct form *w)
+/* Does m have no stored form in this precision yet? */
+static bool is_first_in(const struct matrix *m, enum type real)
 {
-    for (const struct product *p = w->matrix->products; p; p = p->next)
-        if (p->S.real == stored_type(w->matrix, w->real)) return;
-    session_say_vanishing(s, w->matrix->name, &w->matrix->csr, w->real);
+    const struct product *p = m->products;
+    while (p && p->S.real != real) p = p->next;
+    return !p;
 }
 
 /* May the matrix, which is the transpose of another, use the arrays of that matrix in another format? */
@@ -271,6 +271,7 @@ static struct product *pack_here(struct session *s, const struct form *w, struct
 {
     const struct csr *A = &w->matrix->csr;
     struct plan plan;
+    struct vanishing v;
     double start = now_us();
     if (!format_plan(A, w->format, w->param, w->real, &plan, e)) return NULL;
     double plan_us = now_us() - start;
@@ -278,10 +279,12 @@ static struct product *pack_here(struct session *s, const struct form *w, struct
     if (p) return p;
     p = mem_zero(1, sizeof *p, "a stored matrix", e);
     if (!p) return NULL;
+    /* say so once, not for each format */
+    bool vanishes = is_first_in(w->matrix, plan.shape.real) && format_vanishing(A, w->real, &v);
     start = now_us();
     if (!format_pack_plan(A, &plan, w->force, &p->S, e)) return mem_free(p), NULL;
     p->prep_us = plan_us + now_us() - start;
-    say_vanishing(s, w);
+    if (vanishes) say_vanishing(s, w->matrix->name, &v);
     memcpy(p->requested, w->param, sizeof p->requested);
     p->csr = A;
     return keep(w->matrix, p);
@@ -362,7 +365,11 @@ struct product *session_product(struct session *s, struct form w, struct err *e)
 {
     const struct kernel *k = w.kernel;
     if (k && !kernel_takes(k, w.real, e)) return NULL;
-    struct product *p = find_form(&w);
+    if (k && !w.given) {
+        int64_t own[PARAMS_MAX];
+        set_params(&w, kernel_params(k, NULL, &w.matrix->csr, w.real, w.multiprocessors, own));
+    }
+    struct product *p = find(w.matrix, w.format, w.real, w.param);
     if (!p) p = make(s, &w, e);
     bool whole = !w.there || (k && k->fits_values);
     if (!p || (whole && !complete(p, e))) return NULL;

@@ -46,11 +46,13 @@ struct form {
     bool force;                  /* accept any amount of padding */
     struct device *packer;       /* packs the form from its copy of the csr, if it can; NULL: the host packs it */
     const struct kernel *kernel; /* that reads the form; NULL: none is chosen */
+    bool given;                  /* with a kernel: param was given; otherwise kernel_params chooses the parameters, */
+    int multiprocessors;         /* to suit a GPU with so many; 0: no GPU */
     bool there;                  /* only `packer` reads the arrays: the host may lack the long ones */
 };
 /* m in format f, packed by the host. param: PARAMS_MAX values; NULL: the defaults. */
 struct form form_of(struct matrix *m, const struct format *f, const int64_t *param, enum type real);
-/* m as kernel k reads it, packed by the host, with the parameters that kernel_params chooses. */
+/* m as kernel k reads it, packed by the host; param NULL: with the parameters that kernel_params chooses. */
 struct form form_for(struct matrix *m, const struct kernel *k, const int64_t *param, enum type real,
                      int multiprocessors);
 /* The form w for products on d: a GPU packs it and need not copy the long arrays to the host. The emulator is slow, and

@@ -9,7 +9,6 @@
 #include "machine/bench.h"
 #include "machine/device.h"
 #include "machine/kernel.h"
-#include "machine/kernel_params.h"
 #include "matrix.h"
 #include "product.h"
 #include "right_side.h"

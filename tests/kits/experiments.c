@@ -13,7 +13,6 @@
 #include "machine/bench.h"
 #include "machine/device.h"
 #include "machine/kernel.h"
-#include "machine/kernel_params.h"
 #include "machine/mat.h"
 #include "machine/member_rows.h"
 #include "microscope/model_watch.h"

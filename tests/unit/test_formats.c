@@ -198,6 +198,31 @@ TEST(test_registry_by_shapes)
     }
 }
 
+/* The session therefore finds a stored form by its resolved parameters as well as by those of the request. The
+   requests: the defaults, and each parameter at its least, at 2 and at its most. */
+TEST(resolved_parameters_resolve_to_themselves)
+{
+    for (int s = 0; s < 2 * COUNT(shapes); s++) {
+        struct csr A = build(&shapes[s / 2], s % 2);
+        for (int i = 0; formats[i]; i++) {
+            const struct param *of = formats[i]->params;
+            int n = 0;
+            while (of[n].name) n++;
+            for (int c = 0; c <= 3 * n; c++) {
+                int64_t param[PARAMS_MAX] = {0};
+                struct plan p, again;
+                for (int k = 0; k < n; k++) param[k] = of[k].default_value;
+                if (c) param[(c - 1) / 3] = (const int64_t[]){of[(c - 1) / 3].min, 2, of[(c - 1) / 3].max}[(c - 1) % 3];
+                if (!format_plan(&A, formats[i], param, T_F64, &p, NULL)) continue;
+                assert_true(format_plan(&A, formats[i], p.shape.param, T_F64, &again, NULL));
+                if (memcmp(p.shape.param, again.shape.param, sizeof param) != 0)
+                    fail_msg("%s of %s, case %d", formats[i]->name, shapes[s / 2].name, c);
+            }
+        }
+        csr_free(&A);
+    }
+}
+
 TEST(test_types)
 {
     const struct {

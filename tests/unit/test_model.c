@@ -9,7 +9,6 @@
 #include "kits/test.h"
 #include "machine/device.h"
 #include "machine/kernel.h"
-#include "machine/kernel_params.h"
 #include "machine/mat.h"
 #include "matrix/csr.h"
 #include "matrix/gen.h"
