@@ -33,81 +33,11 @@ static const struct effort {
     double budget_us;
 } efforts[] = {{1.25, 3, 5, 200000}, {3, 3, 5, 20000}, {10, 1, 5, 5000}, {INFINITY, 0, 3, 2000}};
 
-/* ---- matrices and vectors on a device ---- */
-
-static void *put_new(struct device *d, const void *from, int64_t bytes, const char *what, struct err *e)
-{
-    void *p = d->ops->alloc(d, bytes, what, e);
-    if (p && d->ops->put(d, p, from, bytes, e)) return p;
-    if (p) d->ops->free(d, p);
-    return NULL;
-}
-
-bool mat_put(struct mat *M, const struct stored *S, struct device *d, struct err *e)
-{
-    struct copied before = d->put;
-    if (d->members) return pieces_put(M, S, d, e);
-    *M = (struct mat){.of = S, .dev = d};
-    for (int k = 0; k < S->narrays; k++) {
-        const struct array *a = &S->a[k];
-        char what[80];
-        M->lent[k] = a->lent && d->ops->plain;
-        if (M->lent[k]) {
-            M->ptr[k] = a->data;
-            continue;
-        }
-        snprintf(what, sizeof what, "the array %s of %s", a->name, S->format->name);
-        M->ptr[k] = put_new(d, a->data, a->n * (int64_t)type_size(a->type), what, e);
-        if (!M->ptr[k]) {
-            mat_free(M);
-            return false;
-        }
-    }
-    M->copied = copied_since(&d->put, &before);
-    M->scratch = mem_zero(1, sizeof *M->scratch, "a matrix on a device", e);
-    if (!M->scratch) mat_free(M);
-    return M->scratch != NULL;
-}
-
-bool mat_borrow(struct mat *M, const struct stored *S, struct device *d, struct err *e)
-{
-    *M = (struct mat){.of = S, .dev = d};
-    M->scratch = mem_zero(1, sizeof *M->scratch, "a matrix on a device", e);
-    for (int k = 0; M->scratch && k < S->narrays; k++) {
-        M->ptr[k] = S->a[k].data;
-        M->lent[k] = true;
-    }
-    return M->scratch != NULL;
-}
-
-void mat_free(struct mat *M)
-{
-    scratch_free(M);
-    pieces_free(M->pieces);
-    for (int k = 0; k < ARRAYS_MAX; k++)
-        if (M->ptr[k] && !M->lent[k]) M->dev->ops->free(M->dev, M->ptr[k]);
-    *M = (struct mat){0};
-}
-
 int64_t kernel_bytes(const struct kernel *k, const struct stored *S, double beta)
 {
     int64_t slot = (int64_t)(type_size(T_I32) + type_size(type_of_stored(S->real))), padding = stored_slots(S) - S->nnz;
     int64_t arrays = k->reads ? k->reads(S) : stored_bytes(S) - (k->skips_padding ? padding * slot : 0);
     return arrays + (int64_t)type_size(S->real) * (S->cols + (beta != 0 ? 2 : 1) * S->rows);
-}
-
-struct run run_begin(const struct kernel *k, const struct mat *M, const struct operation *op)
-{
-    return (struct run){.kernel = k,
-                        .dev = M->dev,
-                        .of = M->of,
-                        .real = M->of->real,
-                        .alpha = op->alpha,
-                        .beta = op->beta,
-                        .bytes = kernel_bytes(k, M->of, op->beta),
-                        .members = M->dev->members,
-                        .halo_bytes = mat_halo_bytes(M),
-                        .bound_us = NAN};
 }
 
 /* ---- a problem: A, x and y on the host in double precision, and on the device in the matrix's precision ----
@@ -253,37 +183,29 @@ static bool expect(struct problem *p, const struct operation *op, uint64_t seed,
     return expected_new(p, x, e);
 }
 
-/* Make a random x, and y, on the device, and find the reference result of op. */
-static bool set_vectors(struct problem *p, const struct operation *op, uint64_t seed, struct err *e)
-{
-    enum type real = p->M->of->real;
-    uint64_t state = seed;
-    p->launch.alpha = rounded(op->alpha, real);
-    p->launch.beta = rounded(op->beta, real);
-    fill_random(p->x, p->nx, &state, real);
-    fill_y(p, op, &state);
-    return put_vector(p, p->x, p->nx, p->dx, e) && put_vector(p, p->y, p->ny, p->dy, e) && expect(p, op, seed, e);
-}
-
 static bool go(void *ctx, struct err *e)
 {
     const struct problem *p = ctx;
     return kernel_launch(p->kernel, &p->launch, e);
 }
 
-static bool times(struct problem *p, int reps, double *us, struct err *e)
+/* Put a random x, and y, on the device, launch op once, time the launch, and compare the result with the reference. */
+static bool launch_and_check(struct problem *p, const struct operation *op, uint64_t seed, double *us,
+                             struct verdict *out, struct err *e)
 {
     struct device *d = p->M->dev;
-    return d->ops->time(d, go, p, reps, us, e);
-}
-
-/* Launch once, time the launch, and compare the result with the reference. */
-static bool launch_and_check(struct problem *p, double *us, struct verdict *out, struct err *e)
-{
-    if (!loop_tick(p->kernel->name, 0, 0, e) || !times(p, 1, us, e) || !get_vector(p, p->dy, p->ny, p->y, e))
+    enum type real = p->M->of->real;
+    uint64_t state = seed;
+    p->launch.alpha = rounded(op->alpha, real);
+    p->launch.beta = rounded(op->beta, real);
+    fill_random(p->x, p->nx, &state, real);
+    fill_y(p, op, &state);
+    if (!put_vector(p, p->x, p->nx, p->dx, e) || !put_vector(p, p->y, p->ny, p->dy, e) || !expect(p, op, seed, e) ||
+        !loop_tick(p->kernel->name, 0, 0, e) || !d->ops->time(d, go, p, 1, us, e) ||
+        !get_vector(p, p->dy, p->ny, p->y, e))
         return false;
     *out = verdict_of(p->ny, p->y, p->expected->ref, p->expected->bound);
-    if (out->row >= 0) out->row /= type_parts(p->M->of->real);
+    if (out->row >= 0) out->row /= type_parts(real);
     return loop_tick(p->kernel->name, 0, 0, e);
 }
 
@@ -293,7 +215,7 @@ bool bench_result(const struct kernel *k, const struct csr *A, const struct mat 
     struct problem p;
     struct bench_shared b = {.alone = true};
     double us;
-    bool ok = problem_new(&p, &b, k, A, M, e) && set_vectors(&p, op, seed, e) && launch_and_check(&p, &us, out, e);
+    bool ok = problem_new(&p, &b, k, A, M, e) && launch_and_check(&p, op, seed, &us, out, e);
     if (ok && y) ok = loop_copy(y, p.y, p.ny * (int64_t)sizeof *y, "copying y", e);
     problem_free(&p);
     bench_shared_free(&b);
@@ -321,10 +243,10 @@ static bool must_hold(const struct problem *p, const struct verdict *v, struct e
     bool reads_y = verdict_reads_y(v, p->launch.beta, p->y, ref);
     return fail(e, E_NUMERIC,
                 "%s on %s is wrong: %sy[%lld] is %.9g, but the reference is %.9g (%.3g times the error bound, alpha "
-                "%g, beta %g); %s%sthe kernel was not timed",
+                "%g, beta %g)%s%s%s",
                 p->kernel->name, p->M->dev->name, part_name(p, v->at), (long long)v->row, v->at < 0 ? NAN : p->y[v->at],
-                v->at < 0 ? NAN : ref[v->at], v->worst, p->launch.alpha, p->launch.beta, reads_y ? reads_y_text : "",
-                reads_y ? "; " : "");
+                v->at < 0 ? NAN : ref[v->at], v->worst, p->launch.alpha, p->launch.beta, reads_y ? "; " : "",
+                reads_y ? reads_y_text : "", p->M->dev->kind == DEV_EMU ? "" : "; the kernel was not timed");
 }
 
 /* ---- timing ---- */
@@ -440,26 +362,45 @@ static bool time_it(struct problem *p, int reps, double before_us, struct watch 
 bool bench_kernel(const struct kernel *k, const struct csr *A, const struct mat *M, int reps, struct watch *w,
                   struct run *out, struct err *e)
 {
-    return bench_operation(NULL, k, A, M, &operation_product, reps, w, out, e);
+    const struct bench_job j = {.kernel = k, .A = A, .M = M, .op = &operation_product, .reps = reps};
+    return bench_operation(&j, w, out, e);
 }
 
-/* Two checks: all terms of alpha A x + beta y with random vectors, then op, which is the operation that is timed and
-   whose error is reported. The error of the first check would say nothing about A x if A x is small beside y. */
-bool bench_operation(struct bench_shared *b, const struct kernel *k, const struct csr *A, const struct mat *M,
-                     const struct operation *op, int reps, struct watch *w, struct run *out, struct err *e)
+/* The first check is that of all terms of alpha A x + beta y. Its error would say nothing about A x if A x is small
+   beside y, so the error of op is reported. On a device that is timed, the first launch gives first_us, also of a
+   kernel that computes A x only. */
+bool bench_operation(const struct bench_job *j, struct watch *w, struct run *out, struct err *e)
 {
     static const struct operation terms = {1.5, -0.5, NULL};
+    const struct kernel *k = j->kernel;
+    const struct device *d = j->M->dev;
+    bool timed = d->kind != DEV_EMU, twice = timed || (operation_is_product(j->op) && !k->product_only);
     const struct operation *all_terms = k->product_only ? &operation_product : &terms;
     struct problem p;
     struct bench_shared own = {.alone = true};
     struct verdict all;
     double us;
-    *out = run_begin(k, M, op);
-    bool ok = problem_new(&p, b ? b : &own, k, A, M, e) && set_vectors(&p, all_terms, 1, e) &&
-              launch_and_check(&p, &out->first_us, &all, e) && must_hold(&p, &all, e) && set_vectors(&p, op, 1, e) &&
-              launch_and_check(&p, &us, &out->error, e) && must_hold(&p, &out->error, e) &&
-              time_it(&p, reps, us, w, out, e);
+    *out = (struct run){.kernel = k,
+                        .dev = d,
+                        .of = j->M->of,
+                        .real = j->M->of->real,
+                        .alpha = j->op->alpha,
+                        .beta = j->op->beta,
+                        .bytes = kernel_bytes(k, j->M->of, j->op->beta),
+                        .members = d->members,
+                        .halo_bytes = mat_halo_bytes(j->M),
+                        .bound_us = NAN};
+    bool ok = problem_new(&p, j->shared ? j->shared : &own, k, j->A, j->M, e);
+    if (twice) ok = ok && launch_and_check(&p, all_terms, 1, &out->first_us, &all, e) && must_hold(&p, &all, e);
+    ok = ok && launch_and_check(&p, j->op, 1, &us, &out->error, e) && must_hold(&p, &out->error, e);
+    if (timed) ok = ok && time_it(&p, j->reps, us, w, out, e);
+    if (ok && !timed) out->us = out->spread_us = out->first_us = out->gbs = out->gflops = out->share = NAN;
+    if (ok) run_bounds(out, j->gathers, &d->ceilings);
     problem_free(&p);
     bench_shared_free(&own);
+    out->ready_us = kernel_prepared_us(k, j->M);
+    out->ready_bytes = kernel_prepared_bytes(k, j->M);
+    out->library = kernel_library(k, j->M);
+    out->put_gbs = copied_gbs(&j->M->copied);
     return ok;
 }

@@ -92,19 +92,26 @@ struct bench_shared {
 };
 void bench_shared_free(struct bench_shared *b);
 
-/* A run of op by k on M that has not been timed: times, rates and errors are 0. */
-struct run run_begin(const struct kernel *k, const struct mat *M, const struct operation *op);
 /* Set gbs, gflops and share from the time and the bytes of a run. */
 void run_rates(struct run *r, const struct ceilings *c);
 /* Set bound and bound_us. gathers: the sectors of x that the kernel gathers (csr_gathers), which count on a GPU only;
    0: none. The part of the bytes that stays in the cache between SpMVs moves at the rate of the cache. */
 void run_bounds(struct run *r, int64_t gathers, const struct ceilings *c);
-/* Check k on M against the reference of A with random x and y, then check and time op. reps: number of timed launches;
-   0: as many launches as run in about 0.2 s, and fewer if the kernel is slower than the fastest kernel of b so far. If
-   beta is not 0, each timed launch begins with the y that the previous launch left. If a result is wrong, fails with
-   E_NUMERIC and does not time the kernel. b NULL: the kernel is measured alone. */
-bool bench_operation(struct bench_shared *b, const struct kernel *k, const struct csr *A, const struct mat *M,
-                     const struct operation *op, int reps, struct watch *w, struct run *out, struct err *e);
+/* A product that bench_operation checks and times. */
+struct bench_job {
+    const struct kernel *kernel;
+    const struct csr *A;
+    const struct mat *M; /* A, stored for the kernel */
+    const struct operation *op;
+    int reps;        /* timed launches; 0: as many as run in about 0.2 s, and fewer if the kernel is slower than the
+                        fastest kernel of `shared` so far */
+    int64_t gathers; /* see run_bounds */
+    struct bench_shared *shared; /* NULL: the kernel is measured alone */
+};
+/* Check the kernel of j against the reference of A with random x and y, then check and time op. If beta is not 0, each
+   timed launch begins with the y that the previous launch left. If a result is wrong, fails with E_NUMERIC and does not
+   time the kernel. The emulator has no clock: there, times and rates are NaN. */
+bool bench_operation(const struct bench_job *j, struct watch *w, struct run *out, struct err *e);
 /* bench_operation for A x, alone. */
 bool bench_kernel(const struct kernel *k, const struct csr *A, const struct mat *M, int reps, struct watch *w,
                   struct run *out, struct err *e);

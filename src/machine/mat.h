@@ -1,4 +1,4 @@
-/* A stored matrix on a device. Implemented by gpu/bench.c and gpu/kernels/kernels.c. */
+/* A stored matrix on a device. Implemented by gpu/mat.c and gpu/kernels/kernels.c. */
 #ifndef MAT_H
 #define MAT_H
 

@@ -18,33 +18,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const struct operation *operation_of(const struct spmv_request *w)
-{
-    return w->operation ? &w->operation->op : &operation_product;
-}
-
 bool product_is_right(const struct verdict *v, const char *what, struct err *e)
 {
     return v->ok || fail(e, E_NUMERIC, "%s is wrong in row %lld, by %.3g times the rounding-error bound", what,
                          (long long)v->row, v->worst);
-}
-
-/* The emulator has no clock: only check the results of all terms with random vectors, and of the operation asked for,
-   whose error is reported. */
-static bool check_only(const struct spmv_request *w, const struct mat *M, struct run *out, struct err *e)
-{
-    const struct kernel *k = w->kernel;
-    static const struct operation all_terms = {1.25, -0.5, NULL};
-    const struct operation *op = operation_of(w);
-    *out = run_begin(k, M, op);
-    out->us = out->spread_us = out->first_us = out->gbs = out->gflops = out->share = NAN;
-    bool terms = operation_is_product(op) && !k->product_only;
-    struct verdict all;
-    if (terms &&
-        (!bench_result(k, &w->matrix->csr, M, &all_terms, 1, NULL, &all, e) || !product_is_right(&all, k->name, e)))
-        return false;
-    return bench_result(k, &w->matrix->csr, M, op, 1, NULL, &out->error, e) &&
-           product_is_right(&out->error, k->name, e);
 }
 
 void spmv_operation_free(struct spmv_operation *o)
@@ -72,49 +49,24 @@ const char *operation_text(bool transposed, double alpha, double beta, const cha
     return out;
 }
 
-/* Compare the run's time with the ceilings of its device. Only GPUs are compared with the gathers of x. */
-static bool bounded(struct matrix *m, struct run *r, struct err *e)
-{
-    int values = SECTOR / (int)type_size(r->real);
-    int64_t *gathers = &m->gathers[values];
-    bool known = *gathers || m->csr.source;
-    if (r->dev->kind == DEV_CUDA && !known && !csr_gathers(&m->csr, values, gathers, e)) return false;
-    run_bounds(r, *gathers, &r->dev->ceilings);
-    return true;
-}
-
-/* Note what it took to store the matrix as p, and to copy it to the device as M. */
-static void note_costs(const struct spmv_request *w, const struct product *p, const struct mat *M, struct run *out)
-{
-    const struct matrix *m = w->matrix;
-    bool own = m->transpose_of && !p->lender;
-    out->ready_us = kernel_prepared_us(w->kernel, M);
-    out->ready_bytes = kernel_prepared_bytes(w->kernel, M);
-    out->library = kernel_library(w->kernel, M);
-    out->prep_us = p->prep_us + out->ready_us;
-    out->put_us = p->put_us[M - p->mat];
-    out->put_gbs = copied_gbs(&M->copied);
-    out->packed_on = p->packed_on;
-    out->transposed = m->transpose_of != NULL;
-    out->transpose_us = own ? m->transpose_us : 0;
-    out->transpose_bytes = own ? stored_bytes(&p->S) : 0;
-}
-
 /* Time the SpMV on the first member of each kind alone. A matrix that one member cannot hold is not timed there. */
-static bool measure_alone(struct session *s, const struct spmv_request *w, struct product *p, struct run *out,
+static bool measure_alone(struct session *s, const struct bench_job *all, struct product *p, struct run *out,
                           struct err *e)
 {
-    const struct kernel *k = w->kernel;
+    const struct kernel *k = all->kernel;
+    const struct device *several = all->M->dev;
     int n = 0;
-    for (int i = 0; i < w->dev->members && n < COUNT(out->alone); i++) {
-        struct device *d = w->dev->member[i];
+    for (int i = 0; i < several->members && n < COUNT(out->alone); i++) {
+        struct device *d = several->member[i];
         struct err why = {0};
         struct run one;
+        struct bench_job j = *all;
         bool again = n && out->alone[0].dev->kind == d->kind;
-        const struct kernel *own = kernel_runs_on(k, d) ? k : kernel_default(k->format, &w->matrix->csr, d);
-        if (again || d->kind == DEV_EMU || !own) continue;
-        struct mat *M = session_mat(s, p, d, &why);
-        bool ok = M && bench_operation(NULL, own, &w->matrix->csr, M, operation_of(w), w->reps, &s->watch, &one, &why);
+        j.kernel = kernel_runs_on(k, d) ? k : kernel_default(k->format, all->A, d);
+        if (again || d->kind == DEV_EMU || !j.kernel) continue;
+        j.M = session_mat(s, p, d, &why);
+        j.shared = NULL;
+        bool ok = j.M && bench_operation(&j, &s->watch, &one, &why);
         if (!ok && (why.code == E_CANCELLED || d->lost)) return fail_at(e, why.code, why.where, "%s", why.text);
         out->alone[n].dev = d;
         out->alone[n++].us = ok ? one.us : NAN;
@@ -131,17 +83,26 @@ struct form spmv_form(const struct spmv_request *w)
 
 bool spmv_measure(struct session *s, const struct spmv_request *w, struct run *out, struct err *e)
 {
-    struct device *d = w->dev;
+    struct matrix *m = w->matrix;
     struct product *p = session_product(s, spmv_form(w), e);
-    struct mat *M = p ? session_mat(s, p, d, e) : NULL;
+    struct mat *M = p ? session_mat(s, p, w->dev, e) : NULL;
     if (!M) return false;
-    bool ok = d->kind == DEV_EMU ? check_only(w, M, out, e)
-                                 : bench_operation(w->bench, w->kernel, &w->matrix->csr, M, operation_of(w), w->reps,
-                                                   &s->watch, out, e);
-    ok = ok && bounded(w->matrix, out, e);
-    if (out->beta != 0) snprintf(out->y0, sizeof out->y0, "%s", w->operation->y0_word);
-    note_costs(w, p, M, out);
-    return ok && (!d->members || d->kind == DEV_EMU || measure_alone(s, w, p, out, e));
+    int sector_values = SECTOR / (int)type_size(p->S.real);
+    int64_t *gathers = &m->gathers[sector_values];
+    /* Only GPUs are compared with the gathers of x. */
+    if (w->dev->kind == DEV_CUDA && !*gathers && !m->csr.source && !csr_gathers(&m->csr, sector_values, gathers, e))
+        return false;
+    const struct operation *op = w->operation ? &w->operation->op : &operation_product;
+    struct bench_job j = {w->kernel, &m->csr, M, op, w->reps, *gathers, w->bench};
+    bool ok = bench_operation(&j, &s->watch, out, e), own = m->transpose_of && !p->lender;
+    if (op->beta != 0) snprintf(out->y0, sizeof out->y0, "%s", w->operation->y0_word);
+    out->prep_us = p->prep_us + out->ready_us;
+    out->put_us = p->put_us[M - p->mat];
+    out->packed_on = p->packed_on;
+    out->transposed = m->transpose_of != NULL;
+    out->transpose_us = own ? m->transpose_us : 0;
+    out->transpose_bytes = own ? stored_bytes(&p->S) : 0;
+    return ok && (!w->dev->members || w->dev->kind == DEV_EMU || measure_alone(s, &j, p, out, e));
 }
 
 static int by_time(const void *a, const void *b)

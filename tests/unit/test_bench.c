@@ -74,7 +74,7 @@ static void bench_some(struct bench_shared *b, const struct csr *A, const struct
         struct mat M = {0};
         const struct kernel *k = kernel_find(names[i]);
         bool ok = format_pack(A, k->format, NULL, T_F64, false, &S, &e) && mat_put(&M, &S, &fake.dev, &e) &&
-                  bench_operation(b, k, A, &M, op, 3, NULL, &out[i], &e);
+                  bench_operation(&(struct bench_job){k, A, &M, op, 3, 0, b}, NULL, &out[i], &e);
         mat_free(&M);
         stored_free(&S);
         if (!ok) fail_msg("%s: %s", names[i], e.text);
