@@ -17,48 +17,28 @@
 #include "session/session.h"
 #include "session/spmv.h"
 
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
-
-static bool out_measured(struct session *s, const struct matrix *m, const struct run *r)
-{
-    out_record(s->out);
-    out_run(s->out, m, r, RUN_RECORD);
-    out_remarks(s->out, r, 1);
-    return true;
-}
-
-/* A' x in two ways: from the csr of A, which is the csc of A', and from A' stored in csr. */
-static bool multiply_both_ways(struct session *s, const struct spmv_request *w, struct spmv_operation *o, struct err *e)
-{
-    const struct format *const way[] = {&format_csc, &format_csr};
-    struct run r[COUNT(way)];
-    for (int i = 0; i < COUNT(way); i++) {
-        struct spmv_request one = *w;
-        one.kernel = kernel_default(way[i], &w->matrix->csr, w->dev);
-        if (!spmv_measure(s, &one, &r[i], e)) return false;
-    }
-    if (!spmv_keep(s, w->matrix, r, COUNT(way), o, e)) return false;
-    for (int i = 0; i < COUNT(way); i++) out_measured(s, w->matrix, &r[i]);
-    return true;
-}
-
-static bool multiply(struct session *s, const struct spmv_request *w, struct spmv_operation *o, struct err *e)
-{
-    struct run r;
-    if (!w->kernel) return multiply_both_ways(s, w, o, e);
-    return spmv_measure(s, w, &r, e) && spmv_keep(s, w->matrix, &r, 1, o, e) && out_measured(s, w->matrix, &r);
-}
-
 static bool run_spmv(struct session *s, const struct args *a, struct err *e)
 {
     struct spmv_operation o;
     struct spmv_request w;
+    struct run r[2];
     int64_t param[PARAMS_MAX];
     if (on_ranks(a)) return run_spmv_ranks(s, a, e);
     if (!spmv_with_kernel_of(s, a, &o, param, &w, e)) return false;
-    bool ok = multiply(s, &w, &o, e);
+    /* Without a kernel, A' x in two ways: from the csr of A, which is the csc of A', and from A' stored in csr. */
+    const struct format *const way[] = {&format_csc, &format_csr};
+    const int n = w.kernel ? 1 : COUNT(way);
+    bool ok = true;
+    for (int i = 0; i < n && ok; i++) {
+        if (n > 1) w.kernel = kernel_default(way[i], &w.matrix->csr, w.dev);
+        ok = spmv_measure(s, &w, &r[i], e);
+    }
+    ok = ok && spmv_keep(s, w.matrix, r, n, &o, e);
+    for (int i = 0; i < n && ok; i++) {
+        out_record(s->out);
+        out_run(s->out, w.matrix, &r[i], RUN_RECORD);
+        out_remarks(s->out, &r[i], 1);
+    }
     spmv_operation_free(&o);
     return ok;
 }

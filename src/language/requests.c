@@ -16,89 +16,63 @@
 
 #include <string.h>
 
-/* Read the options alpha, beta and y0. */
-static bool operation_read(const struct args *a, const struct csr *A, struct spmv_operation *out, struct err *e)
+/* Make the vector y0 of o from its word; bench_operation makes a random one. */
+static bool y0_make(const struct csr *A, struct spmv_operation *o, struct err *e)
 {
-    const char *word = arg(a, "y0") ? arg(a, "y0") : "random";
-    *out = (struct spmv_operation){{arg_real(a, "alpha", 1), arg_real(a, "beta", 0), NULL}, NULL, word};
-    if (!strcmp(word, "random")) return true; /* bench_operation makes a random y */
-    out->y0 = mem_new(A->imag ? 2 * A->rows : A->rows, sizeof *out->y0, "the vector y0", e);
-    if (!out->y0 || !start_vector_make(A, word, 0, out->y0, e)) {
-        spmv_operation_free(out);
-        return false;
-    }
-    if (out->op.beta == 0) spmv_operation_free(out); /* y0 is not read */
-    out->op.y0 = out->y0;
-    return true;
-}
-
-/* The matrix that the command names, or its transpose if the command says so. */
-static struct matrix *operand_of(struct session *s, const struct args *a, struct err *e)
-{
-    struct matrix *m = session_matrix(s, arg(a, "matrix"), e);
-    if (!m || !arg_flag(a, "transposed")) return m;
-    struct device *d = session_device(s, arg(a, "on"), e);
-    return d ? session_transposed(m, d, e) : NULL;
+    if (!strcmp(o->y0_word, "random")) return true;
+    o->y0 = mem_new(A->imag ? 2 * A->rows : A->rows, sizeof *o->y0, "the vector y0", e);
+    bool ok = o->y0 && start_vector_make(A, o->y0_word, 0, o->y0, e);
+    if (!ok || o->op.beta == 0) spmv_operation_free(o); /* y0 is not read if beta is 0 */
+    o->op.y0 = o->y0;
+    return ok;
 }
 
 bool spmv_request_of(struct session *s, const struct args *a, struct spmv_operation *o, struct spmv_request *out,
                      struct err *e)
 {
     int64_t reps;
-    struct matrix *m = operand_of(s, a, e);
-    if (!m || !in_parts_vectors_fit(m, 5, e) || !arg_within(a, "reps", 0, 0, SPMV_REPS_MAX, &reps, e) ||
-        !operation_read(a, &m->csr, o, e))
-        return false;
+    const char *y0 = arg(a, "y0"), *on = arg(a, "on");
+    enum type precision = arg_precision(a);
+    *o = (struct spmv_operation){{arg_real(a, "alpha", 1), arg_real(a, "beta", 0), NULL}, NULL, y0 ? y0 : "random"};
+    if (!arg_within(a, "reps", 0, 0, SPMV_REPS_MAX, &reps, e)) return false;
+    struct matrix *m = session_matrix(s, arg(a, "matrix"), e);
+    if (m && arg_flag(a, "transposed")) {
+        struct device *d = session_device(s, on, e);
+        m = d ? session_transposed(m, d, e) : NULL;
+    }
+    if (!m || !in_parts_vectors_fit(m, 5, e)) return false;
     *out = (struct spmv_request){.matrix = m,
-                                 .real = type_of_values(arg_precision(a), m->csr.imag != NULL),
+                                 .real = type_of_values(precision, m->csr.imag != NULL),
                                  .reps = (int)reps,
                                  .force = arg_flag(a, "force"),
                                  .operation = o};
-    return true;
+    return y0_make(&m->csr, o, e);
 }
 
-/* The device for the kernel k if no device was named: the default device if k runs on it, otherwise a device on which k
- * runs. */
-static struct device *device_for(struct session *s, const struct matrix *m, const struct kernel *k, const char *on,
-                                 struct err *e)
-{
-    struct device *d = session_device_for(s, m, on, e);
-    if (!d || on || kernel_runs_on(k, d) || matrix_in_parts(m)) return d;
-    const char *other = k->host ? "cpu" : k->vendor || device_count(DEV_CUDA) ? "cuda:0" : "emu";
-    out_note(s->out, "%s does not run on %s; using %s", k->name, d->name, other);
-    return session_device(s, other, e);
-}
-
-/* The named kernel, or the default kernel of the format on the device. */
-static const struct kernel *kernel_for(const struct args *a, const struct csr *A, const struct device *d, struct err *e)
-{
-    const char *name = arg(a, "kernel"), *format = arg(a, "using");
-    const struct format *f = format ? format_find(format) : format_native(A);
-    const struct kernel *k = name ? kernel_find(name) : kernel_default(f, A, d);
-    if (!k) fail(e, E_UNSUPPORTED, "no kernel for %s runs on %s; `kernels` lists all kernels", f->name, d->name);
-    if (!k || !format || k->format == f) return k;
-    fail(e, E_USAGE, "%s works on %s, not on %s; choose another kernel or format", name, k->format->name, format);
-    return NULL;
-}
-
-/* Without a kernel or a format, A' x is computed in two ways. */
-static bool is_in_both_ways(const struct args *a, const struct matrix *m)
-{
-    return m->transpose_of && !arg(a, "kernel") && !arg(a, "using");
-}
-
-/* Choose the device and the kernel of w, and read the parameters of its format. */
+/* The device: the named one; otherwise the default device if the named kernel runs on it; otherwise a device on which
+   the kernel runs. Without a kernel or a format, A' x is computed in two ways, so no kernel is chosen. */
 static bool choose_kernel(struct session *s, const struct args *a, int64_t param[PARAMS_MAX], struct spmv_request *w,
                           struct err *e)
 {
-    const struct kernel *named = arg(a, "kernel") ? kernel_find(arg(a, "kernel")) : NULL;
-    const char *on = arg(a, "on");
-    w->dev = named ? device_for(s, w->matrix, named, on, e) : session_device_for(s, w->matrix, on, e);
-    if (!w->dev || is_in_both_ways(a, w->matrix)) return w->dev;
-    w->kernel = kernel_for(a, &w->matrix->csr, w->dev, e);
-    if (!w->kernel || !arg_params(a, w->kernel->format->params, param, e)) return false;
+    const char *kernel = arg(a, "kernel"), *format = arg(a, "using"), *on = arg(a, "on");
+    const struct csr *A = &w->matrix->csr;
+    const struct kernel *k = kernel ? kernel_find(kernel) : NULL;
+    const struct format *f = format ? format_find(format) : k ? k->format : format_native(A);
+    if (k && k->format != f)
+        return fail(e, E_USAGE, "%s works on %s, not on %s; choose another kernel or format", kernel, k->format->name,
+                    format);
+    if (!arg_params(a, f->params, param, e)) return false;
     if (arg_count(a, "params")) w->param = param;
-    return true;
+    w->dev = session_device_for(s, w->matrix, on, e);
+    if (w->dev && k && !on && !kernel_runs_on(k, w->dev) && !matrix_in_parts(w->matrix)) {
+        const char *other = k->host ? "cpu" : k->vendor || device_count(DEV_CUDA) ? "cuda:0" : "emu";
+        out_note(s->out, "%s does not run on %s; using %s", k->name, w->dev->name, other);
+        w->dev = session_device(s, other, e);
+    }
+    if (!w->dev || (w->matrix->transpose_of && !kernel && !format)) return w->dev;
+    w->kernel = k ? k : kernel_default(f, A, w->dev);
+    return w->kernel ||
+           fail(e, E_UNSUPPORTED, "no kernel for %s runs on %s; `kernels` lists all kernels", f->name, w->dev->name);
 }
 
 bool spmv_with_kernel_of(struct session *s, const struct args *a, struct spmv_operation *o, int64_t param[PARAMS_MAX],
