@@ -5,13 +5,11 @@
 #include "base/mem.h"
 #include "base/screen_lock.h"
 #include "formats/format.h"
-#include "in_parts.h"
 #include "machine/bench.h"
 #include "machine/device.h"
 #include "machine/kernel.h"
 #include "matrix.h"
 #include "product.h"
-#include "right_side.h"
 #include "session.h"
 
 #include <math.h>
