@@ -16,6 +16,7 @@
 #include "session/session.h"
 #include "ui/views/view_layout.h"
 #include "ui/views/view_state.h"
+#include "ui/views/views.h"
 #include "view.h"
 
 #include <math.h>

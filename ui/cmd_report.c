@@ -22,6 +22,7 @@
 #include "session/output_run.h"
 #include "session/session.h"
 #include "solvers/solve.h"
+#include "ui/views/views.h"
 #include "view.h"
 
 #include <string.h>

@@ -7,6 +7,7 @@
 #include "session/command.h"
 #include "session/matrix.h"
 #include "session/session.h"
+#include "ui/views/views.h"
 #include "view.h"
 
 #include <math.h>

@@ -12,6 +12,7 @@
 #include "session/session.h"
 #include "ui/views/view_spy.h"
 #include "ui/views/view_state.h"
+#include "ui/views/views.h"
 #include "view.h"
 
 /* The smallest picture has room for the longest row number. In JSON and CSV, the number of cells is not limited. */

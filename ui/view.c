@@ -11,6 +11,7 @@
 #include "session/matrix.h"
 #include "session/session.h"
 #include "ui/views/view_state.h"
+#include "ui/views/views.h"
 
 #include <math.h>
 #include <stdarg.h>

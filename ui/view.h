@@ -100,9 +100,6 @@ struct view {
                   struct err *e);
 };
 
-#define VIEW(id) extern const struct view view_##id;
-#include "ui/views/views.def"
-#undef VIEW
 extern const struct view *const views[]; /* terminated by NULL */
 extern const struct registry view_registry;
 const struct view *view_find(const char *name);
