@@ -35,9 +35,10 @@ static const struct effort {
 
 int64_t kernel_bytes(const struct kernel *k, const struct stored *S, double beta)
 {
-    int64_t slot = (int64_t)(type_size(T_I32) + type_size(type_of_stored(S->real))), padding = stored_slots(S) - S->nnz;
+    int64_t slot = (int64_t)(type_size(T_I32) + type_size(precisions[S->real].stored)),
+            padding = stored_slots(S) - S->nnz;
     int64_t arrays = k->reads ? k->reads(S) : stored_bytes(S) - (k->skips_padding ? padding * slot : 0);
-    return arrays + (int64_t)type_size(S->real) * (S->cols + (beta != 0 ? 2 : 1) * S->rows);
+    return arrays + (int64_t)type_size(precisions[S->real].vector) * (S->cols + (beta != 0 ? 2 : 1) * S->rows);
 }
 
 /* ---- a problem: A, x and y on the host in double precision, and on the device in the matrix's precision ----
@@ -59,7 +60,8 @@ struct problem {
 static bool problem_new(struct problem *p, struct bench_shared *b, const struct kernel *k, const struct csr *A,
                         const struct mat *M, struct err *e)
 {
-    int64_t size = (int64_t)type_size(M->of->real), parts = type_parts(M->of->real);
+    enum type vector = precisions[M->of->real].vector;
+    int64_t size = (int64_t)type_size(vector), parts = type_parts(vector);
     *p = (struct problem){.kernel = k, .A = A, .M = M, .nx = parts * A->cols, .ny = parts * A->rows, .bench = b};
     p->x = mem_new(p->nx, sizeof *p->x, "x of a check", e);
     p->y = mem_new(p->ny, sizeof *p->y, "y of a check", e);
@@ -81,13 +83,13 @@ static void problem_free(struct problem *p)
     mem_free(p->narrow);
 }
 
-static double rounded(double v, enum type real)
+static double rounded(double v, enum precision real)
 {
-    return type_of_parts(real) == T_F32 ? (double)(float)v : v;
+    return precisions[real].part == T_F32 ? (double)(float)v : v;
 }
 
 /* v[i] = rounded(from[i]); NULL: NaN. */
-static void fill_rounded(double *v, int64_t n, const double *from, enum type real)
+static void fill_rounded(double *v, int64_t n, const double *from, enum precision real)
 {
     struct loop l = loop_of("a vector", n);
 #pragma omp parallel for schedule(static) if (n > THREADS_FROM)
@@ -95,23 +97,23 @@ static void fill_rounded(double *v, int64_t n, const double *from, enum type rea
         for (int64_t i = k, end = loop_share(&l, k, n); i < end; i++) v[i] = from ? rounded(from[i], real) : NAN;
 }
 
-static void fill_random(double *v, int64_t n, uint64_t *state, enum type real)
+static void fill_random(double *v, int64_t n, uint64_t *state, enum precision real)
 {
     random_fill(v, n, *state);
     *state = random_skip(*state, n);
-    if (type_of_parts(real) == T_F32) fill_rounded(v, n, v, real);
+    if (precisions[real].part == T_F32) fill_rounded(v, n, v, real);
 }
 
 static bool put_vector(struct problem *p, const double *v, int64_t n, void *to, struct err *e)
 {
-    struct array a = {.type = type_of_parts(p->M->of->real), .n = n, .data = p->narrow};
+    struct array a = {.type = precisions[p->M->of->real].part, .n = n, .data = p->narrow};
     put_reals(&a, v);
     return p->M->dev->ops->put(p->M->dev, to, p->narrow, n * (int64_t)type_size(a.type), e);
 }
 
 static bool get_vector(struct problem *p, const void *from, int64_t n, double *v, struct err *e)
 {
-    struct array a = {.type = type_of_parts(p->M->of->real), .n = n, .data = p->narrow};
+    struct array a = {.type = precisions[p->M->of->real].part, .n = n, .data = p->narrow};
     if (!p->M->dev->ops->get(p->M->dev, p->narrow, from, n * (int64_t)type_size(a.type), e)) return false;
     struct loop l = loop_of("copying back", n);
 #pragma omp parallel for schedule(static) if (n > THREADS_FROM)
@@ -133,7 +135,7 @@ bool operation_is_product(const struct operation *op)
    result. */
 static void fill_y(struct problem *p, const struct operation *op, uint64_t *state)
 {
-    enum type real = p->M->of->real;
+    enum precision real = p->M->of->real;
     if (op->beta != 0 && !op->y0) return fill_random(p->y, p->ny, state, real);
     fill_rounded(p->y, p->ny, op->beta == 0 ? NULL : op->y0, real);
 }
@@ -194,7 +196,7 @@ static bool launch_and_check(struct problem *p, const struct operation *op, uint
                              struct verdict *out, struct err *e)
 {
     struct device *d = p->M->dev;
-    enum type real = p->M->of->real;
+    enum precision real = p->M->of->real;
     uint64_t state = seed;
     p->launch.alpha = rounded(op->alpha, real);
     p->launch.beta = rounded(op->beta, real);
@@ -205,7 +207,7 @@ static bool launch_and_check(struct problem *p, const struct operation *op, uint
         !get_vector(p, p->dy, p->ny, p->y, e))
         return false;
     *out = verdict_of(p->ny, p->y, p->expected->ref, p->expected->bound);
-    if (out->row >= 0) out->row /= type_parts(real);
+    if (out->row >= 0) out->row /= type_parts(precisions[real].vector);
     return loop_tick(p->kernel->name, 0, 0, e);
 }
 
@@ -232,7 +234,7 @@ bool bench_check(const struct kernel *k, const struct csr *A, const struct mat *
 /* Which part of an element number `at` of y is. */
 static const char *part_name(const struct problem *p, int64_t at)
 {
-    if (!type_is_complex(p->M->of->real)) return "";
+    if (!precisions[p->M->of->real].is_complex) return "";
     return at % 2 ? "the imaginary part of " : "the real part of ";
 }
 
@@ -306,7 +308,7 @@ bool bench_times(const struct timed *t, int *reps, struct watch *w, double *medi
 void run_rates(struct run *r, const struct ceilings *c)
 {
     r->gbs = (double)r->bytes / r->us / 1000;
-    r->gflops = type_flops(r->of->real) * (double)r->of->nnz / r->us / 1000;
+    r->gflops = type_flops(precisions[r->of->real].vector) * (double)r->of->nnz / r->us / 1000;
     r->share = c->measured && c->read_gbs > 0 ? r->gbs / c->read_gbs : 0;
 }
 
@@ -331,7 +333,8 @@ void run_bounds(struct run *r, int64_t gathers, const struct ceilings *c)
 {
     bool gpu = r->dev->kind == DEV_CUDA;
     double us[] = {[BY_BYTES] = bytes_us(r->bytes, c),
-                   [BY_GATHERS] = gpu ? gathers_us(gathers, r->of->cols * (int64_t)type_size(r->real), c) : 0,
+                   [BY_GATHERS] =
+                       gpu ? gathers_us(gathers, r->of->cols * (int64_t)type_size(precisions[r->real].vector), c) : 0,
                    [BY_LAUNCH] = gpu ? c->launch_us : 0};
     r->bound = BY_NOTHING;
     r->bound_us = NAN;

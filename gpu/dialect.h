@@ -30,11 +30,11 @@
 
    Third comes the table entry, after the namespace; its fields are explained in machine/kernel.h:
 
-       KERNEL_ENTRY(csr_scalar) = {.name = "csr-scalar", ..., VALUE_TYPES(csr_scalar_go)};
+       KERNEL_ENTRY(csr_scalar) = {.name = "csr-scalar", ..., .product = {VALUE_TYPES(csr_scalar_go)}};
 
    and KERNEL(csr_scalar) in gpu/kernels/kernels.def. VALUE_TYPES names the launch for each type of values: T is float,
    double, cplx<float> or cplx<double> (gpu/complex.h). A kernel that also takes values stored in a smaller type U has
-   template <typename T, typename U = T>, GPTR(const U) val and (T)val[k], and its entry NARROW_TYPES_OF
+   template <typename T, typename U = T>, GPTR(const U) val and (T)val[k], and its entry NARROW_TYPES
    (gpu/half.h).
 
    Rules:
@@ -52,6 +52,7 @@
 #ifndef DIALECT_H
 #define DIALECT_H
 
+#include "base/precision.h"
 #include "gpu/dev.h"
 #include "machine/device.h"
 #include "machine/kernel.h"
@@ -221,14 +222,15 @@ static inline int host_threads(const struct launch *L)
 #include "gpu/complex.h"
 #include "gpu/half.h"
 
-/* The members of an entry that hold a launch function for each type of values: VALUE_TYPES(go) names go<float>,
-   go<double>, go<cplx<float>> and go<cplx<double>>. NARROW_TYPES_OF(go) names go<T, U> for each precision that stores
-   values in a smaller type U than T, the type of x, y and the sums; the other template arguments have U = T by default.
-   INSTANTIATE(f, parameter types) makes the function template f available to other files for all types of
-   VALUE_TYPES. */
-#define VALUE_TYPES(go) .f32 = go<float>, .f64 = go<double>, .c32 = go<cplx<float>>, .c64 = go<cplx<double>>
-#define NARROW_TYPES_OF(go) \
-    .narrow = {go<double, float>, go<float, fp16>, go<float, bf16>, go<double, fp16>, go<double, bf16>}
+/* A function for each precision, in the order of enum precision: {VALUE_TYPES(go), NARROW_TYPES(go)} names go<float>,
+   go<double>, go<cplx<float>>, go<cplx<double>>, and go<T, U> for each precision that stores values in a smaller type U
+   than T, the type of x, y and the sums; the other template arguments have U = T by default. {REALS(go)}: for real
+   values only; {REALS(go), NO_PAIRS, NARROW_TYPES(go)}: not for complex values. INSTANTIATE(f, parameter types) makes
+   the function template f available to other files for all types of VALUE_TYPES. */
+#define REALS(go) go<float>, go<double>
+#define VALUE_TYPES(go) REALS(go), go<cplx<float>>, go<cplx<double>>
+#define NO_PAIRS nullptr, nullptr
+#define NARROW_TYPES(go) go<double, float>, go<float, fp16>, go<float, bf16>, go<double, fp16>, go<double, bf16>
 #define INSTANTIATE(f, ...)                    \
     template void f<float>(__VA_ARGS__);       \
     template void f<double>(__VA_ARGS__);      \
@@ -447,11 +449,10 @@ template <void (*LOOP)(const struct launch *, int threads)> bool on_all(const st
 #define HOST_ENTRIES(...) HOST_ENTRIES_FOR(HOST_TYPES, __VA_ARGS__)
 /* The same for a loop<T, U> that also takes values stored in a smaller type U. */
 #define HOST_NARROW_ENTRIES(...) HOST_ENTRIES_FOR(HOST_NARROW_TYPES, __VA_ARGS__)
-#define HOST_TYPES(run, loop) \
-    .f32 = run<loop<float>>, .f64 = run<loop<double>>, .c32 = run<loop<cplx<float>>>, .c64 = run<loop<cplx<double>>>
-#define HOST_NARROW_TYPES(run, loop)                                                                            \
-    HOST_TYPES(run, loop), .narrow = {run<loop<double, float>>, run<loop<float, fp16>>, run<loop<float, bf16>>, \
-                                      run<loop<double, fp16>>, run<loop<double, bf16>>}
+#define HOST_TYPES(run, loop) run<loop<float>>, run<loop<double>>, run<loop<cplx<float>>>, run<loop<cplx<double>>>
+#define HOST_NARROW_TYPES(run, loop)                                                                 \
+    HOST_TYPES(run, loop), run<loop<double, float>>, run<loop<float, fp16>>, run<loop<float, bf16>>, \
+        run<loop<double, fp16>>, run<loop<double, bf16>>
 #define HOST_ENTRIES_FOR(types, id, name_, loop, about_, source_, share, lesson_, ...) \
     KERNEL_ENTRY(id##_serial) = {                                                      \
         .name = name_ "-serial",                                                       \
@@ -462,7 +463,7 @@ template <void (*LOOP)(const struct launch *, int threads)> bool on_all(const st
         .lesson = lesson_,                                                             \
         .deterministic = true,                                                         \
         .host = true,                                                                  \
-        __VA_OPT__(__VA_ARGS__, ) types(on_one, loop),                                 \
+        __VA_OPT__(__VA_ARGS__, ).product = {types(on_one, loop)},                     \
     };                                                                                 \
     KERNEL_ENTRY(id##_openmp) = {                                                      \
         .name = name_ "-openmp",                                                       \
@@ -473,7 +474,7 @@ template <void (*LOOP)(const struct launch *, int threads)> bool on_all(const st
         .lesson = lesson_,                                                             \
         .deterministic = true,                                                         \
         .host = true,                                                                  \
-        __VA_OPT__(__VA_ARGS__, ) types(on_all, loop),                                 \
+        __VA_OPT__(__VA_ARGS__, ).product = {types(on_all, loop)},                     \
     }
 #endif
 

@@ -37,7 +37,7 @@ const struct pass *pass_find(const struct passes *p, const struct device *d, enu
                              const char *name)
 {
     const struct pass_tables *t = p->on[d->kind];
-    const struct pass *table = t ? (host_sums ? t->sums_on_host : t->sums_on_device)[type - T_F32] : NULL;
+    const struct pass *table = t ? (host_sums ? t->sums_on_host : t->sums_on_device)[type] : NULL;
     for (; table && table->name; table++)
         if (same(table->name, name)) return table;
     return NULL;

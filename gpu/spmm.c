@@ -3,6 +3,7 @@
 #include "base/err.h"
 #include "base/loop.h"
 #include "base/mem.h"
+#include "base/precision.h"
 #include "base/registry.h"
 #include "formats/format.h"
 #include "formats/stored.h"
@@ -69,9 +70,12 @@ bool spmm_launch(const struct spmm_kernel *k, const struct spmm *L, struct err *
     const struct spmm_kernel *c = compiled_for(k, L->A->dev);
     if (!c || !spmm_runs_on(k, L->A->dev))
         return fail(e, E_UNSUPPORTED, "%s does not run on %s; use another device", k->name, L->A->dev->name);
+    enum precision real = L->A->of->real;
+    if (!c->product[real])
+        return fail(e, E_UNSUPPORTED, "%s does not multiply matrices in %s", k->name, precisions[real].name);
     emu_name(k->name);
     emu_side_by_side(k->deterministic);
-    bool ok = L->A->of->real == T_F32 ? c->f32(L, e) : c->f64(L, e);
+    bool ok = c->product[real](L, e);
     emu_side_by_side(false);
     emu_name(NULL);
     return ok;
@@ -88,16 +92,16 @@ struct problem {
     double *x, *y, *ref, *bound;
 };
 
-double spmm_x(int64_t row, int vector, enum type real)
+double spmm_x(int64_t row, int vector, enum type type)
 {
     uint64_t state = (uint64_t)row * SPMM_VECTORS_MAX + (uint64_t)vector;
     double v = random_unit(&state);
-    return real == T_F32 ? (double)(float)v : v;
+    return type == T_F32 ? (double)(float)v : v;
 }
 
-static bool array_new(struct array *a, enum type real, int64_t n, const char *what, struct err *e)
+static bool array_new(struct array *a, enum type type, int64_t n, const char *what, struct err *e)
 {
-    *a = (struct array){.type = real, .n = n, .data = mem_new(n, type_size(real), what, e)};
+    *a = (struct array){.type = type, .n = n, .data = mem_new(n, type_size(type), what, e)};
     return a->data != NULL;
 }
 
@@ -110,10 +114,10 @@ static bool problem_new(struct problem *p, const struct spmm_kernel *k, const st
                         int vectors, struct err *e)
 {
     struct device *d = M->dev;
-    enum type real = M->of->real;
+    enum type type = precisions[M->of->real].vector;
     *p = (struct problem){.kernel = k, .A = A};
-    if (!array_new(&p->X, real, A->cols * vectors, "X of a check", e) ||
-        !array_new(&p->Y, real, A->rows * vectors, "Y of a check", e))
+    if (!array_new(&p->X, type, A->cols * vectors, "X of a check", e) ||
+        !array_new(&p->Y, type, A->rows * vectors, "Y of a check", e))
         return false;
     p->x = mem_new(A->cols, sizeof *p->x, "x of a check", e);
     p->y = mem_new(A->rows, sizeof *p->y, "y of a check", e);
@@ -173,7 +177,7 @@ static bool check_vector(struct problem *p, int vector, struct verdict *out, str
     int n = p->launch.vectors;
     take_vector(&p->X, n, vector, p->A->cols, p->x);
     take_vector(&p->Y, n, vector, p->A->rows, p->y);
-    reference_spmv(p->A, 1, p->x, 0, p->ref, p->X.type, p->bound);
+    reference_spmv(p->A, 1, p->x, 0, p->ref, p->launch.A->of->real, p->bound);
     if (!loop_tick("the reference", vector, n, e)) return false;
     *out = verdict_of(p->A->rows, p->y, p->ref, p->bound);
     if (out->ok) return loop_tick("the reference", vector, n, e);

@@ -69,7 +69,7 @@
             [DEV_CUDA] = ON_CUDA_PAIRS(id),                                                     \
         };                                                                                      \
         static const struct ops *const together[4] = with(id);                                  \
-        return d->members ? together[type - T_F32] : tables[d->kind][type - T_F32];             \
+        return d->members ? together[type] : tables[d->kind][type];                             \
     }
 
 PAIR_TABLES(vec_ops, of, vec, TOGETHER_PAIRS)

@@ -1,6 +1,7 @@
 /* layout: the arrays of a storage format, as a picture or slot by slot. */
 #include "base/err.h"
 #include "base/loop.h"
+#include "base/precision.h"
 #include "base/screen_lock.h"
 #include "cmd_view.h"
 #include "formats/format.h"
@@ -63,7 +64,7 @@ static double row_of(void *user, int64_t i)
 /* If the matrix is complex, print the imaginary parts of an array; null for an array of indices. */
 static bool say_imag(struct out *o, struct part *p, struct err *e)
 {
-    if (!type_is_complex(p->S->real)) return true;
+    if (!precisions[p->S->real].is_complex) return true;
     if (type_is_complex(p->S->a[p->array].type)) return out_stream(o, "imag", interval_size(p->slots), imag_of, p, e);
     out_str(o, "imag", NULL, NULL);
     return true;
@@ -105,7 +106,7 @@ static bool say_slots(struct out *o, const struct part *p, struct err *e)
             out_str(o, "value", "value", mask);
         else
             out_num(o, "value", "value", array_real(x, i), text ? "%.10g" : "%.17g");
-        if (type_is_complex(p->S->real))
+        if (precisions[p->S->real].is_complex)
             out_num(o, "imag", "imaginary", type_is_complex(x->type) ? array_imag(x, i) : NAN,
                     text ? "%.10g" : "%.17g");
         out_str(o, "kind", "kind", kind[at.kind]);
@@ -137,7 +138,7 @@ static bool read_slots(const struct stored *S, const char *text, struct interval
 }
 
 /* The view shows m in this format. */
-static void choose(struct view_state *st, const struct matrix *m, const struct format *f, enum type real,
+static void choose(struct view_state *st, const struct matrix *m, const struct format *f, enum precision real,
                    const int64_t param[PARAMS_MAX])
 {
     struct layout_state *own = st->own;

@@ -190,7 +190,7 @@ bool cusparse_handle(const struct cusparse *sp, const struct device *d, cusparse
 cudaDataType cusparse_type(const struct stored *S)
 {
     static const cudaDataType types[] = {CUDA_R_32F, CUDA_R_64F, CUDA_C_32F, CUDA_C_64F};
-    return types[S->real - T_F32];
+    return types[S->real];
 }
 
 /* ---- descriptors ---- */

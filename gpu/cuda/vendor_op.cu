@@ -201,7 +201,7 @@ static bool generic_prepare(const struct launch *L, struct err *e)
     SP_NEWER(cusparseSpMV_createDescr, (&p->descriptor));
     SP_NEWER(cusparseSpMVDescrSetParam, (p->descriptor, SET_OPERATION, &plain, sizeof plain));
     SP_NEWER(cusparseSpMVDescrSetParam, (p->descriptor, SET_ALGORITHM, &algorithm, sizeof algorithm));
-    return analyse[L->A->of->real - T_F32](p, L, e);
+    return analyse[L->A->of->real](p, L, e);
 }
 
 template <typename T>
@@ -243,7 +243,7 @@ template <typename T> static bool generic_run(const struct launch *L, struct err
         .prepare = prepare_,                                                \
         .release = release_,                                                \
         .workspace = workspace,                                             \
-        VALUE_TYPES(run_),                                                  \
+        .product = {VALUE_TYPES(run_)},                                     \
     };
 
 PLANNED(cusparse_op1, "cusparse-op1", "cuSPARSE's SpMVOp, algorithm 1 (from 12.9 on)",

@@ -122,7 +122,7 @@ static bool prepare(const struct launch *L, struct err *e)
     s->sp = sp;
     s->algorithm = ALGORITHM;
     bool ok = DESCRIBE(sp, L->A, &s->A, e) && vectors_new(sp, L, &v, e) &&
-              analyse[L->A->of->real - T_F32](L, s, &v, PREPROCESS, e);
+              analyse[L->A->of->real](L, s, &v, PREPROCESS, e);
     vectors_free(sp, &v);
     return ok;
 }
@@ -200,7 +200,7 @@ static const int64_t blocks_of_2[PARAMS_MAX] = {2}, blocks_of_3[PARAMS_MAX] = {3
         .prepare = prepare<describe_, algorithm, preprocess>,                                         \
         .release = release,                                                                           \
         .workspace = workspace,                                                                       \
-        VALUE_TYPES(run),                                                                             \
+        .product = {VALUE_TYPES(run)},                                                                \
     };
 
 VENDOR(cusparse_csr1, "cusparse-csr1", csr, "cuSPARSE's CSR algorithm 1, the default", CLOSED CSR1, false,

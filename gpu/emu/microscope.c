@@ -41,7 +41,7 @@ void emu_vectors_free(void)
 
 static bool vectors_for(const struct stored *S, struct err *e)
 {
-    int64_t size = (int64_t)type_size(S->real), x_bytes = S->cols * size, y_bytes = S->rows * size;
+    int64_t size = (int64_t)type_size(precisions[S->real].vector), x_bytes = S->cols * size, y_bytes = S->rows * size;
     if (kept.y && kept.x_bytes == x_bytes && kept.y_bytes == y_bytes) return true;
     emu_vectors_free();
     kept.x = mem_zero(x_bytes, 1, "the vector x", e);
@@ -55,8 +55,8 @@ static bool vectors_for(const struct stored *S, struct err *e)
 /* x of a traced product, by which the products in shared memory are recognised. Complex elements are real. */
 static void fill_x(const struct stored *S)
 {
-    int64_t parts = type_parts(S->real);
-    bool narrow = type_size(S->real) == (size_t)parts * sizeof(float);
+    int64_t parts = type_parts(precisions[S->real].vector);
+    bool narrow = precisions[S->real].part == T_F32;
     for (int64_t i = 0; i < S->cols && !kept.filled; i++)
         if (narrow)
             ((float *)kept.x)[parts * i] = (float)places_x(i);

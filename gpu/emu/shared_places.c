@@ -159,7 +159,7 @@ static void load_global(struct thread *t, const struct place_access *a)
 static double number_at(const struct place_access *a)
 {
     const char *p = (const char *)a->base + a->at * a->size;
-    bool wide = a->size == 2 * (int)sizeof(double) || (a->size == sizeof(double) && now->run->M->of->real != T_C32);
+    bool wide = a->size == 2 * (int)sizeof(double) || (a->size == sizeof(double) && now->run->M->of->real != P_C32);
     float narrow;
     double v;
     if (wide) return memcpy(&v, p, sizeof v), v;
@@ -207,7 +207,7 @@ static void forget_product(struct thread *t, int i)
 static struct loaded recognise(struct thread *t)
 {
     double v = is_number(&t->store) ? number_at(&t->store) : NAN;
-    int size = now->run->M->of->real == T_F64 || now->run->M->of->real == T_C64 ? 8 : 4;
+    int size = now->run->M->of->real == P_F64 || now->run->M->of->real == P_C64 ? 8 : 4;
     if (isnan(v)) return unknown;
     for (int k = 0; k < 2 * t->n; k++) { /* entries first: 1 times an element of x is a product */
         int i = k % t->n;

@@ -270,7 +270,7 @@ template <typename T> __device__ auto cluster_rows_of(int64_t n, const cluster_p
         first, rows, share, plan.lanes, val, col, begin, {piece_row, piece_number, piece_sum, piece_count}};
 }
 
-/* The entry of a kernel: CLUSTER_ENTRY(cg) = {.f32 = ..., .f64 = ...} */
+/* The entry of a kernel: CLUSTER_ENTRY(cg) = {REALS(KERNEL_SPACE::cg)} */
 #define CLUSTER_ENTRY(id)                                            \
     extern "C" const struct cluster_kernel VEC_SYMBOL(cluster_##id); \
     const struct cluster_kernel VEC_SYMBOL(cluster_##id)

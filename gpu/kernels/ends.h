@@ -484,7 +484,7 @@ static inline struct ends_parts parts_of(void *room, const struct ends_cut *cut)
 static inline int64_t ends_bytes_read(const struct stored *S, const struct ends_shape *shape)
 {
     struct ends_cut cut = cut_of(S, shape);
-    return S->nnz * (int64_t)(sizeof(int) + type_size(type_of_stored(S->real))) +
+    return S->nnz * (int64_t)(sizeof(int) + type_size(precisions[S->real].stored)) +
            2 * words_of(&cut) * (int64_t)sizeof(unsigned);
 }
 

@@ -173,4 +173,4 @@ static void bicgstab(struct device *d, const struct cluster_plan *plan, const st
 
 } // namespace KERNEL_SPACE
 
-CLUSTER_ENTRY(bicgstab) = {.f32 = KERNEL_SPACE::bicgstab<float>, .f64 = KERNEL_SPACE::bicgstab<double>};
+CLUSTER_ENTRY(bicgstab) = {REALS(KERNEL_SPACE::bicgstab)};

@@ -70,7 +70,7 @@ KERNEL_ENTRY(brcsd1) = {
               "and rows: the work is uneven, and drm balances it.\n",
     .functions = {{"brcsd1", BLOCK}},
     .deterministic = true,
-    VALUE_TYPES(pieces_by_blocks),
+    .product = {VALUE_TYPES(pieces_by_blocks)},
 };
 
 #ifndef __CUDACC__

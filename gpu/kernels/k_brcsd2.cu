@@ -64,7 +64,7 @@ KERNEL_ENTRY(brcsd2) = {
               "paper: DIA-Adaptive, which falls back on this format, took 2.26 times as long as DRM.\n",
     .functions = {{"brcsd2"}},
     .deterministic = true,
-    VALUE_TYPES(rows_by_threads),
+    .product = {VALUE_TYPES(rows_by_threads)},
 };
 
 #ifndef __CUDACC__

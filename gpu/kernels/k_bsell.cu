@@ -111,7 +111,7 @@ KERNEL_ENTRY(bsell) = {
     .functions = {{"bsell"}},
     .deterministic = true,
     .fits = fits_slices,
-    VALUE_TYPES(by_size),
+    .product = {VALUE_TYPES(by_size)},
 };
 
 #ifndef __CUDACC__

@@ -138,7 +138,7 @@ KERNEL_ENTRY(bsr_block) = {
     .functions = {{"bsr_block", BLOCK}},
     .deterministic = true,
     .fits = fits_warp,
-    VALUE_TYPES(by_block),
+    .product = {VALUE_TYPES(by_block)},
 };
 
 KERNEL_ENTRY(bsr_column) = {
@@ -162,7 +162,7 @@ KERNEL_ENTRY(bsr_column) = {
     .functions = {{"bsr_column", BLOCK}},
     .deterministic = true,
     .fits = fits_warp,
-    VALUE_TYPES(by_column),
+    .product = {VALUE_TYPES(by_column)},
 };
 
 #ifndef __CUDACC__

@@ -139,4 +139,4 @@ static void cg(struct device *d, const struct cluster_plan *plan, const struct c
 
 } // namespace KERNEL_SPACE
 
-CLUSTER_ENTRY(cg) = {.f32 = KERNEL_SPACE::cg<float>, .f64 = KERNEL_SPACE::cg<double>};
+CLUSTER_ENTRY(cg) = {REALS(KERNEL_SPACE::cg)};

@@ -118,7 +118,7 @@ KERNEL_ENTRY(coo_atomic) = {
               "NOTES: the load is fairly balanced, but the atomics slow the updates of y a lot. Use coo-segmented\n"
               "or any CSR kernel.\n",
     .functions = {{"scale", BLOCK}, {"coo_atomic", BLOCK}},
-    VALUE_TYPES(atomic),
+    .product = {VALUE_TYPES(atomic)},
 };
 
 KERNEL_ENTRY(coo_segmented) = {
@@ -138,7 +138,7 @@ KERNEL_ENTRY(coo_segmented) = {
               "The order of the atomics is still not fixed, so the last bits may differ between runs. For rows of\n"
               "one or two entries this saves little; csr-ends has the same balance without atomics.\n",
     .functions = {{"scale", BLOCK}, {"coo_segmented", BLOCK}},
-    VALUE_TYPES(segmented),
+    .product = {VALUE_TYPES(segmented)},
 };
 
 #ifndef __CUDACC__

@@ -95,7 +95,7 @@ KERNEL_ENTRY(csc_atomic) = {
               "convert to csr instead. CSC is meant for A^T x: each column of A is a row of A^T, so no atomics are\n"
               "needed. For the same reason, this kernel computes A^T x from the csr of A: see spmv transposed.\n",
     .functions = {{"scale", BLOCK}, {"csc_atomic", BLOCK}},
-    VALUE_TYPES(atomic),
+    .product = {VALUE_TYPES(atomic)},
 };
 
 KERNEL_ENTRY(csc_vector) = {
@@ -116,7 +116,7 @@ KERNEL_ENTRY(csc_vector) = {
               "A^T. Additions to the same element wait for one another, so the kernel is slow if a row of A^T is\n"
               "long. For many products with one matrix, transpose the matrix once and use a kernel of csr.\n",
     .functions = {{"scale", BLOCK}, {"csc_vector", BLOCK}},
-    VALUE_TYPES(by_vector),
+    .product = {VALUE_TYPES(by_vector)},
 };
 
 #ifndef __CUDACC__

@@ -116,8 +116,7 @@ KERNEL_ENTRY(csr_scalar) = {
               "For longer rows of similar length, use csr-cusp, ell or sell; for uneven rows, use csr-ends.\n",
     .functions = {{"csr_scalar", BLOCK}},
     .deterministic = true,
-    VALUE_TYPES(scalar),
-    NARROW_TYPES_OF(scalar),
+    .product = {VALUE_TYPES(scalar), NARROW_TYPES(scalar)},
 };
 
 KERNEL_ENTRY(csr_vector) = {
@@ -138,8 +137,7 @@ KERNEL_ENTRY(csr_vector) = {
               "THESIS and NOTES: coalesced, unlike csr-scalar, but short rows leave lanes idle.\n",
     .functions = {{"csr_vector", BLOCK}},
     .deterministic = true,
-    VALUE_TYPES(vector),
-    NARROW_TYPES_OF(vector),
+    .product = {VALUE_TYPES(vector), NARROW_TYPES(vector)},
 };
 
 KERNEL_ENTRY(csr_cusp) = {
@@ -163,8 +161,7 @@ KERNEL_ENTRY(csr_cusp) = {
     .functions = {{"csr_cusp", BLOCK}},
     .deterministic = true,
     .best = even_rows,
-    VALUE_TYPES(cusp),
-    NARROW_TYPES_OF(cusp),
+    .product = {VALUE_TYPES(cusp), NARROW_TYPES(cusp)},
 };
 
 #ifndef __CUDACC__

@@ -108,7 +108,7 @@ KERNEL_ENTRY(csr64_vector) = {
     .functions = {{"csr64_vector", BLOCK}},
     .deterministic = true,
     .best = long_rows,
-    VALUE_TYPES(vector64),
+    .product = {VALUE_TYPES(vector64)},
 };
 
 KERNEL_ENTRY(csr64_stream) = {
@@ -128,7 +128,7 @@ KERNEL_ENTRY(csr64_stream) = {
               "GB/s) and 12.5 ms with 5 (3372 GB/s, of which a third is ptr, x and y).\n",
     .functions = {{"csr64_stream", BLOCK}},
     .deterministic = true,
-    VALUE_TYPES(stream64),
+    .product = {VALUE_TYPES(stream64)},
 };
 
 #ifndef __CUDACC__

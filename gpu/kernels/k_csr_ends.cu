@@ -93,6 +93,5 @@ KERNEL_ENTRY(csr_ends) = {
     .reads = bytes_read,
     .scratch = scratch_bytes,
     .prepare = prepare,
-    VALUE_TYPES(ends),
-    NARROW_TYPES_OF(ends),
+    .product = {VALUE_TYPES(ends), NARROW_TYPES(ends)},
 };

@@ -142,7 +142,7 @@ struct hot_parts {
 static struct hot_parts hot_parts_of(const struct stored *S, void *room, int64_t *bytes)
 {
     struct ends_cut cut = cut_of(S, &shape);
-    int64_t n = HOT_BYTES / (int64_t)type_size(S->real), blocks = blocks_for(S->cols, RANKED_BLOCK);
+    int64_t n = HOT_BYTES / (int64_t)type_size(precisions[S->real].vector), blocks = blocks_for(S->cols, RANKED_BLOCK);
     if (n > S->cols) n = S->cols;
     const int64_t size[] = {HOT_BYTES,  S->nnz * 4,       S->cols * 4,     S->cols * 4,
                             LEVELS * 4, (blocks + 1) * 4, ends_bytes(&cut)};
@@ -272,6 +272,5 @@ KERNEL_ENTRY(csr_hot) = {
     .reads = bytes_read,
     .scratch = scratch_bytes,
     .prepare = prepare,
-    VALUE_TYPES(hot),
-    NARROW_TYPES_OF(hot),
+    .product = {VALUE_TYPES(hot), NARROW_TYPES(hot)},
 };

@@ -167,7 +167,7 @@ KERNEL_ENTRY(csr_light_vector) = {
     .together = true,
     .shares = true,
     .scratch = counter_bytes,
-    VALUE_TYPES(by_vector),
+    .product = {VALUE_TYPES(by_vector)},
 };
 
 KERNEL_ENTRY(csr_light_warp) = {
@@ -190,7 +190,7 @@ KERNEL_ENTRY(csr_light_warp) = {
     .together = true,
     .shares = true,
     .scratch = counter_bytes,
-    VALUE_TYPES(by_warp),
+    .product = {VALUE_TYPES(by_warp)},
 };
 
 KERNEL_ENTRY(csr_light_vector_texture) = {
@@ -216,7 +216,7 @@ KERNEL_ENTRY(csr_light_vector_texture) = {
     .scratch = counter_bytes,
     .prepare = make_texture,
     .release = textures_free,
-    VALUE_TYPES(by_vector_textured),
+    .product = {VALUE_TYPES(by_vector_textured)},
 };
 
 KERNEL_ENTRY(csr_light_warp_texture) = {
@@ -240,5 +240,5 @@ KERNEL_ENTRY(csr_light_warp_texture) = {
     .scratch = counter_bytes,
     .prepare = make_texture,
     .release = textures_free,
-    VALUE_TYPES(by_warp_textured),
+    .product = {VALUE_TYPES(by_warp_textured)},
 };

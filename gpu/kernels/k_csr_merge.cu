@@ -273,5 +273,5 @@ KERNEL_ENTRY(csr_merge) = {
     .separable = true,
     .scratch = merge_bytes,
     .prepare = find_starts,
-    VALUE_TYPES(merge),
+    .product = {VALUE_TYPES(merge)},
 };

@@ -130,11 +130,8 @@ KERNEL_ENTRY(csr_stream) = {
     .functions = {{"csr_stream<*stream_plain>", VEC_BLOCK}},
     .deterministic = true,
     .best = short_rows,
-    VALUE_TYPES(plain),
-    NARROW_TYPES_OF(plain),
-    .sums_f32 = sums<float>,
-    .sums_f64 = sums<double>,
-    .sums_narrow = {sums<double, float>, sums<float, fp16>, sums<float, bf16>, sums<double, fp16>, sums<double, bf16>},
+    .product = {VALUE_TYPES(plain), NARROW_TYPES(plain)},
+    .sums = {REALS(sums), NO_PAIRS, NARROW_TYPES(sums)},
 };
 
 KERNEL_ENTRY(csr_stream_padded) = {
@@ -155,5 +152,5 @@ KERNEL_ENTRY(csr_stream_padded) = {
               "THESIS: the threads that read together should use different banks (sec. 3.4.2).\n",
     .functions = {{"csr_stream<*stream_padded<*>>", VEC_BLOCK}},
     .deterministic = true,
-    VALUE_TYPES(padded),
+    .product = {VALUE_TYPES(padded)},
 };

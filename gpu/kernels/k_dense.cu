@@ -50,7 +50,7 @@ KERNEL_ENTRY(dense) = {
               "walks a whole row. This kernel is the baseline that every sparse format must beat.\n",
     .functions = {{"dense", BLOCK}},
     .deterministic = true,
-    VALUE_TYPES(rows_by_threads),
+    .product = {VALUE_TYPES(rows_by_threads)},
 };
 
 #ifndef __CUDACC__

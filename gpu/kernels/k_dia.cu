@@ -184,11 +184,8 @@ KERNEL_ENTRY(dia) = {
               "use hdc.\n",
     .functions = {{"dia", BLOCK}, {"dia_by_groups"}, {"dia_narrow", BLOCK}},
     .deterministic = true,
-    VALUE_TYPES(rows_by_threads),
-    NARROW_TYPES_OF(narrow_rows),
-    .sums_f32 = sums<float>,
-    .sums_f64 = sums<double>,
-    .sums_narrow = {sums<double, float>, sums<float, fp16>, sums<float, bf16>, sums<double, fp16>, sums<double, bf16>},
+    .product = {VALUE_TYPES(rows_by_threads), NARROW_TYPES(narrow_rows)},
+    .sums = {REALS(sums), NO_PAIRS, NARROW_TYPES(sums)},
 };
 
 #ifndef __CUDACC__

@@ -37,7 +37,7 @@ KERNEL_ENTRY(dia_adaptive) = {
               "took 2.26 times as long on average, and 4.07 times as long at worst.\n",
     .functions = {{"dia"}, {"dia_by_groups"}, {"brcsd1"}, {"brcsd2"}},
     .deterministic = true,
-    VALUE_TYPES(as_chosen),
+    .product = {VALUE_TYPES(as_chosen)},
 };
 
 #ifndef __CUDACC__

@@ -240,9 +240,9 @@ static bool fits(const struct stored *S, struct err *e)
     if (S->rows != S->cols) return fail(e, E_UNSUPPORTED, "the matrix is not square; use the kernel dia");
     if (!k || !S->a[DIA_DATA].data) return true; /* not packed yet: there are no values to compare */
     int64_t alone = unpaired(k, offsets->n);
-    if (alone >= 0) return refuse_alone(S, first[S->real - T_F32](S, alone), alone, e);
+    if (alone >= 0) return refuse_alone(S, first[S->real](S, alone), alone, e);
     for (int64_t d = offsets->n / 2; d < offsets->n; d++) {
-        int64_t row = unequal[S->real - T_F32](S, d);
+        int64_t row = unequal[S->real](S, d);
         if (row < S->rows) return refused_at(S, row, d, e);
     }
     return true;
@@ -251,7 +251,7 @@ static bool fits(const struct stored *S, struct err *e)
 static int64_t reads(const struct stored *S)
 {
     int64_t all = S->a[DIA_OFFSETS].n, upper = all - all / 2;
-    return all * (int64_t)sizeof(int) + upper * S->rows * (int64_t)type_size(S->real);
+    return all * (int64_t)sizeof(int) + upper * S->rows * (int64_t)type_size(precisions[S->real].vector);
 }
 
 } // namespace KERNEL_SPACE
@@ -281,7 +281,6 @@ KERNEL_ENTRY(dia_symmetric) = {
     .reads = reads,
     .fits = fits,
     .fits_values = true,
-    VALUE_TYPES(rows_by_threads),
-    .sums_f32 = sums<float>,
-    .sums_f64 = sums<double>,
+    .product = {VALUE_TYPES(rows_by_threads)},
+    .sums = {REALS(sums)},
 };

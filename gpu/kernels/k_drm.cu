@@ -74,7 +74,7 @@ KERNEL_ENTRY(drm) = {
     .functions = {{"drm"}},
     .deterministic = true,
     .prepare = find_largest,
-    VALUE_TYPES(subblocks_by_blocks),
+    .product = {VALUE_TYPES(subblocks_by_blocks)},
 };
 
 #ifndef __CUDACC__

@@ -90,7 +90,7 @@ KERNEL_ENTRY(ell_padded) = {
               "NOTES: less divergence than with csr-scalar, but padding causes many useless products.\n",
     .functions = {{"ell_padded", BLOCK}},
     .deterministic = true,
-    VALUE_TYPES(all_slots),
+    .product = {VALUE_TYPES(all_slots)},
 };
 
 KERNEL_ENTRY(ell) = {
@@ -113,8 +113,7 @@ KERNEL_ENTRY(ell) = {
     .functions = {{"ell", BLOCK}},
     .deterministic = true,
     .skips_padding = true,
-    VALUE_TYPES(rows_by_threads),
-    NARROW_TYPES_OF(rows_by_threads),
+    .product = {VALUE_TYPES(rows_by_threads), NARROW_TYPES(rows_by_threads)},
 };
 
 #ifndef __CUDACC__

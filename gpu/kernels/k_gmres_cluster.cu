@@ -184,4 +184,4 @@ static void gmres(struct device *d, const struct cluster_plan *plan, const struc
 
 } // namespace KERNEL_SPACE
 
-CLUSTER_ENTRY(gmres) = {.f32 = KERNEL_SPACE::gmres<float>, .f64 = KERNEL_SPACE::gmres<double>};
+CLUSTER_ENTRY(gmres) = {REALS(KERNEL_SPACE::gmres)};

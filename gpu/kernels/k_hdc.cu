@@ -79,7 +79,7 @@ KERNEL_ENTRY(hdc) = {
     .functions = {{"dia"}, {"dia_by_groups"}, {"hdc_remainder", BLOCK}},
     .deterministic = true,
     .reads = bytes_read,
-    VALUE_TYPES(dia_then_remainder),
+    .product = {VALUE_TYPES(dia_then_remainder)},
 };
 
 #ifndef __CUDACC__

@@ -57,7 +57,7 @@ KERNEL_ENTRY(hdia) = {
               "DRM paper, fp64: DRM was 1.13 times as fast as HDIA on average, and 1.47 times at best.\n",
     .functions = {{"hdia"}},
     .deterministic = true,
-    VALUE_TYPES(hacks_by_rows),
+    .product = {VALUE_TYPES(hacks_by_rows)},
 };
 
 #ifndef __CUDACC__

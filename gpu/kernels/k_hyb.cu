@@ -73,7 +73,7 @@ KERNEL_ENTRY(hyb_atomic) = {
               "NOTES: a row may have elements in both parts, so every update of y is atomic. Use this kernel only\n"
               "to compare it with hyb.\n",
     .functions = {{"scale", BLOCK}, {"hyb_atomic", BLOCK}},
-    VALUE_TYPES(both_at_once),
+    .product = {VALUE_TYPES(both_at_once)},
 };
 
 KERNEL_ENTRY(hyb) = {
@@ -94,7 +94,7 @@ KERNEL_ENTRY(hyb) = {
               "overflow, as in power-law graphs, csr-ends is better.\n",
     .functions = {{"ell", BLOCK}, {"coo_segmented", BLOCK}},
     .skips_padding = true,
-    VALUE_TYPES(ell_then_coo),
+    .product = {VALUE_TYPES(ell_then_coo)},
 };
 
 #ifndef __CUDACC__

@@ -90,4 +90,4 @@ static void jacobi(struct device *d, const struct cluster_plan *plan, const stru
 
 } // namespace KERNEL_SPACE
 
-CLUSTER_ENTRY(jacobi) = {.f32 = KERNEL_SPACE::jacobi<float>, .f64 = KERNEL_SPACE::jacobi<double>};
+CLUSTER_ENTRY(jacobi) = {REALS(KERNEL_SPACE::jacobi)};

@@ -123,4 +123,4 @@ static void minres(struct device *d, const struct cluster_plan *plan, const stru
 
 } // namespace KERNEL_SPACE
 
-CLUSTER_ENTRY(minres) = {.f32 = KERNEL_SPACE::minres<float>, .f64 = KERNEL_SPACE::minres<double>};
+CLUSTER_ENTRY(minres) = {REALS(KERNEL_SPACE::minres)};

@@ -134,8 +134,7 @@ KERNEL_ENTRY(packed) = {
               "longest row: for a few very long rows, use csr-ends.\n",
     .functions = {{"packed", BLOCK}},
     .deterministic = true,
-    VALUE_TYPES(slices_by_warps),
-    NARROW_TYPES_OF(slices_by_warps),
+    .product = {VALUE_TYPES(slices_by_warps), NARROW_TYPES(slices_by_warps)},
 };
 
 #ifndef __CUDACC__

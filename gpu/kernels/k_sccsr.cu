@@ -91,14 +91,14 @@ static int64_t places_of(const struct stored *S)
 /* Bytes of the results in sorted order, on the device. */
 static int64_t sorted_bytes(const struct mat *M)
 {
-    return places_of(M->of) * (int64_t)type_size(M->of->real);
+    return places_of(M->of) * (int64_t)type_size(precisions[M->of->real].vector);
 }
 
 /* Allocates host memory for the results in sorted order, then for y, and sets the launch's note to its address. */
 static bool host_copies(const struct launch *L, struct err *e)
 {
     const struct stored *S = L->A->of;
-    void *p = mem_new(places_of(S) + S->rows, type_size(S->real), "the results on the host", e);
+    void *p = mem_new(places_of(S) + S->rows, type_size(precisions[S->real].vector), "the results on the host", e);
     *L->note = (uint64_t)(uintptr_t)p;
     return p != nullptr;
 }
@@ -146,7 +146,7 @@ KERNEL_ENTRY(sccsr_host_order) = {
     .scratch = sorted_bytes,
     .prepare = host_copies,
     .release = host_copies_free,
-    VALUE_TYPES(order_on_host),
+    .product = {VALUE_TYPES(order_on_host)},
 };
 
 KERNEL_ENTRY(sccsr) = {
@@ -169,7 +169,7 @@ KERNEL_ENTRY(sccsr) = {
               "THESIS: clearly faster than csr-vector. In the thesis, the host permutes y: see sc-csr-host-order.\n",
     .functions = {{"sccsr", BLOCK}},
     .deterministic = true,
-    VALUE_TYPES(segments),
+    .product = {VALUE_TYPES(segments)},
 };
 
 #ifndef __CUDACC__

@@ -91,8 +91,7 @@ KERNEL_ENTRY(sell) = {
     .functions = {{"sell", BLOCK}},
     .deterministic = true,
     .skips_padding = true,
-    VALUE_TYPES(rows_by_threads),
-    NARROW_TYPES_OF(rows_by_threads),
+    .product = {VALUE_TYPES(rows_by_threads), NARROW_TYPES(rows_by_threads)},
 };
 
 #ifndef __CUDACC__

@@ -156,7 +156,9 @@ static bool put_long(const struct spmm *L, struct long_rows *l, int *cut, int *r
     list_long(S, l, cut, row);
     l->cut = (int *)d->ops->alloc(d, cut_bytes, "the pieces of long rows", e);
     l->row = l->cut ? (int *)d->ops->alloc(d, row_bytes, "the long rows", e) : NULL;
-    l->part = l->row ? d->ops->alloc(d, l->pieces * L->vectors * (int64_t)type_size(S->real), "their sums", e) : NULL;
+    l->part = l->row ? d->ops->alloc(d, l->pieces * L->vectors * (int64_t)type_size(precisions[S->real].vector),
+                                     "their sums", e)
+                     : NULL;
     return l->part && d->ops->put(d, l->cut, cut, cut_bytes, e) && d->ops->put(d, l->row, row, row_bytes, e);
 }
 
@@ -319,8 +321,7 @@ SPMM_ENTRY(csr) = {
     .deterministic = true,
     .begin = long_rows_begin,
     .end = long_rows_end,
-    .f32 = csr_go<float>,
-    .f64 = csr_go<double>,
+    .product = {REALS(csr_go)},
 };
 
 SPMM_ENTRY(sell) = {
@@ -329,8 +330,7 @@ SPMM_ENTRY(sell) = {
     .format = &format_sell,
     .work = "one row per thread, 8 vectors at a time",
     .deterministic = true,
-    .f32 = sell_go<float>,
-    .f64 = sell_go<double>,
+    .product = {REALS(sell_go)},
 };
 
 SPMM_ENTRY(bsr) = {
@@ -339,8 +339,7 @@ SPMM_ENTRY(bsr) = {
     .format = &format_bsr,
     .work = "one row per group of lanes: a lane per vector, block after block",
     .deterministic = true,
-    .f32 = bsr_go<float>,
-    .f64 = bsr_go<double>,
+    .product = {REALS(bsr_go)},
 };
 
 #ifndef __CUDACC__
@@ -390,8 +389,7 @@ SPMM_ENTRY(csr_serial) = {
     .work = "the whole SpMM, in one thread",
     .deterministic = true,
     .host = true,
-    .f32 = on_one_thread<float>,
-    .f64 = on_one_thread<double>,
+    .product = {REALS(on_one_thread)},
 };
 
 SPMM_ENTRY(csr_openmp) = {
@@ -401,7 +399,6 @@ SPMM_ENTRY(csr_openmp) = {
     .work = "256 rows at a time per host thread",
     .deterministic = true,
     .host = true,
-    .f32 = on_all_threads<float>,
-    .f64 = on_all_threads<double>,
+    .product = {REALS(on_all_threads)},
 };
 #endif

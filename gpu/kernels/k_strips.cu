@@ -174,7 +174,7 @@ static int64_t sums_of(const struct stored *S)
 
 static int64_t sums_bytes(const struct mat *M)
 {
-    return sums_of(M->of) * (int64_t)type_size(M->of->real);
+    return sums_of(M->of) * (int64_t)type_size(precisions[M->of->real].vector);
 }
 
 /* The rows of the partial sums are not read. */
@@ -247,7 +247,7 @@ KERNEL_ENTRY(strips) = {
     .deterministic = true,
     .reads = bytes_read,
     .scratch = sums_bytes,
-    VALUE_TYPES(go),
+    .product = {VALUE_TYPES(go)},
 };
 
 #ifndef __CUDACC__

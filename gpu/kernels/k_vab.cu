@@ -45,7 +45,7 @@ static int64_t pieces_of(const struct stored *S)
 
 static int64_t partial_bytes(const struct mat *M)
 {
-    return pieces_of(M->of) * (int64_t)type_size(M->of->real);
+    return pieces_of(M->of) * (int64_t)type_size(precisions[M->of->real].vector);
 }
 
 template <typename T> static void launch_pieces(const struct launch *L)
@@ -123,7 +123,7 @@ KERNEL_ENTRY(vab_texture) = {
     .scratch = partial_bytes,
     .prepare = make_texture,
     .release = textures_free,
-    VALUE_TYPES(textured),
+    .product = {VALUE_TYPES(textured)},
 };
 
 KERNEL_ENTRY(vab) = {
@@ -147,7 +147,7 @@ KERNEL_ENTRY(vab) = {
     .functions = {{"vab_pieces"}, {"vab_rows<*const[*]>", BLOCK}},
     .deterministic = true,
     .scratch = partial_bytes,
-    VALUE_TYPES(plain),
+    .product = {VALUE_TYPES(plain)},
 };
 
 #ifndef __CUDACC__

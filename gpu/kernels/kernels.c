@@ -223,7 +223,8 @@ double share_staying(const struct mat *A, int most_times)
     const struct stored *S = A->of;
     const struct device_maker *m = device_maker_of(A->dev);
     double most = m && m->cache ? 0.7 * (double)m->cache(A->dev) : 0;
-    double vectors = (double)type_size(S->real) * (double)(S->rows + S->cols), room = most - 2 * vectors;
+    double vectors = (double)type_size(precisions[S->real].vector) * (double)(S->rows + S->cols),
+           room = most - 2 * vectors;
     double arrays = (double)stored_bytes(S);
     if (room <= 0 || arrays > most_times * most) return 0;
     return arrays < room ? 1 : room / arrays;
@@ -246,8 +247,6 @@ static bool prepare(const struct kernel *k, const struct kernel *c, const struct
     s->us = now_us() - start;
     return true;
 }
-
-typedef bool launch_fn(const struct launch *L, struct err *e);
 
 /* A launch on the emulator that is left early, as those of traces are, may leave counters that its blocks share in any
    state; so may those of which only some blocks run. Put the scratch memory back as it was, or drop it if there is no
@@ -289,55 +288,37 @@ static bool launch_with_scratch(const struct kernel *k, const struct kernel *c, 
     return launch_and_restore(k, c, go, &L, e);
 }
 
-static launch_fn *product_of(const struct kernel *c, enum type real)
+static launch_fn *sums_of(const struct kernel *c, enum precision real)
 {
-    switch (real) {
-    case T_F32:
-        return c->f32;
-    case T_F64:
-        return c->f64;
-    case T_C32:
-        return c->c32;
-    case T_C64:
-        return c->c64;
-    default:
-        return type_is_narrow(real) ? c->narrow[real - T_NARROW] : NULL;
-    }
-}
-
-static launch_fn *sums_of(const struct kernel *c, enum type real)
-{
-    if (c->host_sums && real != T_C32 && type_of_parts(real) == T_F32) return product_of(c, real);
-    if (type_is_narrow(real)) return c->sums_narrow[real - T_NARROW];
-    return real == T_F32 ? c->sums_f32 : real == T_F64 ? c->sums_f64 : NULL;
+    return c->host_sums && precisions[real].vector == T_F32 ? c->product[real] : c->sums[real];
 }
 
 static launch_fn *entry_of(const struct kernel *c, const struct launch *L)
 {
-    return L->s ? sums_of(c, L->A->of->real) : product_of(c, L->A->of->real);
+    return L->s ? sums_of(c, L->A->of->real) : c->product[L->A->of->real];
 }
 
-bool kernel_sums(const struct kernel *k, enum type real)
+bool kernel_sums(const struct kernel *k, enum precision real)
 {
     return sums_of(k, real) != NULL;
 }
 
-const int64_t *kernel_params(const struct kernel *k, const int64_t *param, const struct csr *A, enum type real,
+const int64_t *kernel_params(const struct kernel *k, const int64_t *param, const struct csr *A, enum precision real,
                              int multiprocessors, int64_t own[PARAMS_MAX])
 {
     if (param || k->param) return param ? param : k->param;
     return format_suit(k->format, A, real, multiprocessors, own);
 }
 
-bool kernel_takes(const struct kernel *k, enum type real, struct err *e)
+bool kernel_takes(const struct kernel *k, enum precision real, struct err *e)
 {
     struct message able = {0};
-    if (product_of(k, real)) return true;
-    if (!type_is_narrow(real))
-        return fail(e, E_UNSUPPORTED, "%s does not multiply matrices in %s", k->name, type_name(real));
+    if (k->product[real]) return true;
+    if (!precisions[real].narrow)
+        return fail(e, E_UNSUPPORTED, "%s does not multiply matrices in %s", k->name, precisions[real].name);
     for (int i = 0; kernels[i]; i++)
-        if (kernels[i]->host == k->host && product_of(kernels[i], real)) message_list(&able, kernels[i]->name);
-    return fail(e, E_UNSUPPORTED, "%s does not multiply in %s; these kernels do: %s", k->name, type_name(real),
+        if (kernels[i]->host == k->host && kernels[i]->product[real]) message_list(&able, kernels[i]->name);
+    return fail(e, E_UNSUPPORTED, "%s does not multiply in %s; these kernels do: %s", k->name, precisions[real].name,
                 able.text);
 }
 

@@ -6,6 +6,7 @@
 #ifndef TEXTURE_H
 #define TEXTURE_H
 
+#include "base/precision.h"
 #include "gpu/dialect.h"
 
 #include "base/err.h"
@@ -71,9 +72,9 @@ template <typename T> __device__ T texel(const T *p, int i)
     return __ldg(p + i);
 }
 
-static inline cudaChannelFormatDesc texture_channels(enum type real)
+static inline cudaChannelFormatDesc texture_channels(enum type type)
 {
-    switch (real) {
+    switch (type) {
     case T_F32:
         return cudaCreateChannelDesc<float>();
     case T_C32:
@@ -86,7 +87,7 @@ static inline cudaChannelFormatDesc texture_channels(enum type real)
 }
 
 /* Make the texture of b over b->p[0..n-1], n > 0. It begins at the aligned address at or before b->p. */
-static inline bool texture_new(const struct device *d, struct bound *b, int64_t n, enum type real, struct err *e)
+static inline bool texture_new(const struct device *d, struct bound *b, int64_t n, enum type type, struct err *e)
 {
     int device = 0, align = 0;
     cudaTextureObject_t t;
@@ -95,11 +96,11 @@ static inline bool texture_new(const struct device *d, struct bound *b, int64_t 
     cudaError_t status = cudaGetDevice(&device);
     if (status == cudaSuccess) status = cudaDeviceGetAttribute(&align, cudaDevAttrTextureAlignment, device);
     uintptr_t at = reinterpret_cast<uintptr_t>(b->p), before = align ? at % (uintptr_t)align : 0;
-    b->first = (int)(before / type_size(real));
+    b->first = (int)(before / type_size(type));
     memory.resType = cudaResourceTypeLinear;
     memory.res.linear.devPtr = reinterpret_cast<void *>(at - before);
-    memory.res.linear.desc = texture_channels(real);
-    memory.res.linear.sizeInBytes = (b->first + n) * type_size(real);
+    memory.res.linear.desc = texture_channels(type);
+    memory.res.linear.sizeInBytes = (b->first + n) * type_size(type);
     access.readMode = cudaReadModeElementType;
     if (status == cudaSuccess) status = cudaCreateTextureObject(&t, &memory, &access, nullptr);
     if (status != cudaSuccess)
@@ -122,7 +123,7 @@ static inline const struct bound *texture_bind(const struct launch *L, const voi
     b = static_cast<struct bound *>(mem_new(1, sizeof *b, "a texture", e));
     if (!b) return nullptr;
     *b = {first, p, 0, 0};
-    if (!texture_new(L->A->dev, b, n, L->A->of->real, e)) {
+    if (!texture_new(L->A->dev, b, n, precisions[L->A->of->real].vector, e)) {
         mem_free(b);
         return nullptr;
     }

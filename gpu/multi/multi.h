@@ -7,6 +7,7 @@
 
 #include "base/base.h"
 #include "base/err.h"
+#include "base/precision.h"
 #include "gpu/dev.h"
 #include "gpu/halo.h"
 #include "gpu/member_place.h"
@@ -145,7 +146,7 @@ bool is_outer_matrix(const struct csr *outside);
 /* The format of that matrix: csr, or csr64 if csr cannot hold it. */
 const struct format *outer_format(const struct csr *outside);
 /* After q->outer has its arrays: what else it needs. */
-bool outer_matrix_new(struct piece *q, struct device *d, const struct csr *outside, enum type real, struct err *e);
+bool outer_matrix_new(struct piece *q, struct device *d, const struct csr *outside, enum type type, struct err *e);
 /* Fails if the outer entries of a part on d are more than a member can have. */
 bool outside_allowed(const struct device *d, int64_t nnz, struct err *e);
 /* Fails unless each part fits on its member. rows_outside: the rows of each part with entries in columns of others. */

@@ -18,7 +18,7 @@
 struct filling {
     struct piece *q;
     struct device *d;
-    enum type real;
+    enum type type;        /* of the vectors */
     int64_t in, out, rows; /* inner and outer entries so far, and rows with outer ones */
 };
 
@@ -117,7 +117,7 @@ static bool outside_new(struct filling *f, int64_t rows, int64_t nnz, struct err
     return (q->row = put_array(d, NULL, rows * word, what, &q->bytes, e)) &&
            (q->ptr = put_array(d, NULL, (rows + 1) * word, what, &q->bytes, e)) &&
            (q->col = put_array(d, NULL, nnz * word, what, &q->bytes, e)) &&
-           (q->val = put_array(d, NULL, nnz * (int64_t)type_size(f->real), what, &q->bytes, e));
+           (q->val = put_array(d, NULL, nnz * (int64_t)type_size(f->type), what, &q->bytes, e));
 }
 
 /* The rows of the slice that have entries, and the ends of these entries. The pointer before them was written with the
@@ -151,7 +151,7 @@ static bool put_outside(struct filling *f, const struct csr *out, int64_t first,
     }
     if (out->nnz == 0) return true;
     bool ok = put_rows(f, out, first, e) && put_at(f->d, f->q->col, f->out, &columns, e) &&
-              put_values_at(f->d, f->q->val, f->out, out, f->real, e);
+              put_values_at(f->d, f->q->val, f->out, out, f->type, e);
     f->out += out->nnz;
     return ok;
 }
@@ -168,11 +168,11 @@ static bool plan_piece(struct piece *q, const struct part *part, const struct st
     struct plan plan;
     const struct csr *inside = &part->inside, *outside = &part->outside;
     if (inside->nnz) {
-        if (!format_plan(inside, S->format, S->param, type_of_parts(S->real), &plan, e)) return false;
+        if (!format_plan(inside, S->format, S->param, S->real, &plan, e)) return false;
         q->S = plan.shape;
     }
     if (is_outer_matrix(outside)) {
-        if (!format_plan(outside, outer_format(outside), NULL, type_of_parts(S->real), &plan, e)) return false;
+        if (!format_plan(outside, outer_format(outside), NULL, S->real, &plan, e)) return false;
         q->outer_S = plan.shape;
     }
     return true;
@@ -185,16 +185,16 @@ static bool outer_new(struct filling *f, int64_t rows, const struct csr *outside
     int zero = 0;
     struct array start = {.type = T_I32, .n = 1, .data = &zero};
     if (!q->outer_S.format) return outside_new(f, rows, outside->nnz, e) && put_at(f->d, q->ptr, 0, &start, e);
-    return local_new(&q->outer, &q->outer_S, f->d, e) && outer_matrix_new(q, f->d, outside, f->real, e);
+    return local_new(&q->outer, &q->outer_S, f->d, e) && outer_matrix_new(q, f->d, outside, f->type, e);
 }
 
 static bool make_piece(struct pieces *p, int k, const struct part *all, const int64_t *rows_outside,
                        const struct stored *S, struct err *e)
 {
-    struct filling f = {.q = &p->piece[k], .d = multi_of(p->dev)->member[k], .real = S->real};
+    struct filling f = {.q = &p->piece[k], .d = multi_of(p->dev)->member[k], .type = precisions[S->real].vector};
     if (f.q->S.format && !local_new(&f.q->local, &f.q->S, f.d, e)) return false;
     f.q->bytes += stored_bytes(&f.q->S);
-    return pieces_link(p, k, all, (int64_t)type_size(f.real), e) &&
+    return pieces_link(p, k, all, (int64_t)type_size(f.type), e) &&
            outer_new(&f, rows_outside[k], &all[k].outside, e) && part_visit(&all[k], S->made, &p->P, put_slice, &f, e);
 }
 
@@ -204,7 +204,7 @@ bool pieces_make(struct pieces *p, const struct stored *S, struct err *e)
     struct part *part = parts_of_made(S->made, &p->P, rows_outside, e);
     bool ok = part != NULL;
     for (int k = 0; ok && k < p->n; k++) ok = plan_piece(&p->piece[k], &part[k], S, e);
-    ok = ok && pieces_fit(p, part, rows_outside, (int64_t)type_size(S->real), e);
+    ok = ok && pieces_fit(p, part, rows_outside, (int64_t)type_size(precisions[S->real].vector), e);
     for (int k = 0; ok && k < p->n; k++) ok = make_piece(p, k, part, rows_outside, S, e);
     parts_free(part, p->n);
     return ok;

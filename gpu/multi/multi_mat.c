@@ -29,7 +29,7 @@ void split_by(const char *way)
 static bool rows_of(const struct stored *S, struct csr *out, bool *own, struct err *e)
 {
     bool wide = S->format == &format_csr64;
-    *own = (S->format != &format_csr && !wide) || S->real != T_F64;
+    *own = (S->format != &format_csr && !wide) || S->real != P_F64;
     if (*own) return format_unpack(S, out, e);
     *out = (struct csr){.rows = S->rows, .cols = S->cols, .nnz = S->nnz};
     if (wide) out->rowptr64 = S->a[CSR64_PTR].data;
@@ -88,32 +88,32 @@ static int64_t rows_with_entries(const struct csr *outside)
 }
 
 /* The outer entries' values in the type of the vectors. */
-static void *values_of(const struct csr *outside, enum type real, struct err *e)
+static void *values_of(const struct csr *outside, enum type type, struct err *e)
 {
-    struct array a = {.type = real, .n = outside->nnz};
-    a.data = mem_new(a.n, type_size(real), "outer entries", e);
+    struct array a = {.type = type, .n = outside->nnz};
+    a.data = mem_new(a.n, type_size(type), "outer entries", e);
     if (a.data) put_values(&a, outside);
     return a.data;
 }
 
-static bool put_outer_matrix(struct piece *q, struct device *d, struct csr *outside, enum type real, struct err *e)
+static bool put_outer_matrix(struct piece *q, struct device *d, struct csr *outside, enum type type, struct err *e)
 {
-    return format_pack(outside, outer_format(outside), NULL, real, true, &q->outer_S, e) &&
-           mat_put(&q->outer, &q->outer_S, d, e) && outer_matrix_new(q, d, outside, real, e);
+    return format_pack(outside, outer_format(outside), NULL, precision_of_type(type), true, &q->outer_S, e) &&
+           mat_put(&q->outer, &q->outer_S, d, e) && outer_matrix_new(q, d, outside, type, e);
 }
 
-static bool put_outside(struct piece *q, struct device *d, struct csr *outside, enum type real, struct err *e)
+static bool put_outside(struct piece *q, struct device *d, struct csr *outside, enum type type, struct err *e)
 {
     int *row = NULL, *ptr = NULL;
     static const char what[] = "the entries in columns of other members";
     q->out_nnz = outside->nnz;
     if (!outside_allowed(d, q->out_nnz, e)) return false;
-    void *val = list_rows(outside, q, &row, &ptr, e) ? values_of(outside, real, e) : NULL;
+    void *val = list_rows(outside, q, &row, &ptr, e) ? values_of(outside, type, e) : NULL;
     int64_t words = (int64_t)sizeof(int), n = outside->nnz;
     bool ok = val && (q->row = put_array(d, row, q->out_rows * words, what, &q->bytes, e)) &&
               (q->ptr = put_array(d, ptr, (q->out_rows + 1) * words, what, &q->bytes, e)) &&
               (q->col = put_array(d, outside->col, n * words, what, &q->bytes, e)) &&
-              (q->val = put_array(d, val, n * (int64_t)type_size(real), what, &q->bytes, e));
+              (q->val = put_array(d, val, n * (int64_t)type_size(type), what, &q->bytes, e));
     mem_free(row);
     mem_free(ptr);
     mem_free(val);
@@ -125,11 +125,10 @@ static bool put_outside(struct piece *q, struct device *d, struct csr *outside, 
 static bool pack_inside(struct piece *q, const struct csr *inside, const struct stored *S, struct err *e)
 {
     struct err why = {0};
-    enum type precision = type_is_narrow(S->real) ? S->real : type_of_parts(S->real);
     if (inside->nnz == 0) return true;
-    if (format_pack(inside, S->format, S->param, precision, true, &q->S, &why)) return true;
+    if (format_pack(inside, S->format, S->param, S->real, true, &q->S, &why)) return true;
     if (why.code == E_CANCELLED || why.code == E_MEMORY) return fail_at(e, why.code, why.where, "%s", why.text);
-    return format_pack(inside, S->format, NULL, precision, true, &q->S, e);
+    return format_pack(inside, S->format, NULL, S->real, true, &q->S, e);
 }
 
 /* The arrays of a large part are those of A (format.of_large), which *lends keeps if launches read them there;
@@ -149,14 +148,14 @@ static bool keep_lent(struct stored *S, struct csr **lends, struct csr *A, const
 
 /* ---- the whole ---- */
 
-static bool put_piece(struct pieces *p, int k, struct part *all, enum type real, struct err *e)
+static bool put_piece(struct pieces *p, int k, struct part *all, enum type type, struct err *e)
 {
     struct piece *q = &p->piece[k];
     struct device *d = multi_of(p->dev)->member[k];
     if (q->S.format && !mat_put(&q->local, &q->S, d, e)) return false;
     q->bytes += stored_bytes(&q->S);
-    return pieces_link(p, k, all, (int64_t)type_size(real), e) &&
-           (is_outer_matrix(&all[k].outside) ? put_outer_matrix : put_outside)(q, d, &all[k].outside, real, e);
+    return pieces_link(p, k, all, (int64_t)type_size(type), e) &&
+           (is_outer_matrix(&all[k].outside) ? put_outer_matrix : put_outside)(q, d, &all[k].outside, type, e);
 }
 
 /* Flags go both ways between two members if items go one way: a member that has the flag of its neighbours may
@@ -170,14 +169,14 @@ static void pair_neighbours(struct pieces *p)
 
 static bool put_all(struct pieces *p, const struct csr *A, const struct stored *S, struct err *e)
 {
-    enum type real = type_is_narrow(S->real) ? type_of_parts(S->real) : S->real;
+    enum type type = precisions[S->real].vector;
     struct part *part = parts_extract(A, &p->P, e);
     int64_t rows_outside[MEMBERS_MAX];
     bool ok = part != NULL;
     for (int k = 0; ok && k < p->n; k++) ok = pack_inside(&p->piece[k], &part[k].inside, S, e);
     for (int k = 0; ok && k < p->n; k++) rows_outside[k] = rows_with_entries(&part[k].outside);
-    ok = ok && pieces_fit(p, part, rows_outside, (int64_t)type_size(real), e);
-    for (int k = 0; ok && k < p->n; k++) ok = put_piece(p, k, part, real, e);
+    ok = ok && pieces_fit(p, part, rows_outside, (int64_t)type_size(type), e);
+    for (int k = 0; ok && k < p->n; k++) ok = put_piece(p, k, part, type, e);
     for (int k = 0; ok && k < p->n; k++) {
         struct piece *q = &p->piece[k];
         const struct device *on = multi_of(p->dev)->member[k];
@@ -267,5 +266,5 @@ int64_t mat_halo_bytes(const struct mat *M)
 {
     int64_t items = 0;
     for (int k = 0; M->pieces && k < M->pieces->n; k++) items += M->pieces->piece[k].halo;
-    return items * (int64_t)type_size(type_is_narrow(M->of->real) ? type_of_parts(M->of->real) : M->of->real);
+    return items * (int64_t)type_size(precisions[M->of->real].vector);
 }

@@ -3,6 +3,7 @@
 #include "base/base.h"
 #include "base/err.h"
 #include "base/mem.h"
+#include "base/precision.h"
 #include "base/text.h"
 #include "formats/fmt_csr.h"
 #include "formats/fmt_csr64.h"
@@ -39,12 +40,12 @@ const struct format *outer_format(const struct csr *outside)
     return csr_size_is_large(outside->rows, outside->nnz) ? &format_csr64 : &format_csr;
 }
 
-bool outer_matrix_new(struct piece *q, struct device *d, const struct csr *outside, enum type real, struct err *e)
+bool outer_matrix_new(struct piece *q, struct device *d, const struct csr *outside, enum type type, struct err *e)
 {
     q->out_nnz = outside->nnz;
     q->out_rows = outside->rows;
     q->bytes += stored_bytes(&q->outer_S);
-    q->now = put_array(d, NULL, q->halo * (int64_t)type_size(real), "the items of x from others", &q->bytes, e);
+    q->now = put_array(d, NULL, q->halo * (int64_t)type_size(type), "the items of x from others", &q->bytes, e);
     return q->now != NULL;
 }
 

@@ -207,9 +207,8 @@ static bool divided_alike(const struct block *b, const int64_t *first, int n)
 bool product_begin(struct product_of *w, const struct kernel *k, const struct launch *L, struct err *e)
 {
     struct pieces *p = L->A->pieces;
-    enum type stored = L->A->of->real;
     *w = (struct product_of){.kernel = k, .L = L, .p = p, .m = multi_of(p->dev), .waits = true, .pushed_mark = -1};
-    w->real = type_is_narrow(stored) ? type_of_parts(stored) : stored;
+    w->real = precisions[L->A->of->real].vector;
     w->x = multi_block(w->m, L->x);
     w->y = multi_block(w->m, L->y);
     if (!divided_alike(w->x, p->P.first_col, p->n) || !divided_alike(w->y, p->P.first, p->n))
@@ -229,10 +228,10 @@ static bool product(const struct product_of *w, struct err *e)
 }
 
 /* The sums of conjugate gradients, which some kernels compute in the same launch, take a pass of their own here. */
-static bool sums(const struct launch *L, enum type real, struct err *e)
+static bool sums(const struct launch *L, enum type type, struct err *e)
 {
     struct pass_call c = {
-        .d = L->A->dev, .type = real, .n = L->A->of->rows, .s = L->s, VECTORS(L->x, L->y, L->r, L->dinv)};
+        .d = L->A->dev, .type = type, .n = L->A->of->rows, .s = L->s, VECTORS(L->x, L->y, L->r, L->dinv)};
     return pass_run(passes, "cg", "dots", &c, e);
 }
 

@@ -46,15 +46,15 @@ static void work_free(struct work *w)
 static bool work_new(struct work *w, const struct mat *M, const struct kernel *k, struct err *e)
 {
     double scalars[SCALARS] = {[S_ONE] = 1};
-    enum type real = type_is_narrow(M->of->real) ? type_of_parts(M->of->real) : M->of->real;
-    int64_t size = (int64_t)type_size(real), parts = type_parts(real);
-    *w = (struct work){.kernel = k, .d = M->dev, .m = multi_of(M->dev), .type = real};
+    enum type type = precisions[M->of->real].vector;
+    int64_t size = (int64_t)type_size(type), parts = type_parts(type);
+    *w = (struct work){.kernel = k, .d = M->dev, .m = multi_of(M->dev), .type = type};
     w->s = w->d->ops->alloc(w->d, VEC_WORK * (int64_t)sizeof *w->s, "the scalars of a timeline", e);
     w->x = w->s ? mat_col_vectors(M, 1, size, "the vector x", e) : NULL;
     w->y = w->x ? mat_row_vectors(M, 1, size, "the vector y", e) : NULL;
     w->L = (struct launch){.A = M, .alpha = 1, .x = w->x, .y = w->y};
     if (!w->y || !w->d->ops->put(w->d, w->s, scalars, sizeof scalars, e)) return false;
-    vec_ops_of(w->d, type_of_parts(real))->zero(w->d, parts * M->of->cols, w->x);
+    vec_ops_of(w->d, type_of_parts(type))->zero(w->d, parts * M->of->cols, w->x);
     return true;
 }
 

@@ -228,5 +228,5 @@ PACKER_ENTRY(brcsd1) = {
     .format = &format_brcsd1,
     .about = "the device lists possible cuts, the host chooses; entries are radix-sorted by piece and diagonal",
     .plan = KERNEL_SPACE::plan,
-    VALUE_TYPES(KERNEL_SPACE::pack),
+    .pack = {VALUE_TYPES(KERNEL_SPACE::pack)},
 };

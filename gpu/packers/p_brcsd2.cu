@@ -79,5 +79,5 @@ PACKER_ENTRY(brcsd2) = {
     .format = &format_brcsd2,
     .about = "finds each block's diagonals as in hdia; one thread compares a block with the previous block",
     .plan = KERNEL_SPACE::plan,
-    VALUE_TYPES(KERNEL_SPACE::pack),
+    .pack = {VALUE_TYPES(KERNEL_SPACE::pack)},
 };

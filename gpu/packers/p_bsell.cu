@@ -111,5 +111,5 @@ PACKER_ENTRY(bsell) = {
     .about =
         "openers as for bsr, a radix sort of the block rows by window and length, then one thread per row of a block",
     .plan = KERNEL_SPACE::plan,
-    VALUE_TYPES(KERNEL_SPACE::pack),
+    .pack = {VALUE_TYPES(KERNEL_SPACE::pack)},
 };

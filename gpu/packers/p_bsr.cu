@@ -47,5 +47,5 @@ PACKER_ENTRY(bsr) = {
     .format = &format_bsr,
     .about = "the first entry that a block row has in a block opens the block; prefix sums number the blocks",
     .plan = KERNEL_SPACE::plan,
-    VALUE_TYPES(KERNEL_SPACE::pack),
+    .pack = {VALUE_TYPES(KERNEL_SPACE::pack)},
 };

@@ -36,5 +36,5 @@ PACKER_ENTRY(coo) = {
     .format = &format_coo,
     .about = "tiles of entries: a block finds the rows of 2048 steps and writes them with coalesced stores",
     .plan = KERNEL_SPACE::plan_by_shape,
-    VALUE_TYPES(KERNEL_SPACE::pack),
+    .pack = {VALUE_TYPES(KERNEL_SPACE::pack)},
 };

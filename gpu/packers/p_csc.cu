@@ -63,5 +63,5 @@ PACKER_ENTRY(csc) = {
     .format = &format_csc,
     .about = "a stable radix sort by column; a column begins where the column index of the sorted entries changes",
     .plan = KERNEL_SPACE::plan_by_shape,
-    VALUE_TYPES(KERNEL_SPACE::pack),
+    .pack = {VALUE_TYPES(KERNEL_SPACE::pack)},
 };

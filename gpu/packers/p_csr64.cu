@@ -32,5 +32,5 @@ PACKER_ENTRY(csr64) = {
     .format = &format_csr64,
     .about = "the row pointers are widened, columns and values copied",
     .plan = KERNEL_SPACE::plan_by_shape,
-    VALUE_TYPES(KERNEL_SPACE::pack),
+    .pack = {VALUE_TYPES(KERNEL_SPACE::pack)},
 };

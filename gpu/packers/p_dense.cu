@@ -32,5 +32,5 @@ PACKER_ENTRY(dense) = {
     .format = &format_dense,
     .about = "writes zeros, then overwrites them by tiles of entries",
     .plan = KERNEL_SPACE::plan_by_shape,
-    VALUE_TYPES(KERNEL_SPACE::pack),
+    .pack = {VALUE_TYPES(KERNEL_SPACE::pack)},
 };

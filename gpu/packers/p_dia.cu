@@ -41,6 +41,5 @@ PACKER_ENTRY(dia) = {
     .format = &format_dia,
     .about = "tiles of entries mark the diagonals, and a prefix sum numbers them; then each thread writes one row",
     .plan = KERNEL_SPACE::plan,
-    VALUE_TYPES(KERNEL_SPACE::pack),
-    .u16 = KERNEL_SPACE::pack<uint16_t>,
+    .pack = {VALUE_TYPES(KERNEL_SPACE::pack), BITS_16(KERNEL_SPACE::pack)},
 };

@@ -56,8 +56,5 @@ PACKER_ENTRY(dia_adaptive) = {
     .format = &format_dia_adaptive,
     .about = "plans dia, brcsd2 and brcsd1 in turn and packs the one that is chosen",
     .plan = KERNEL_SPACE::plan,
-    .f32 = KERNEL_SPACE::pack,
-    .f64 = KERNEL_SPACE::pack,
-    .c32 = KERNEL_SPACE::pack,
-    .c64 = KERNEL_SPACE::pack,
+    .pack = {KERNEL_SPACE::pack, KERNEL_SPACE::pack, KERNEL_SPACE::pack, KERNEL_SPACE::pack},
 };

@@ -108,5 +108,5 @@ PACKER_ENTRY(drm) = {
     .format = &format_drm,
     .about = "finds each segment's diagonals as in hdia; from their numbers, the host decides which segments to merge",
     .plan = KERNEL_SPACE::plan,
-    VALUE_TYPES(KERNEL_SPACE::pack),
+    .pack = {VALUE_TYPES(KERNEL_SPACE::pack)},
 };

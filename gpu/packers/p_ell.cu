@@ -54,6 +54,5 @@ PACKER_ENTRY(ell) = {
     .format = &format_ell,
     .about = "each thread writes several slots of one row; neighbouring threads write neighbouring slots",
     .plan = KERNEL_SPACE::plan,
-    VALUE_TYPES(KERNEL_SPACE::pack),
-    .u16 = KERNEL_SPACE::pack<uint16_t>,
+    .pack = {VALUE_TYPES(KERNEL_SPACE::pack), BITS_16(KERNEL_SPACE::pack)},
 };

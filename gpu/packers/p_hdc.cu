@@ -103,5 +103,5 @@ PACKER_ENTRY(hdc) = {
     .about =
         "warps count entries per diagonal; one prefix sum numbers the diagonals, another numbers the other entries",
     .plan = KERNEL_SPACE::plan,
-    VALUE_TYPES(KERNEL_SPACE::pack),
+    .pack = {VALUE_TYPES(KERNEL_SPACE::pack)},
 };

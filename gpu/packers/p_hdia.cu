@@ -31,5 +31,5 @@ PACKER_ENTRY(hdia) = {
     .format = &format_hdia,
     .about = "the first entry of a hack on a diagonal opens the diagonal; prefix sums give the slots",
     .plan = KERNEL_SPACE::plan,
-    VALUE_TYPES(KERNEL_SPACE::pack),
+    .pack = {VALUE_TYPES(KERNEL_SPACE::pack)},
 };

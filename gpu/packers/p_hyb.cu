@@ -100,5 +100,5 @@ PACKER_ENTRY(hyb) = {
     .about =
         "warps count row lengths, and bisection finds the width; threads write rows, then tiles write the overflow",
     .plan = KERNEL_SPACE::plan,
-    VALUE_TYPES(KERNEL_SPACE::pack),
+    .pack = {VALUE_TYPES(KERNEL_SPACE::pack)},
 };

@@ -97,7 +97,7 @@ static struct packed_dictionary *dictionary_of(struct packing *p)
 /* Add the n values in ROOM_NUMBER to the dictionary. */
 static bool add_values(struct packing *p, int64_t n, struct err *e)
 {
-    enum type stored = type_of_stored(p->S.real);
+    enum type stored = precisions[p->S.real].stored;
     int64_t size = (int64_t)type_size(stored);
     void *list = mem_new(n, (size_t)size, "a sample of the values", e);
     bool ok = list && packing_read(p, list, p->room[ROOM_NUMBER].p, n * size, e);
@@ -111,7 +111,7 @@ static bool add_values(struct packing *p, int64_t n, struct err *e)
 static bool put_values(struct packing *p, void *to, struct err *e)
 {
     struct packed_dictionary *d = dictionary_of(p);
-    enum type stored = type_of_stored(p->S.real);
+    enum type stored = precisions[p->S.real].stored;
     uint64_t list[2 * PACKED_CODES];
     packed_sort(d);
     for (int64_t i = 0; i < d->n; i++) packed_put(stored, list, i, d->value[i]);
@@ -153,7 +153,7 @@ template <typename W> static bool find_values(struct packing *p, struct err *e)
 
 static bool find_values_of(struct packing *p, struct err *e)
 {
-    size_t size = type_size(type_of_stored(p->S.real));
+    size_t size = type_size(precisions[p->S.real].stored);
     return size == 2   ? find_values<uint16_t>(p, e)
            : size == 4 ? find_values<uint32_t>(p, e)
            : size == 8 ? find_values<uint64_t>(p, e)
@@ -350,6 +350,5 @@ PACKER_ENTRY(packed) = {
     .format = &format_packed,
     .about = "one warp per slice measures it; the host collects distinct values; one thread per slot finds its entry",
     .plan = KERNEL_SPACE::plan,
-    VALUE_TYPES(KERNEL_SPACE::pack),
-    .u16 = KERNEL_SPACE::pack<uint16_t>,
+    .pack = {VALUE_TYPES(KERNEL_SPACE::pack), BITS_16(KERNEL_SPACE::pack)},
 };

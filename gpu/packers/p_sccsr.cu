@@ -153,5 +153,5 @@ PACKER_ENTRY(sccsr) = {
     .format = &format_sccsr,
     .about = "a radix sort of the rows by length; three counts give the segments; then each thread writes one slot",
     .plan = KERNEL_SPACE::plan,
-    VALUE_TYPES(KERNEL_SPACE::pack),
+    .pack = {VALUE_TYPES(KERNEL_SPACE::pack)},
 };

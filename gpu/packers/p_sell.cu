@@ -64,6 +64,5 @@ PACKER_ENTRY(sell) = {
     .format = &format_sell,
     .about = "a radix sort of the rows by window and length; then one thread per slot searches for its slice",
     .plan = KERNEL_SPACE::plan,
-    VALUE_TYPES(KERNEL_SPACE::pack),
-    .u16 = KERNEL_SPACE::pack<uint16_t>,
+    .pack = {VALUE_TYPES(KERNEL_SPACE::pack), BITS_16(KERNEL_SPACE::pack)},
 };

@@ -293,5 +293,5 @@ PACKER_ENTRY(strips) = {
     .format = &format_strips,
     .about = "a stable sort of the entries by strip; a warp per chunk finds the ends; a second sort orders the runs",
     .plan = KERNEL_SPACE::plan,
-    VALUE_TYPES(KERNEL_SPACE::pack),
+    .pack = {VALUE_TYPES(KERNEL_SPACE::pack)},
 };

@@ -60,5 +60,5 @@ PACKER_ENTRY(vab) = {
     .format = &format_vab,
     .about = "a prefix sum over the pieces per row; one thread per piece, in the same blocks as the SpMV",
     .plan = KERNEL_SPACE::plan,
-    VALUE_TYPES(KERNEL_SPACE::pack),
+    .pack = {VALUE_TYPES(KERNEL_SPACE::pack)},
 };

@@ -18,6 +18,9 @@
     extern "C" const struct packer PACKER_SYMBOL(id); \
     const struct packer PACKER_SYMBOL(id)
 
+/* {VALUE_TYPES(pack), BITS_16(pack)}: a packer moves values without computing with them, so only their size matters. */
+#define BITS_16(pack) pack<uint16_t>, pack<uint16_t>
+
 /* Launch arguments: the arrays of the CSR matrix, array k of the result, and the first n items of work area r. */
 #define PACK_PTR(p) VECTOR("ptr", ROLE_POINTERS, (p)->A->ptr[CSR_PTR], (p)->rows + 1, const int)
 #define PACK_COL(p) VECTOR("col", ROLE_COLUMNS, (p)->A->ptr[CSR_COL], (p)->nnz, const int)

@@ -3,6 +3,7 @@
 #include "advice.h"
 #include "base/clock.h"
 #include "base/mem.h"
+#include "base/precision.h"
 #include "base/registry.h"
 #include "correction.h"
 #include "formats/format.h"
@@ -86,7 +87,7 @@ static void refuse(struct choices *all, const char *name, const struct format *f
     snprintf(no->why, sizeof no->why, "%s", reason_without_name(name, why));
 }
 
-static double known_us(const struct session *s, const struct matrix *m, const struct kernel *k, enum type real)
+static double known_us(const struct session *s, const struct matrix *m, const struct kernel *k, enum precision real)
 {
     const struct run *r = k ? modeled_run(s, m, k, real) : NULL;
     return r ? r->us : NAN;
@@ -133,7 +134,7 @@ bool choices_of(const struct session *s, const struct matrix *m, const struct pr
     return true;
 }
 
-bool choices_correct(struct choices *c, struct session *s, const struct matrix *m, enum type real,
+bool choices_correct(struct choices *c, struct session *s, const struct matrix *m, enum precision real,
                      const struct machine *g, struct correction *by, struct err *e)
 {
     bool ok = true;
@@ -187,7 +188,7 @@ static struct choice *add_library(struct choices *all, const char *name, const s
 }
 
 static bool fit_one(struct choices *all, const struct session *s, const struct matrix *m, const struct black_box *b,
-                    enum type real, struct black_box_terms *t, struct err *e)
+                    enum precision real, struct black_box_terms *t, struct err *e)
 {
     struct err why = {0};
     bool ok = black_box_terms_of(b, &m->csr, real, t, &why);
@@ -201,11 +202,11 @@ static bool fit_one(struct choices *all, const struct session *s, const struct m
     if (!c) return true;
     c->box = b;
     c->predicted_us = black_box_us(b, t);
-    c->measured_us = known_us(s, m, c->kernel, type_of_values(real, m->csr.imag != NULL));
+    c->measured_us = known_us(s, m, c->kernel, precision_of_values(real, m->csr.imag != NULL));
     return true;
 }
 
-bool choices_fit(struct choices *c, const struct session *s, const struct matrix *m, enum type real, struct err *e)
+bool choices_fit(struct choices *c, const struct session *s, const struct matrix *m, enum precision real, struct err *e)
 {
     struct black_box_terms t = {0};
     bool ok = true;
@@ -221,7 +222,7 @@ static bool fits_are_for(const struct session *s, const struct machine *g)
 }
 
 bool choices_predicted(struct session *s, struct matrix *m, const struct predictions *p, int64_t products,
-                       enum type real, const struct machine *g, struct choices *out, struct correction *by,
+                       enum precision real, const struct machine *g, struct choices *out, struct correction *by,
                        struct err *e)
 {
     return choices_of(s, m, p, products, out, e) && choices_correct(out, s, m, real, g, by, e) &&
@@ -259,8 +260,8 @@ static bool predict_first(struct session *s, struct matrix *m, struct first_choi
     struct predictions p = {0};
     struct choices all = {0};
     struct correction by;
-    bool ok = modeled_matrix(m, e) && modeled_machine(s, &g, e) && predictions_first(s, m, T_F64, &g, &p, e) &&
-              choices_predicted(s, m, &p, 0, T_F64, &g, &all, &by, e);
+    bool ok = modeled_matrix(m, e) && modeled_machine(s, &g, e) && predictions_first(s, m, P_F64, &g, &p, e) &&
+              choices_predicted(s, m, &p, 0, P_F64, &g, &all, &by, e);
     if (ok) note_first(&all, &g, out);
     choices_free(&all);
     predictions_free(&p);

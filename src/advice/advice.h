@@ -8,6 +8,7 @@
 
 #include "base/array.h"
 #include "base/err.h"
+#include "base/precision.h"
 
 struct black_box;
 struct correction;
@@ -54,10 +55,11 @@ bool choices_of(const struct session *s, const struct matrix *m, const struct pr
 void choices_free(struct choices *c);
 /* Correct the predictions of our kernels by the last bench, if its matrix was similar to m, and rank them again. *by
    receives one of the corrections, with 0 kernels if there was none. */
-bool choices_correct(struct choices *c, struct session *s, const struct matrix *m, enum type real,
+bool choices_correct(struct choices *c, struct session *s, const struct matrix *m, enum precision real,
                      const struct machine *g, struct correction *by, struct err *e);
-/* Add the fitted times of library kernels. real: the precision, T_F32 or T_F64. */
-bool choices_fit(struct choices *c, const struct session *s, const struct matrix *m, enum type real, struct err *e);
+/* Add the fitted times of library kernels. real: P_F32 or P_F64. */
+bool choices_fit(struct choices *c, const struct session *s, const struct matrix *m, enum precision real,
+                 struct err *e);
 
 /* spmv_measure, or a function of a test in its place */
 typedef bool measure_fn(struct session *s, const struct spmv_request *w, struct run *out, struct err *e);
@@ -70,7 +72,7 @@ bool choices_measure(struct choices *c, struct session *s, const struct spmv_req
                      struct err *e);
 /* Rank for g what `advise predicted` ranks: the kernels of p, corrected by the last bench (*by), and the fits. */
 bool choices_predicted(struct session *s, struct matrix *m, const struct predictions *p, int64_t products,
-                       enum type real, const struct machine *g, struct choices *out, struct correction *by,
+                       enum precision real, const struct machine *g, struct choices *out, struct correction *by,
                        struct err *e);
 
 /* The kernel that choices_predicted ranks first in fp64, for verdicts. */

@@ -2,6 +2,7 @@
 #include "correction.h"
 #include "base/err.h"
 #include "base/mem.h"
+#include "base/precision.h"
 #include "machine/bench.h"
 #include "machine/kernel.h"
 #include "microscope/modeled.h"
@@ -38,7 +39,7 @@ static bool similar(const struct csr *A, const struct csr *B)
 }
 
 /* Can a prediction be compared with the run? */
-static bool is_product_on_gpu(const struct run *r, enum type real)
+static bool is_product_on_gpu(const struct run *r, enum precision real)
 {
     return r->dev->kind == DEV_CUDA && !r->dev->members && r->real == real && r->beta == 0 && !r->transposed &&
            !r->kernel->vendor && !r->kernel->host_part;
@@ -69,7 +70,7 @@ static bool add_run(struct session *s, struct run *r, const struct machine *g, d
     return true;
 }
 
-static struct run *run_of(const struct session *s, const struct kernel *k, enum type real)
+static struct run *run_of(const struct session *s, const struct kernel *k, enum precision real)
 {
     for (int i = 0; i < s->nruns; i++)
         if (s->runs[i].kernel == k && is_product_on_gpu(&s->runs[i], real)) return &s->runs[i];
@@ -81,7 +82,7 @@ bool correction_applies(const struct session *s, const struct matrix *m)
     return !s->gpu && s->nruns && s->runs_of && similar(&m->csr, &s->runs_of->csr);
 }
 
-bool correction_by_bench(struct session *s, const struct kernel *k, enum type real, const struct machine *g,
+bool correction_by_bench(struct session *s, const struct kernel *k, enum precision real, const struct machine *g,
                          struct correction *out, struct err *e)
 {
     double sum = 0;
@@ -95,7 +96,7 @@ bool correction_by_bench(struct session *s, const struct kernel *k, enum type re
     return true;
 }
 
-bool correction_of(struct session *s, const struct matrix *m, const struct kernel *k, enum type real,
+bool correction_of(struct session *s, const struct matrix *m, const struct kernel *k, enum precision real,
                    const struct machine *g, struct correction *out, struct err *e)
 {
     *out = (struct correction){.factor = 1};

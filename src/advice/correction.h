@@ -3,9 +3,9 @@
 #ifndef CORRECTION_H
 #define CORRECTION_H
 
-#include <stdbool.h>
+#include "base/precision.h"
 
-#include "base/array.h"
+#include <stdbool.h>
 
 struct err;
 struct kernel;
@@ -23,13 +23,13 @@ struct correction {
    the matrix of that bench is not similar to m: entries per row, evenness of rows, and size. If k itself was not
    measured, the correction is the geometric mean over the fastest kernels that were. Predicts the measured kernels when
    they are first needed. Returns false if the user cancelled. */
-bool correction_of(struct session *s, const struct matrix *m, const struct kernel *k, enum type real,
+bool correction_of(struct session *s, const struct matrix *m, const struct kernel *k, enum precision real,
                    const struct machine *g, struct correction *out, struct err *e);
 /* The two steps of correction_of, for callers that correct many kernels for one matrix. Does the last bench apply to m?
    This reads all rows of both matrices. */
 bool correction_applies(const struct session *s, const struct matrix *m);
 /* The correction of k by the last bench, which must apply to the matrix. */
-bool correction_by_bench(struct session *s, const struct kernel *k, enum type real, const struct machine *g,
+bool correction_by_bench(struct session *s, const struct kernel *k, enum precision real, const struct machine *g,
                          struct correction *out, struct err *e);
 
 #endif

@@ -3,6 +3,7 @@
 #include "base/clock.h"
 #include "base/err.h"
 #include "base/mem.h"
+#include "base/precision.h"
 #include "machine/device.h"
 #include "machine/kernel.h"
 #include "machine/mat.h"
@@ -31,8 +32,8 @@ static int64_t blocks_for(const struct stored *S)
     return blocks;
 }
 
-static bool pack_timed(struct matrix *m, const struct format *f, enum type real, struct stored *packed, struct fit *out,
-                       struct err *e)
+static bool pack_timed(struct matrix *m, const struct format *f, enum precision real, struct stored *packed,
+                       struct fit *out, struct err *e)
 {
     struct stored S = {0};
     double start = now_us();
@@ -47,7 +48,7 @@ static bool pack_timed(struct matrix *m, const struct format *f, enum type real,
     return ok;
 }
 
-bool fit_of(struct session *s, struct matrix *m, const struct format *f, enum type real, struct stored *packed,
+bool fit_of(struct session *s, struct matrix *m, const struct format *f, enum precision real, struct stored *packed,
             struct fit *out, struct err *e)
 {
     struct err why = {0};

@@ -4,7 +4,7 @@
 
 #include <stdbool.h>
 
-#include "base/array.h"
+#include "base/precision.h"
 #include "formats/format.h"
 #include "formats/measures.h"
 
@@ -27,7 +27,7 @@ struct fit {
 };
 /* Plan and pack the matrix, and time the packing. `packed` receives the packed matrix if the matrix fits; NULL: it is
    freed. Returns false if the user cancelled, or after an error other than "does not fit". */
-bool fit_of(struct session *s, struct matrix *m, const struct format *f, enum type real, struct stored *packed,
+bool fit_of(struct session *s, struct matrix *m, const struct format *f, enum precision real, struct stored *packed,
             struct fit *out, struct err *e);
 /* Print the keys fits, reason, bytes, padding, prep_us and the keys of out_measures; print nothing if fit is NULL. */
 void out_fit(struct out *o, const struct fit *fit);

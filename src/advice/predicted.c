@@ -33,8 +33,8 @@ bool modeled_matrix(const struct matrix *m, struct err *e)
     return true;
 }
 
-bool modeled_kernel(struct session *s, struct matrix *m, const struct kernel *k, const int64_t *param, enum type real,
-                    const struct machine *g, struct modeled *out, struct err *e)
+bool modeled_kernel(struct session *s, struct matrix *m, const struct kernel *k, const int64_t *param,
+                    enum precision real, const struct machine *g, struct modeled *out, struct err *e)
 {
     const struct modeled *kept = param ? NULL : prediction_kept(m, k, real, g);
     if (kept && !kept->first_look_only) return *out = *kept, true;
@@ -56,18 +56,19 @@ const char *reason_without_name(const char *name, const char *why)
     return !strncmp(why, name, n) && !strncmp(why + n, ": ", 2) ? why + n + 2 : why;
 }
 
-void refusal_without_force(struct err *e, const char *format, enum type real, bool first)
+void refusal_without_force(struct err *e, const char *format, enum precision real, bool first)
 {
-    bool plain = type_of_parts(real) == T_F64 && !type_is_narrow(real);
+    bool plain = precisions[real].part == T_F64 && !precisions[real].narrow;
     if (e && e->advice)
         err_advise(e, "`convert %s %s%sforce` %s", format,
-                   plain                  ? ""
-                   : type_is_narrow(real) ? type_name(real)
-                                          : "f32",
+                   plain                     ? ""
+                   : precisions[real].narrow ? precisions[real].name
+                                             : "f32",
                    plain ? "" : " ", first ? "first" : "stores it anyway");
 }
 
-const struct run *modeled_run(const struct session *s, const struct matrix *m, const struct kernel *k, enum type real)
+const struct run *modeled_run(const struct session *s, const struct matrix *m, const struct kernel *k,
+                              enum precision real)
 {
     for (int i = 0; i < s->nruns && s->runs_of == m && !s->gpu; i++)
         if (s->runs[i].kernel == k && s->runs[i].real == real && s->runs[i].dev->kind == DEV_CUDA &&

@@ -5,8 +5,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "base/array.h"
 #include "base/err.h"
+#include "base/precision.h"
 
 struct err;
 struct kernel;
@@ -26,16 +26,17 @@ bool modeled_matrix(const struct matrix *m, struct err *e);
    sample of the blocks of a large matrix; the stored matrix then stays in the session. param NULL: parameters that suit
    g, with which the prediction is kept. Fails with E_UNSUPPORTED if the emulator
    cannot run k. It also fails with the errors of session_product, or if the user cancels. */
-bool modeled_kernel(struct session *s, struct matrix *m, const struct kernel *k, const int64_t *param, enum type real,
-                    const struct machine *g, struct modeled *out, struct err *e);
+bool modeled_kernel(struct session *s, struct matrix *m, const struct kernel *k, const int64_t *param,
+                    enum precision real, const struct machine *g, struct modeled *out, struct err *e);
 /* The session's last measurement of k for m on a GPU; NULL: none, or `set gpu` chose another GPU. */
-const struct run *modeled_run(const struct session *s, const struct matrix *m, const struct kernel *k, enum type real);
+const struct run *modeled_run(const struct session *s, const struct matrix *m, const struct kernel *k,
+                              enum precision real);
 /* The text of `why`, without "NAME: " at its beginning. */
 const char *reason_without_name(const char *name, const char *why);
 /* The error message of format_allow recommends `force`, which the current command does not accept. Recommend `convert
    FORMAT force` instead; if `first` is set, tell the user to run it first, because the current command then uses the
    stored product. */
-void refusal_without_force(struct err *e, const char *format, enum type real, bool first);
+void refusal_without_force(struct err *e, const char *format, enum precision real, bool first);
 /* Print, in text only, which GPU the prediction is for, the model's error, and whether blocks were sampled. The full
    text appears once in a session, and always in files and reports; otherwise a short mark appears. */
 void modeled_remarks(struct session *s, const struct machine *g, bool sampled);

@@ -5,6 +5,7 @@
    watched. The others are watched as closely as their sample and their rank need (modeled.c). */
 #include "predictions.h"
 #include "base/mem.h"
+#include "base/precision.h"
 #include "base/registry.h"
 #include "formats/format.h"
 #include "machine/bench.h"
@@ -31,7 +32,7 @@ struct predicting {
     struct session *s;
     struct matrix *m;
     const struct machine *on;
-    enum type real;
+    enum precision real;
     int64_t products;
     int wanted; /* the fastest kernels that must be predicted */
     bool users; /* predict users' kernels, instead of those that are kept */
@@ -121,9 +122,9 @@ static int64_t row_of_warp(const struct predicting *v, const struct kernel *k, c
 
 static double least_us(const struct predicting *v, const struct kernel *k, const struct plan *p)
 {
-    int64_t x = v->m->csr.cols * (int64_t)type_size(p->shape.real); /* parts of x may not be read */
+    int64_t x = v->m->csr.cols * (int64_t)type_size(precisions[p->shape.real].vector); /* parts of x may not be read */
     int64_t bytes = kernel_bytes(k, &p->shape, 0) - x, row = row_of_warp(v, k, &p->shape);
-    return model_least_us(k, bytes, row, v->real == T_F32, v->on);
+    return model_least_us(k, bytes, row, v->real == P_F32, v->on);
 }
 
 static int by_least(const void *a, const void *b)
@@ -199,7 +200,7 @@ static bool copy(const struct predictions *p, const struct format *f, struct pre
     return true;
 }
 
-bool predictions_of(struct session *s, struct matrix *m, const struct format *f, int64_t products, enum type real,
+bool predictions_of(struct session *s, struct matrix *m, const struct format *f, int64_t products, enum precision real,
                     const struct machine *g, struct predictions *out, struct err *e)
 {
     *out = (struct predictions){0};
@@ -214,7 +215,7 @@ bool predictions_of(struct session *s, struct matrix *m, const struct format *f,
     return predict_all(&v, f, e);
 }
 
-bool predictions_first(struct session *s, struct matrix *m, enum type real, const struct machine *g,
+bool predictions_first(struct session *s, struct matrix *m, enum precision real, const struct machine *g,
                        struct predictions *out, struct err *e)
 {
     *out = (struct predictions){0};
@@ -224,8 +225,8 @@ bool predictions_first(struct session *s, struct matrix *m, enum type real, cons
     return predict_all(&v, NULL, e) && copy(&kept->p, NULL, out, e);
 }
 
-bool predictions_with(struct session *s, struct matrix *m, const struct format *f, const int64_t *param, enum type real,
-                      const struct machine *g, struct predictions *p, struct err *e)
+bool predictions_with(struct session *s, struct matrix *m, const struct format *f, const int64_t *param,
+                      enum precision real, const struct machine *g, struct predictions *p, struct err *e)
 {
     int n = p->n, nno = p->nno;
     bool ok = true;

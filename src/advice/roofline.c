@@ -24,7 +24,7 @@
 const char *roof_name(const struct roofline *r, enum roof k)
 {
     static const char *const names[] = {[ROOF_MEMORY] = "memory", [ROOF_L2] = "L2", [ROOF_L1] = "L1"};
-    return k == ROOF_COMPUTE ? type_of_parts(r->real) == T_F32 ? "fp32" : "fp64" : names[k];
+    return k == ROOF_COMPUTE ? precisions[r->real].part == T_F32 ? "fp32" : "fp64" : names[k];
 }
 
 double roof_rate(const struct roofline *r, enum roof k)
@@ -37,7 +37,7 @@ double roof_rate(const struct roofline *r, enum roof k)
 static void find_rates(struct roofline *r, const struct machine *g)
 {
     enum { L1_WIDTH = 128 };
-    bool single = type_of_parts(r->real) == T_F32;
+    bool single = precisions[r->real].part == T_F32;
     double measured = single ? g->c.fp32_gflops : g->c.fp64_gflops;
     r->rate[ROOF_MEMORY] = g->c.read_gbs;
     r->rate[ROOF_L2] = g->c.cache_gbs;
@@ -86,7 +86,7 @@ static struct roof_point point_of(const struct session *s, const struct matrix *
 {
     const struct run *measured = modeled_run(s, m, k->kernel, k->real);
     return (struct roof_point){.kernel = k->kernel,
-                               .flops = type_flops(k->real) * (double)m->csr.nnz,
+                               .flops = type_flops(precisions[k->real].vector) * (double)m->csr.nnz,
                                .bytes = {(double)k->bytes, k->time.l2_bytes, requested(&k->work)},
                                .predicted_us = k->time.us,
                                .measured_us = measured ? measured->us : NAN,
@@ -100,7 +100,7 @@ static void add_measured(struct roofline *r, const struct session *s, const stru
         const struct run *run = kernels[i]->vendor ? modeled_run(s, m, kernels[i], r->real) : NULL;
         if (!run) continue;
         r->point[r->n++] = (struct roof_point){.kernel = kernels[i],
-                                               .flops = type_flops(r->real) * (double)m->csr.nnz,
+                                               .flops = type_flops(precisions[r->real].vector) * (double)m->csr.nnz,
                                                .bytes = {(double)run->bytes, NAN, NAN},
                                                .predicted_us = NAN,
                                                .measured_us = run->us};
@@ -108,7 +108,7 @@ static void add_measured(struct roofline *r, const struct session *s, const stru
 }
 
 static struct roofline *make(const struct session *s, const struct matrix *m, const struct predictions *a,
-                             enum type real, const struct machine *g, struct err *e)
+                             enum precision real, const struct machine *g, struct err *e)
 {
     struct roofline *r = mem_zero(1, sizeof *r, "a roofline", e);
     int most = registry_count(&kernel_registry);
@@ -116,7 +116,7 @@ static struct roofline *make(const struct session *s, const struct matrix *m, co
     const struct kernel **slow = points ? mem_new(most, sizeof *slow, "a roofline", e) : NULL;
     if (!slow) return mem_free(points), mem_free(r), NULL;
     *r = (struct roofline){.matrix = m,
-                           .real = type_of_values(real, m->csr.imag != NULL),
+                           .real = precision_of_values(real, m->csr.imag != NULL),
                            .here = g->here,
                            .scaled = g->scaled,
                            .point = points,
@@ -155,7 +155,7 @@ static bool is_of(const struct session *s, const struct matrix *m)
 
 const struct holding holding_roofline = {.drop = drop, .belongs_to = is_of};
 
-bool roofline_begin(struct session *s, struct matrix *m, enum type real, struct err *e)
+bool roofline_begin(struct session *s, struct matrix *m, enum precision real, struct err *e)
 {
     struct machine g;
     struct predictions a = {0};

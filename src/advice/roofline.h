@@ -2,9 +2,9 @@
 #ifndef ROOFLINE_H
 #define ROOFLINE_H
 
-#include <stdbool.h>
+#include "base/precision.h"
 
-#include "base/array.h"
+#include <stdbool.h>
 
 struct err;
 struct kernel;
@@ -29,7 +29,7 @@ struct roof_point {
 };
 struct roofline {
     const struct matrix *matrix;
-    enum type real;
+    enum precision real;
     char machine[64];
     bool here;   /* the roofs were measured on this device */
     bool scaled; /* some roofs are not measured, but scaled from those of the reference GPU */
@@ -43,7 +43,7 @@ struct roofline {
 
 /* Predict all kernels of m, take over what was measured, and replace s->roofline. On failure, s->roofline is
    unchanged. */
-bool roofline_begin(struct session *s, struct matrix *m, enum type real, struct err *e);
+bool roofline_begin(struct session *s, struct matrix *m, enum precision real, struct err *e);
 const char *roof_name(const struct roofline *r, enum roof k); /* "memory", "L2", "L1", "fp64" */
 double roof_rate(const struct roofline *r, enum roof k);      /* GB/s; GFLOP/s for ROOF_COMPUTE */
 /* The least of the roof k and the flat roof, in GFLOP/s, at `intensity` operations per byte. */

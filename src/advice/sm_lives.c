@@ -160,7 +160,7 @@ static bool make_lives(struct sm_lives *l, struct making *v, int warps, struct e
     return true;
 }
 
-static bool prepare(struct session *s, struct matrix *m, struct making *v, enum type real, struct err *e)
+static bool prepare(struct session *s, struct matrix *m, struct making *v, enum precision real, struct err *e)
 {
     struct device *emu = device_open("emu", e);
     if (!emu || !modeled_matrix(m, e) || !modeled_can(v->k, &m->csr, e) || !kernel_takes(v->k, real, e)) return false;
@@ -182,7 +182,8 @@ static bool ask_registers(struct sm_lives *l, const struct making *v, struct err
     return why.code != E_CANCELLED || fail_at(e, why.code, why.where, "%s", why.text);
 }
 
-bool sm_begin(struct session *s, struct matrix *m, const struct kernel *k, enum type real, int warps, struct err *e)
+bool sm_begin(struct session *s, struct matrix *m, const struct kernel *k, enum precision real, int warps,
+              struct err *e)
 {
     struct sm_lives *l = mem_zero(1, sizeof *l, "the life of a multiprocessor", e);
     struct making *v = l ? mem_zero(1, sizeof *v, "the life of a multiprocessor", e) : NULL;

@@ -4,7 +4,7 @@
 
 #include <stdbool.h>
 
-#include "base/array.h"
+#include "base/precision.h"
 #include "microscope/sm.h"
 
 struct err;
@@ -17,7 +17,7 @@ enum { LIVES_MAX = 6 };
 struct sm_lives {
     const struct matrix *matrix;
     const struct kernel *kernel;
-    enum type real;
+    enum precision real;
     char machine[64];
     bool here, scaled; /* as in struct machine */
     char launch[64];   /* name of the launch that is shown: the one with the most steps */
@@ -38,7 +38,8 @@ struct sm_lives {
 
 /* Simulate the kernel at several occupancies and replace s->sm. warps: an occupancy to add and choose; 0: choose the
    highest. On failure, s->sm is unchanged. */
-bool sm_begin(struct session *s, struct matrix *m, const struct kernel *k, enum type real, int warps, struct err *e);
+bool sm_begin(struct session *s, struct matrix *m, const struct kernel *k, enum precision real, int warps,
+              struct err *e);
 /* Print one row per occupancy, and what the chosen one shows. */
 void out_sm(struct session *s, const struct sm_lives *l);
 

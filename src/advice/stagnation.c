@@ -475,7 +475,7 @@ static double extend(const struct csr *A, double *V, double *H, int64_t ld, int6
 {
     int64_t n = A->rows;
     double *w = V + (k + 1) * n;
-    reference_spmv(A, 1, V + k * n, 0, w, T_F64, NULL);
+    reference_spmv(A, 1, V + k * n, 0, w, P_F64, NULL);
     for (int twice = 0; twice < 2; twice++)
         for (int64_t j = 0; j <= k; j++) {
             double h = inner(n, V + j * n, w);
@@ -600,7 +600,7 @@ static bool equilibrated_of(struct inquiry *q, struct err *e)
 static double residual_norm(const struct inquiry *q, const double *x, double *r)
 {
     memcpy(r, q->v->b, (size_t)q->v->n * sizeof *r);
-    reference_spmv(q->A, -1, x, 1, r, T_F64, NULL);
+    reference_spmv(q->A, -1, x, 1, r, P_F64, NULL);
     return norm2(q->v->n, r) / norm2(q->v->n, q->v->b);
 }
 
@@ -695,7 +695,7 @@ static bool near_null(const struct inquiry *q, double *v, struct err *e)
     struct direct_answer *a = NULL;
     if (!z) return false;
     random_fill(z, n, 1);
-    reference_spmv(q->A, 1, z, 0, v, T_F64, NULL);
+    reference_spmv(q->A, 1, z, 0, v, P_F64, NULL);
     bool ok = solve_directly(q, rectangular(), v, &a, e), singular = a && a->factors.rank < q->A->rows;
     for (int64_t i = 0; i < n; i++) v[i] = a && a->x ? z[i] - a->x[i] : 0;
     if (ok && !singular) {
@@ -713,7 +713,7 @@ static bool near_null(const struct inquiry *q, double *v, struct err *e)
 static double shrinks(const struct csr *A, const double *v, double *to)
 {
     double norm = frobenius_norm(A), size = norm2(solve_numbers(A), v);
-    reference_spmv(A, 1, v, 0, to, T_F64, NULL);
+    reference_spmv(A, 1, v, 0, to, P_F64, NULL);
     return size > 0 && norm > 0 && isfinite(norm) ? norm2(solve_numbers(A), to) / norm / size : NAN;
 }
 
@@ -816,7 +816,7 @@ static bool residual_of(struct inquiry *q, struct err *e)
     q->r = mem_new(v->n, sizeof *q->r, "the residual", e);
     if (!q->r) return false;
     memcpy(q->r, v->b, (size_t)v->n * sizeof *q->r);
-    reference_spmv(q->A, -1, v->result.x, 1, q->r, T_F64, NULL);
+    reference_spmv(q->A, -1, v->result.x, 1, q->r, P_F64, NULL);
     q->r_norm = norm2(v->n, q->r);
     return loop_tick("the residual", 0, 0, e);
 }

@@ -62,8 +62,8 @@ static int64_t next_column(const struct session *s, const struct csr *A)
 static struct tracing *trace_lu(struct session *s, const struct trace_request *w, struct device *emu, struct err *e)
 {
     const struct csr *A = &w->matrix->csr;
-    if (type_is_narrow(w->real))
-        return fail(e, E_UNSUPPORTED, "LU does not work in %s; use f32 or f64", type_name(w->real)), NULL;
+    if (precisions[w->real].narrow)
+        return fail(e, E_UNSUPPORTED, "LU does not work in %s; use f32 or f64", precisions[w->real].name), NULL;
     const struct lu_options o = {.method = w->lu.method, .dev = emu, .real = w->real, .b = w->lu.b, .force = true};
     int64_t k = w->lu.column < 0 ? next_column(s, A) : w->lu.column;
     struct lu_column column;

@@ -5,7 +5,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "base/array.h"
+#include "base/precision.h"
 #include "formats/stored.h"
 #include "machine/microscope.h"
 #include "microscope/tracing.h"
@@ -20,7 +20,7 @@ struct session;
 struct trace_request {
     struct matrix *matrix;
     const struct kernel *kernel; /* NULL: the LU method lu.method */
-    enum type real;
+    enum precision real;
     const int64_t *param; /* parameters of the kernel's format; NULL: the defaults */
     int launch;           /* -1: the launch with the most work; for an LU method, launch 0 */
     int64_t block;

@@ -7,23 +7,12 @@
 static const struct {
     size_t size;
     const char *name;
-    enum type part; /* the type of the real part, or of an element of x */
+    enum type part; /* the type of the real part */
 } types[] = {
-    [T_I32] = {4, "int32", T_I32},
-    [T_I64] = {8, "int64", T_I64},
-    [T_F32] = {4, "fp32", T_F32},
-    [T_F64] = {8, "fp64", T_F64},
-    [T_C32] = {8, "complex fp32", T_F32},
-    [T_C64] = {16, "complex fp64", T_F64},
-    [T_U8] = {1, "uint8", T_U8},
-    [T_U16] = {2, "uint16", T_U16},
-    [T_F16] = {2, "fp16", T_F16},
+    [T_I32] = {4, "int32", T_I32},  [T_I64] = {8, "int64", T_I64},        [T_F32] = {4, "fp32", T_F32},
+    [T_F64] = {8, "fp64", T_F64},   [T_C32] = {8, "complex fp32", T_F32}, [T_C64] = {16, "complex fp64", T_F64},
+    [T_U8] = {1, "uint8", T_U8},    [T_U16] = {2, "uint16", T_U16},       [T_F16] = {2, "fp16", T_F16},
     [T_BF16] = {2, "bf16", T_BF16},
-    [T_F32_F64] = {8, "fp32-fp64", T_F64},
-    [T_F16_F32] = {4, "fp16-fp32", T_F32},
-    [T_BF16_F32] = {4, "bf16-fp32", T_F32},
-    [T_F16_F64] = {8, "fp16-fp64", T_F64},
-    [T_BF16_F64] = {8, "bf16-fp64", T_F64},
 };
 
 size_t type_size(enum type t)
@@ -34,13 +23,6 @@ size_t type_size(enum type t)
 const char *type_name(enum type t)
 {
     return types[t].name;
-}
-
-enum type type_of_values(enum type precision, bool complex_values)
-{
-    enum type part = type_of_parts(precision);
-    if (precision >= T_NARROW) return precision;
-    return !complex_values ? part : part == T_F32 ? T_C32 : T_C64;
 }
 
 bool type_is_complex(enum type t)
@@ -56,6 +38,11 @@ bool type_is_integer(enum type t)
 enum type type_of_parts(enum type t)
 {
     return types[t].part;
+}
+
+enum type type_of_numbers(enum type part, bool complex_values)
+{
+    return !complex_values ? part : part == T_F32 ? T_C32 : T_C64;
 }
 
 int64_t type_parts(enum type t)

@@ -11,28 +11,24 @@
 
 C_BEGIN
 
-/* T_C32 and T_C64 are complex numbers: pairs of a real and an imaginary part in fp32 or fp64. T_U8 and T_U16 are
-   unsigned. From T_NARROW on: precisions that store values in the first type and have x, y and sums in the second; as
-   the type of an element, such a precision is that of x and y (see precision.h). */
+/* The type of an element; precision.h has the types of a product. First come the types in which solvers compute, then
+   those in which values are only stored, so that tables for these NUMBER_TYPES or STORED_TYPES are indexed by the type.
+   T_C32 and T_C64 are complex numbers: pairs of a real and an imaginary part in fp32 or fp64. T_U8 and T_U16 are
+   unsigned. */
 enum type {
-    T_I32,
-    T_I64,
     T_F32,
     T_F64,
     T_C32,
     T_C64,
+    NUMBER_TYPES,
+    T_F16 = NUMBER_TYPES,
+    T_BF16,
+    STORED_TYPES,
+    T_I32 = STORED_TYPES,
+    T_I64,
     T_U8,
     T_U16,
-    T_F16,
-    T_BF16,
-    T_NARROW,
-    T_F32_F64 = T_NARROW,
-    T_F16_F32,
-    T_BF16_F32,
-    T_F16_F64,
-    T_BF16_F64,
-    TYPES,
-    NARROW_TYPES = TYPES - T_NARROW
+    TYPES
 };
 
 struct array {
@@ -46,14 +42,12 @@ struct array {
 
 size_t type_size(enum type t);
 const char *type_name(enum type t); /* "int32", "fp64", "complex fp64", ... */
-/* The type of values in a precision (T_F32, T_F64 or a narrow one; T_C32 and T_C64 mean the same as T_F32 and T_F64). A
-   narrow precision remains as it is: no format stores complex values in it. */
-enum type type_of_values(enum type precision, bool complex_values);
 bool type_is_complex(enum type t);
 bool type_is_integer(enum type t);
-/* T_F64 for T_C64, the type of x and y for a narrow precision, otherwise t itself */
+/* T_F32 for T_C32, T_F64 for T_C64, otherwise t itself */
 enum type type_of_parts(enum type t);
-int64_t type_parts(enum type t); /* numbers per element: 2 if t is complex, else 1 */
+enum type type_of_numbers(enum type part, bool complex_values); /* numbers whose parts have the type T_F32 or T_F64 */
+int64_t type_parts(enum type t);                                /* numbers per element: 2 if t is complex, else 1 */
 /* flops of one multiplication and one addition: 2, or 8 in complex arithmetic (4 multiplications, 4 additions) */
 double type_flops(enum type t);
 double array_real(const struct array *a, int64_t i); /* (the real part of) element i, converted to double */

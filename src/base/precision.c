@@ -1,4 +1,4 @@
-/* Precisions: their names and types. */
+/* The table of precisions. */
 #include "precision.h"
 #include "half.h"
 #include "registry.h"
@@ -6,37 +6,46 @@
 #include <float.h>
 #include <stddef.h>
 
-const struct precision precisions[] = {
-    {"fp64", "values, x, y and sums in fp64", "f64", T_F64},
-    {"fp32", "values, x, y and sums in fp32", "f32", T_F32},
-    {"fp32-fp64", "values stored in fp32; x, y and sums in fp64", "f32-f64", T_F32_F64},
-    {"fp16-fp32", "values stored in fp16 (11 bits, at most 65504); x, y and sums in fp32", "f16-f32", T_F16_F32},
-    {"bf16-fp32", "values stored in bf16 (8 bits, the range of fp32); x, y and sums in fp32", "bf16-f32", T_BF16_F32},
-    {"fp16-fp64", "values stored in fp16 (11 bits, at most 65504); x, y and sums in fp64", "f16-f64", T_F16_F64},
-    {"bf16-fp64", "values stored in bf16 (8 bits, the range of fp32); x, y and sums in fp64", "bf16-f64", T_BF16_F64},
-    {0},
+const struct precision_entry precisions[PRECISIONS] = {
+    [P_F32] = {"fp32", "values, x, y and sums in fp32", "f32", P_F32, T_F32, T_F32, T_F32, false, false},
+    [P_F64] = {"fp64", "values, x, y and sums in fp64", "f64", P_F64, T_F64, T_F64, T_F64, false, false},
+    [P_C32] = {"complex fp32", NULL, NULL, P_C32, T_C32, T_C32, T_F32, true, false},
+    [P_C64] = {"complex fp64", NULL, NULL, P_C64, T_C64, T_C64, T_F64, true, false},
+    [P_F32_F64] = {"fp32-fp64", "values stored in fp32; x, y and sums in fp64", "f32-f64", P_F32_F64, T_F32, T_F64,
+                   T_F64, false, true},
+    [P_F16_F32] = {"fp16-fp32", "values stored in fp16 (11 bits, at most 65504); x, y and sums in fp32", "f16-f32",
+                   P_F16_F32, T_F16, T_F32, T_F32, false, true},
+    [P_BF16_F32] = {"bf16-fp32", "values stored in bf16 (8 bits, the range of fp32); x, y and sums in fp32", "bf16-f32",
+                    P_BF16_F32, T_BF16, T_F32, T_F32, false, true},
+    [P_F16_F64] = {"fp16-fp64", "values stored in fp16 (11 bits, at most 65504); x, y and sums in fp64", "f16-f64",
+                   P_F16_F64, T_F16, T_F64, T_F64, false, true},
+    [P_BF16_F64] = {"bf16-fp64", "values stored in bf16 (8 bits, the range of fp32); x, y and sums in fp64", "bf16-f64",
+                    P_BF16_F64, T_BF16, T_F64, T_F64, false, true},
 };
 
-const struct registry precision_registry = {precisions, sizeof *precisions, offsetof(struct precision, aliases)};
+const struct precision_entry *const named_precisions[] = {
+    &precisions[P_F64],      &precisions[P_F32],     &precisions[P_F32_F64],  &precisions[P_F16_F32],
+    &precisions[P_BF16_F32], &precisions[P_F16_F64], &precisions[P_BF16_F64], NULL,
+};
 
-const struct precision *precision_find(const char *name)
+const struct registry precision_registry = {named_precisions, 0, offsetof(struct precision_entry, aliases)};
+
+const struct precision_entry *precision_find(const char *name)
 {
     return registry_find(&precision_registry, name);
 }
 
-bool type_is_narrow(enum type precision)
+enum precision precision_of_values(enum precision p, bool complex_values)
 {
-    return precision >= T_NARROW;
+    if (precisions[p].narrow) return p;
+    bool single = precisions[p].part == T_F32;
+    return complex_values ? single ? P_C32 : P_C64 : single ? P_F32 : P_F64;
 }
 
-enum type type_of_stored(enum type t)
+enum precision precision_of_type(enum type t)
 {
-    static const enum type stored[] = {[T_F32_F64 - T_NARROW] = T_F32,
-                                       [T_F16_F32 - T_NARROW] = T_F16,
-                                       [T_BF16_F32 - T_NARROW] = T_BF16,
-                                       [T_F16_F64 - T_NARROW] = T_F16,
-                                       [T_BF16_F64 - T_NARROW] = T_BF16};
-    return type_is_narrow(t) ? stored[t - T_NARROW] : t;
+    _Static_assert((int)P_F32 == (int)T_F32 && (int)P_C64 == (int)T_C64, "a type is the index of its precision");
+    return (enum precision)t;
 }
 
 double type_most(enum type t)

@@ -219,7 +219,7 @@ static void drop_advice(struct card_row *r)
 
 double card_value_bytes(const struct csr *A)
 {
-    return (double)type_size(type_of_values(T_F64, A->imag != NULL));
+    return (double)type_size(type_of_numbers(T_F64, A->imag != NULL));
 }
 
 /* ---- the time that costly lines may take ---- */

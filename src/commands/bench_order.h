@@ -2,9 +2,9 @@
 #ifndef BENCH_ORDER_H
 #define BENCH_ORDER_H
 
-#include <stdint.h>
+#include "base/precision.h"
 
-#include "base/array.h"
+#include <stdint.h>
 
 struct csr;
 struct device;
@@ -13,7 +13,7 @@ struct kernel;
 /* A kernel to measure in one precision. */
 struct entrant {
     const struct kernel *kernel;
-    enum type real;
+    enum precision real;
     int precision; /* entrants of a lower number come first */
     int group;     /* 0: the default kernel of csr; 1: that of another format; 2: any other kernel */
     int64_t bytes; /* what it moves for a sample of the rows; INT64_MAX: its format does not fit them */

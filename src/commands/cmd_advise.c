@@ -5,6 +5,7 @@
 #include "advice/orders.h"
 #include "advice/predicted.h"
 #include "advice/predictions.h"
+#include "base/precision.h"
 #include "base/text.h"
 #include "cmd_advise_solver.h"
 #include "formats/format.h"
@@ -32,7 +33,7 @@ struct advising {
     const struct matrix *m;
     const struct machine *on;
     const struct choice *csr; /* the fastest kernel that needs no conversion; NULL: no such kernel */
-    enum type real;
+    enum precision real;
     int top;                     /* number of kernels to show; 0: all */
     bool measured_here;          /* this command measured the first predictions and the library kernels */
     int shown, nmeasured;        /* numbers of kernels that are shown, and of those that were measured on this GPU */
@@ -180,7 +181,7 @@ static void say_measured(const struct advising *v)
 static void say_fitted(const struct advising *v, const struct choices *all)
 {
     char text[400];
-    bool wide = v->real == T_F64;
+    bool wide = v->real == P_F64;
     int n = snprintf(text, sizeof text, "Fits to times measured on an %s in fp64, not models%s:", BLACK_BOX_GPU,
                      wide ? "" : " (extrapolated to this precision by the bytes)"),
         more = 0;
@@ -223,7 +224,7 @@ static bool measure(struct advising *v, struct matrix *m, struct choices *all, s
 {
     struct spmv_request w = {.matrix = m,
                              .dev = session_device(v->s, NULL, e),
-                             .real = type_of_values(v->real, m->csr.imag != NULL),
+                             .real = precision_of_values(v->real, m->csr.imag != NULL),
                              .reps = ADVISE_REPS};
     return v->measured_here = w.dev && choices_measure(all, v->s, &w, spmv_measure, e);
 }

@@ -291,7 +291,7 @@ bool run_advise_solver(struct session *s, const struct args *a, struct err *e)
     struct matrix *m = session_matrix(s, arg(a, "matrix"), e);
     struct solver_question q = {
         .matrix = m,
-        .direct = arg_precision(a) == T_F64 && !arg(a, "precond") && !arg(a, "x0"), /* as in `solve` */
+        .direct = arg_precision(a) == P_F64 && !arg(a, "precond") && !arg(a, "x0"), /* as in `solve` */
         .limit_us = 1e6 * seconds,
         .pre_is_given = arg(a, "precond") != NULL,
     };
@@ -332,7 +332,7 @@ bool solver_for_line(const struct solve_line *l, bool direct, double left_us, st
     struct solver_question q = {.matrix = l->m,
                                 .options = l->o,
                                 .pre_is_given = arg(l->a, "precond") != NULL,
-                                .direct = direct && l->o.real == T_F64,
+                                .direct = direct && l->o.real == P_F64,
                                 .limit_us = fmin(solver_advice_limit_us, fmax(MIN_US, SHARE * left_us)),
                                 .wait_us = isfinite(left_us) ? fmax(MIN_US, WAIT * left_us) : 0};
     *out = (struct solver_advice){.taken = -1};

@@ -28,7 +28,7 @@
 
 struct refusal {
     const struct kernel *kernel;
-    enum type real;
+    enum precision real;
     char why[sizeof((struct err *)0)->text];
 };
 struct results {
@@ -106,8 +106,8 @@ static bool is_measured(const struct kernel *k, const struct spmv_request *w, co
 {
     bool named = has_choice(a);
     if (!kernel_runs_on(k, w->dev) || !is_chosen(k, a)) return false;
-    if (!arg_flag(a, "precisions")) return named || !type_is_narrow(w->real) || kernel_takes(k, w->real, NULL);
-    return kernel_takes(k, T_NARROW, NULL) && (named || k == kernel_default(k->format, &w->matrix->csr, w->dev));
+    if (!arg_flag(a, "precisions")) return named || !precisions[w->real].narrow || kernel_takes(k, w->real, NULL);
+    return kernel_takes(k, P_NARROW, NULL) && (named || k == kernel_default(k->format, &w->matrix->csr, w->dev));
 }
 
 static void add_entrants(struct results *r, const struct spmv_request *w, const struct args *a, int precision)
@@ -123,8 +123,8 @@ static void find_entrants(struct results *r, const struct spmv_request *w, const
 {
     struct spmv_request one = *w;
     if (!r->by_precision) add_entrants(r, w, a, 0);
-    for (int i = 0; r->by_precision && precisions[i].name; i++) {
-        one.real = precisions[i].type;
+    for (int i = 0; r->by_precision && named_precisions[i]; i++) {
+        one.real = named_precisions[i]->index;
         add_entrants(r, &one, a, i);
     }
     bench_order(r->entrant, r->nentrants, &w->matrix->csr, w->dev, w->param);
@@ -141,7 +141,7 @@ static bool check_precisions(const struct args *a, const struct spmv_request *w,
         if (is_measured(kernels[i], w, a)) return true;
         if (!asked && kernel_runs_on(kernels[i], w->dev) && is_chosen(kernels[i], a)) asked = kernels[i];
     }
-    return asked ? kernel_takes(asked, T_NARROW, e)
+    return asked ? kernel_takes(asked, P_NARROW, e)
                  : fail(e, E_UNSUPPORTED, "none of the named kernels runs on %s; name another device after `on`",
                         w->dev->name);
 }

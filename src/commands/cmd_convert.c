@@ -59,7 +59,7 @@ static void out_title(struct out *o, const struct matrix *m, const struct produc
     int64_t slots = stored_slots(S), padding = slots - S->nnz;
     stored_params(S, params, sizeof params);
     out_text(o, "%s as %s%s%s%s, %s: %s, %s of %s padding (%.1f%%), packed %s", m->name, S->format->name,
-             *params ? " (" : "", params, *params ? ")" : "", type_name(S->real),
+             *params ? " (" : "", params, *params ? ")" : "", precisions[S->real].name,
              show_bytes((double)stored_bytes(S), bytes, sizeof bytes), show_count(padding, empty, sizeof empty),
              how_many(slots, "slot").text, slots ? 100 * (double)padding / (double)slots : 0.0, time);
 }

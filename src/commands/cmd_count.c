@@ -1,6 +1,7 @@
 /* count: the memory traffic of whole kernels on the emulator: requests, sectors, active lanes, balance. */
 #include "advice/predicted.h"
 #include "base/mem.h"
+#include "base/precision.h"
 #include "base/registry.h"
 #include "base/text.h"
 #include "count_rows.h"
@@ -31,7 +32,7 @@ enum { AUTOMATIC = -1 }; /* the number of blocks is chosen automatically */
 struct count_request {
     struct matrix *matrix;
     struct device *emu;
-    enum type real;
+    enum precision real;
     const int64_t *param; /* NULL: the defaults */
     int64_t sample;       /* blocks per launch; 0: all; or AUTOMATIC */
 };
@@ -387,7 +388,8 @@ struct how {
     bool sampled;   /* the table lists a kernel whose blocks were sampled, so it needs a column for the error */
 };
 
-static void out_count(struct out *o, const struct matrix *m, enum type real, const struct counts *c, struct how how)
+static void out_count(struct out *o, const struct matrix *m, enum precision real, const struct counts *c,
+                      struct how how)
 {
     bool at_length = how.at_length;
     struct totals t = totals_of(c);
@@ -575,7 +577,7 @@ static bool run_count(struct session *s, const struct args *a, struct err *e)
     int64_t param[PARAMS_MAX], sample = arg_int(a, "sample", AUTOMATIC);
     struct count_request w = {.matrix = session_matrix(s, arg(a, "of"), e), .real = arg_precision(a), .sample = sample};
     if (!w.matrix) return false;
-    w.real = type_of_values(w.real, w.matrix->csr.imag != NULL);
+    w.real = precision_of_values(w.real, w.matrix->csr.imag != NULL);
     if (arg(a, "sample") && sample < 1)
         return fail(e, E_USAGE, "`sample %lld` is too few blocks: give 1 or more, or `all` for all blocks",
                     (long long)sample);

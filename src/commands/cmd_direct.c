@@ -50,7 +50,7 @@ static const char *iterative_word(const struct args *a)
 bool direct_may_be_chosen(struct session *s, const struct args *a)
 {
     struct device *d = arg(a, "on") ? session_device(s, arg(a, "on"), NULL) : NULL;
-    return !iterative_word(a) && arg_precision(a) == T_F64 && (!d || d->kind == DEV_CPU);
+    return !iterative_word(a) && arg_precision(a) == P_F64 && (!d || d->kind == DEV_CPU);
 }
 
 /* A direct solver ends with the smallest residual that rounding allows, so tol and maxit have no effect. */
@@ -60,7 +60,7 @@ static bool check_options(const struct args *a, struct err *e)
     if (arg(a, "tol") || arg(a, "maxit")) word = arg(a, "tol") ? "tol" : "maxit";
     if (arg(a, "within")) word = "within";
     if (word) return fail(e, E_USAGE, "`%s` is for iterative solvers; `solve direct` does not iterate", word);
-    if (arg_precision(a) != T_F32) return true;
+    if (arg_precision(a) != P_F32) return true;
     return fail(e, E_UNSUPPORTED, "the direct solvers compute in fp64 only; add f64 to the command");
 }
 

@@ -1,5 +1,6 @@
 /* eigs: some eigenvalues and eigenvectors of a symmetric matrix. */
 #include "base/err.h"
+#include "base/precision.h"
 #include "base/text.h"
 #include "eigen/eigen.h"
 #include "files/matrix_market.h"
@@ -67,7 +68,7 @@ static bool put_matrix(struct session *s, struct matrix *m, const struct args *a
     struct solve_options how = {.format = arg(a, "using") ? format_find(arg(a, "using")) : NULL,
                                 .kernel = arg(a, "kernel") ? kernel_find(arg(a, "kernel")) : NULL,
                                 .dev = A->dev,
-                                .real = T_F64,
+                                .real = P_F64,
                                 .force = o->force};
     struct solve_matrix stored = {.csr = &m->csr};
     if (o->part == EIGEN_NEAR) return true;

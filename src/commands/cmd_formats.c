@@ -1,6 +1,7 @@
 /* formats: the storage formats of a matrix and their cost. */
 #include "advice/format_fit.h"
 #include "base/mem.h"
+#include "base/precision.h"
 #include "base/registry.h"
 #include "language/args.h"
 #include "report/fields.h"
@@ -41,7 +42,7 @@ static void out_balance(struct out *o, const struct fit *fit)
     }
 }
 
-static bool fits_of(struct session *s, struct matrix *m, enum type real, struct err *e)
+static bool fits_of(struct session *s, struct matrix *m, enum precision real, struct err *e)
 {
     int n = registry_count(&format_registry);
     struct fit *fit = mem_new(n, sizeof *fit, "how a matrix fits", e);

@@ -238,10 +238,10 @@ static void out_moved(struct session *s, const struct solver *v)
     char text[120], size[32];
     const struct matrix *m = s->current;
     bool fits = m && m->csr.rows == m->csr.cols;
-    enum type type = type_of_values(T_F64, fits && m->csr.imag);
-    double bytes = fits ? v->bytes(&m->csr, type_size(type), DEFAULT_M) : NAN;
+    enum precision precision = precision_of_values(P_F64, fits && m->csr.imag);
+    double bytes = fits ? v->bytes(&m->csr, type_size(precisions[precision].vector), DEFAULT_M) : NAN;
     snprintf(text, sizeof text, "at least %s per iteration, in %s%s", show_bytes(bytes, size, sizeof size),
-             type_name(type), v->restarts ? ", for an m of 30" : "");
+             precisions[precision].name, v->restarts ? ", for an m of 30" : "");
     out_str(s->out, "matrix", NULL, fits ? m->name : NULL);
     out_num(s->out, "bytes_per_iteration", NULL, bytes, "%.0f");
     if (fits && out_mode(s->out) == OUT_TEXT) {
@@ -437,15 +437,15 @@ static bool help_option(struct session *s, const char *name)
 
 static bool help_precision(struct session *s, const char *name)
 {
-    const struct precision *p = precision_find(name);
+    const struct precision_entry *p = precision_find(name);
     if (!p) return false;
     out_topic(s->out, "precision", "precision", p->name, p->about);
     out_text(s->out, "`spmv csr %s` multiplies in this precision; `bench precisions` compares all precisions.",
              p->name);
-    if (!type_is_narrow(p->type)) return true;
+    if (!p->narrow) return true;
     out_text(s->out, "A value beyond the largest number of the stored type is refused. Kernels that multiply so:");
     for (int i = 0; kernels[i]; i++)
-        if (kernel_takes(kernels[i], p->type, NULL)) out_text(s->out, "  %s", kernels[i]->name);
+        if (kernel_takes(kernels[i], p->index, NULL)) out_text(s->out, "  %s", kernels[i]->name);
     return true;
 }
 

@@ -1,6 +1,7 @@
 /* kernels: lists the kernels of SpMV or SpMM, and shows whether each kernel fits a matrix. */
 #include "advice/format_fit.h"
 #include "base/err.h"
+#include "base/precision.h"
 #include "base/registry.h"
 #include "language/args.h"
 #include "machine/kernel.h"
@@ -81,7 +82,7 @@ static bool takes(const struct entry *k, const struct matrix *m, const struct li
                   struct err *why)
 {
     if (k->real && m->csr.imag) return fail(why, E_UNSUPPORTED, "spmm multiplies real matrices only");
-    if (k->param && !format_plan(&m->csr, k->format, k->param, T_F64, plan, why)) return false;
+    if (k->param && !format_plan(&m->csr, k->format, k->param, P_F64, plan, why)) return false;
     return !k->fits || k->fits(k->param ? &plan->shape : &l->packed, why);
 }
 
@@ -101,7 +102,7 @@ static bool list_format(struct session *s, struct matrix *m, const struct format
     if (l->format == f) return true;
     stored_free(&l->packed);
     l->format = f;
-    return fit_of(s, m, f, T_F64, &l->packed, &l->fit, e);
+    return fit_of(s, m, f, P_F64, &l->packed, &l->fit, e);
 }
 
 static bool run_kernels(struct session *s, const struct args *a, struct err *e)

@@ -24,10 +24,10 @@ static const char *formats_of(const struct matrix *m, char *out, size_t size)
     size_t n = 0;
     out[0] = 0;
     for (const struct product *p = m->products; p && n < size; p = p->next) {
-        bool narrow = type_is_narrow(p->S.real), fp64 = !narrow && type_of_parts(p->S.real) == T_F64;
+        bool narrow = precisions[p->S.real].narrow, fp64 = !narrow && precisions[p->S.real].part == T_F64;
         n += (size_t)snprintf(out + n, size - n, "%s%s%s%s", n ? " " : "", p->S.format->name, fp64 ? "" : "/",
                               fp64     ? ""
-                              : narrow ? type_name(p->S.real)
+                              : narrow ? precisions[p->S.real].name
                                        : "fp32");
     }
     return out;

@@ -89,7 +89,7 @@ static void report(struct session *s, const struct matrix *m, const struct timed
     out_str(o, "matrix", "matrix", m->name);
     out_str(o, "method", "method", t->method->name);
     out_str(o, "device", "device", t->dev->name);
-    out_str(o, "precision", "precision", precision_of(&m->csr, v->real));
+    out_str(o, "precision", "precision", type_name(v->real));
     out_int(o, "rows", "rows", v->n);
     out_num(o, "b", v->b ? "b" : NULL, v->b ? v->b : NAN, "%.0f");
     out_str(o, "version", t->method->vendor ? "version" : NULL, lu_version(t->method));
@@ -135,7 +135,7 @@ static void out_timed(struct out *o, const struct matrix *m, const struct timed 
     out_str(o, "matrix", NULL, m->name);
     out_str(o, "method", "method", t->method->name);
     out_str(o, "device", "device", t->dev->name);
-    out_str(o, "precision", NULL, precision_of(&m->csr, v->real));
+    out_str(o, "precision", NULL, type_name(v->real));
     out_int(o, "rows", NULL, v->n);
     out_num(o, "b", NULL, v->b ? v->b : NAN, NULL);
     out_str(o, "version", NULL, lu_version(t->method));

@@ -3,6 +3,7 @@
 #include "cmd_race.h"
 #include "base/mem.h"
 #include "base/numeral.h"
+#include "base/precision.h"
 #include "base/screen_lock.h"
 #include "base/text.h"
 #include "formats/format.h"
@@ -88,7 +89,7 @@ static bool read_options(struct race *r, const struct args *a, struct err *e)
         return fail(e, E_USAGE, "`%s` does not apply to a race of %s", wrong, r->kernels ? "kernels" : "solvers");
     if (!arg_within(a, "reps", 0, 0, SPMV_REPS_MAX, &reps, e)) return false;
     r->reps = (int)reps;
-    if (!r->kernels) r->tol = arg_real(a, "tol", r->real == T_F32 ? 1e-5 : 1e-8);
+    if (!r->kernels) r->tol = arg_real(a, "tol", r->real == P_F32 ? 1e-5 : 1e-8);
     return true;
 }
 
@@ -123,7 +124,7 @@ static bool read_race(struct session *s, struct race *r, const struct args *a, s
     r->real = arg_precision(a);
     r->matrix = session_matrix(s, arg(a, "of"), e);
     if (!r->matrix || !read_racers(r, a, e) || !read_options(r, a, e)) return false;
-    if (r->kernels) r->real = type_of_values(r->real, r->matrix->csr.imag != NULL);
+    if (r->kernels) r->real = precision_of_values(r->real, r->matrix->csr.imag != NULL);
     r->dev = session_device(s, arg(a, "on"), e);
     return r->dev != NULL;
 }

@@ -264,7 +264,7 @@ static void out_product(struct out *o, const struct matrix *m, const struct rank
     out_int(o, "ranks", "ranks", r->n);
     out_str(o, "kernel", "kernel", "MatMult");
     out_str(o, "petsc", "PETSc", r->petsc);
-    out_str(o, "precision", "precision", precision_of(&m->csr, T_F64));
+    out_str(o, "precision", "precision", precision_of(&m->csr, P_F64));
     out_time(o, "time_us", "time", t->us);
     out_time(o, "spread_us", "+-", t->spread_us);
     out_time(o, "first_us", "first", t->first_us);
@@ -282,7 +282,7 @@ static bool check_product(const struct csr *A, const double *x, const double *y,
                           struct err *e)
 {
     double *ref = room, *bound = room + A->rows;
-    reference_spmv(A, 1, x, 0, ref, T_F64, bound);
+    reference_spmv(A, 1, x, 0, ref, P_F64, bound);
     *v = verdict_of(A->rows, y, ref, bound);
     return product_is_right(v, "the product of the ranks", e);
 }

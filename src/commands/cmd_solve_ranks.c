@@ -103,7 +103,7 @@ static bool choose(struct session *s, struct matrix *m, const struct args *a, st
 
 static struct solve_options options_of(const struct args *a)
 {
-    return (struct solve_options){.real = T_F64,
+    return (struct solve_options){.real = P_F64,
                                   .tol = arg_real(a, "tol", 1e-8),
                                   .maxit = arg_int(a, "maxit", 10000),
                                   .m = arg_int(a, "m", 0),

@@ -1,6 +1,7 @@
 /* spmm: multiplies several vectors at a time by every SpMM kernel, and shows the time per vector. */
 #include "base/err.h"
 #include "base/mem.h"
+#include "base/precision.h"
 #include "base/registry.h"
 #include "base/text.h"
 #include "base/watch.h"
@@ -44,7 +45,7 @@ struct task {
     struct session *s;
     struct matrix *m;
     struct device *dev;
-    enum type real;
+    enum precision real;
     int vectors, reps;
     bool force;
     struct row *row;

@@ -1,6 +1,7 @@
 /* symmetrize and transpose: make a new matrix from a matrix of the session, on a device, and report the time. */
 #include "base/clock.h"
 #include "base/err.h"
+#include "base/precision.h"
 #include "formats/fmt_csr.h"
 #include "formats/format.h"
 #include "language/args.h"
@@ -56,7 +57,7 @@ static double product_us(struct session *s, struct matrix *m, struct device *d)
     struct run r;
     struct err unseen = {0};
     const struct kernel *k = kernel_default(&format_csr, &m->csr, d);
-    struct spmv_request w = {.matrix = m, .kernel = k, .dev = d, .real = T_F64, .reps = TIMED_RUNS};
+    struct spmv_request w = {.matrix = m, .kernel = k, .dev = d, .real = P_F64, .reps = TIMED_RUNS};
     if (d->kind == DEV_EMU || m->csr.nnz == 0 || !k || !spmv_measure(s, &w, &r, &unseen)) return NAN;
     return r.us;
 }

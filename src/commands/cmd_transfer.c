@@ -1,6 +1,7 @@
 /* transfer: measures the cost of copying to a device by each method, and how much of that cost is hidden by
    overlapping. */
 #include "base/err.h"
+#include "base/precision.h"
 #include "base/text.h"
 #include "language/args.h"
 #include "machine/device.h"
@@ -27,9 +28,9 @@ static bool in_range(const struct args *a, const char *key, int64_t default_valu
 }
 
 /* Make a band matrix that takes about `mb` MB as CSR, with 17 entries per row. */
-static bool make_matrix(struct session *s, int mb, enum type real, struct csr *A, struct err *e)
+static bool make_matrix(struct session *s, int mb, enum precision real, struct csr *A, struct err *e)
 {
-    int64_t row = (2 * HALF_BAND + 1) * (4 + (int64_t)type_size(real)) + 4;
+    int64_t row = (2 * HALF_BAND + 1) * (4 + (int64_t)type_size(precisions[real].vector)) + 4;
     int64_t param[PARAMS_MAX] = {(int64_t)mb * MB / row, HALF_BAND, 100};
     return generator_find("band")->make(param, 1, &s->watch, A, e);
 }

@@ -6,6 +6,7 @@
 #include "advice/predictions.h"
 #include "base/clock.h"
 #include "base/mem.h"
+#include "base/precision.h"
 #include "base/text.h"
 #include "cmd_whatif_parts.h"
 #include "formats/fmt_csr.h"
@@ -29,7 +30,7 @@ struct whatif {
     const struct format *format;
     const struct ordering *order; /* NULL: the order stays unchanged */
     const int64_t *param;         /* NULL: the defaults */
-    enum type real;
+    enum precision real;
     struct machine on;
     double now_us; /* predicted time of the fastest csr kernel, for the unchanged matrix, in double precision */
     const struct kernel *now;
@@ -60,7 +61,7 @@ static void out_now(const struct whatif *w)
     if (w->format->params[0].name) out_str(o, NULL, "parameters", has_params ? params : "-");
     out_rank(o, COLUMN_DETAIL);
     if (w->order) out_str(o, NULL, "order", "as it is");
-    out_str(o, NULL, "precision", precision_of(&w->m->csr, T_F64));
+    out_str(o, NULL, "precision", precision_of(&w->m->csr, P_F64));
     out_rank(o, COLUMN_NORMAL);
     out_bytes(o, NULL, "stored", w->now_plan.bytes);
     out_num(o, NULL, "padding %", padding_percent(&w->now_plan), "%.1f");
@@ -147,7 +148,7 @@ static bool permuted(const struct whatif *w, struct csr *out, struct err *e)
 static bool predict_now(struct whatif *w, struct err *e)
 {
     struct predictions csr = {0};
-    bool ok = modeled_matrix(w->m, e) && predictions_of(w->s, w->m, &format_csr, 0, T_F64, &w->on, &csr, e);
+    bool ok = modeled_matrix(w->m, e) && predictions_of(w->s, w->m, &format_csr, 0, P_F64, &w->on, &csr, e);
     if (ok) ok = csr.n > 0 || fail(e, E_UNSUPPORTED, "%s: %s", w->m->name, csr.nno ? csr.no->why : "no kernel of csr");
     if (ok) {
         w->now = csr.k->kernel;
@@ -206,7 +207,7 @@ static bool run_whatif(struct session *s, const struct args *a, struct err *e)
     csr_free(&B);
     if (!ok) return false;
     out_text(s->out, "Now, as csr in %s, the fastest csr kernel is %s, predicted to take %s. Nothing was kept.",
-             precision_of(&w.m->csr, T_F64), w.now->name, show_us(w.now_us, us, sizeof us));
+             precision_of(&w.m->csr, P_F64), w.now->name, show_us(w.now_us, us, sizeof us));
     modeled_remarks(s, &w.on, w.sampled);
     return true;
 }

@@ -4,6 +4,7 @@
 #include "advice/predictions.h"
 #include "advice/stagnation.h"
 #include "base/mem.h"
+#include "base/precision.h"
 #include "base/text.h"
 #include "cmd_why_stagnates.h"
 #include "language/args.h"
@@ -21,7 +22,7 @@ struct answer {
     const struct format *format;
     const struct kernel *kernel; /* the kernel that the user named; NULL: the user named a format */
     const struct matrix *matrix;
-    enum type real;
+    enum precision real;
     const int64_t *param;       /* parameters of the format; NULL: the defaults */
     const struct modeled *best; /* the fastest of all kernels; NULL: none */
     const struct modeled *own;  /* the named kernel, or the fastest kernel of the format; NULL: none */
@@ -155,7 +156,7 @@ static void say_answer(struct out *o, const struct answer *w)
 }
 
 /* Before anything is emulated, check that the format can be packed; if it cannot, `why` receives the reason. */
-static bool can_be_packed(const struct csr *A, const struct format *f, const int64_t *param, enum type real,
+static bool can_be_packed(const struct csr *A, const struct format *f, const int64_t *param, enum precision real,
                           struct err *why)
 {
     struct plan p;
@@ -180,7 +181,7 @@ static bool is_emulated(const struct kernel *k, struct err *e)
 
 /* Predict the kernel k or, if it is NULL, the fastest kernel of f, also if they are slow. */
 static bool predict_meant(struct session *s, struct matrix *m, const struct format *f, const struct kernel *k,
-                          enum type real, const struct machine *g, struct err *e)
+                          enum precision real, const struct machine *g, struct err *e)
 {
     struct predictions own = {0};
     struct err why = {0};

@@ -6,8 +6,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "base/array.h"
 #include "base/err.h"
+#include "base/precision.h"
 #include "machine/bench.h"
 #include "machine/kernel.h"
 
@@ -43,7 +43,7 @@ struct racer {
 struct race {
     struct matrix *matrix; /* owned by the session; only commands and views read it */
     struct device *dev;
-    enum type real;
+    enum precision real;
     bool kernels; /* the racers are kernels, not solvers */
     bool running, stopped;
     bool paused;         /* the user left the screen: the race waits for `continue` or `stop` */

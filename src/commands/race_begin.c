@@ -2,6 +2,7 @@
 #include "race_begin.h"
 #include "base/clock.h"
 #include "base/mem.h"
+#include "base/precision.h"
 #include "base/screen_lock.h"
 #include "formats/format.h"
 #include "machine/device.h"
@@ -102,9 +103,9 @@ bool race_solvers(struct session *s, struct race *r, const struct solve_options 
 static bool make_vectors(struct race *r, struct err *e)
 {
     const struct csr *A = &r->matrix->csr;
-    int64_t size = (int64_t)type_size(r->real);
+    int64_t size = (int64_t)type_size(precisions[r->real].vector);
     uint64_t state = 1;
-    struct array x = {.type = type_of_parts(r->real), .n = type_parts(r->real) * A->cols};
+    struct array x = {.type = precisions[r->real].part, .n = type_parts(precisions[r->real].vector) * A->cols};
     x.data = mem_new(A->cols, (size_t)size, "a vector to copy", e);
     r->x = x.data ? r->dev->ops->alloc(r->dev, A->cols * size, "the vector x", e) : NULL;
     r->y = r->x ? r->dev->ops->alloc(r->dev, A->rows * size, "the vector y", e) : NULL;

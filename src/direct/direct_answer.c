@@ -105,7 +105,7 @@ static double largest_of(int64_t n, const double *x, bool pairs)
 static bool residual_of(const struct direct_answer *a, const double *x, double *r, struct err *e)
 {
     if (!loop_copy(r, a->b, a->b_numbers * (int64_t)sizeof *r, "the true residual", e)) return false;
-    reference_spmv(a->A, -1, x, 1, r, T_F64, NULL);
+    reference_spmv(a->A, -1, x, 1, r, P_F64, NULL);
     return loop_tick("the true residual", 0, 0, e);
 }
 

@@ -4,6 +4,7 @@
 #include "base/clock.h"
 #include "base/loop.h"
 #include "base/mem.h"
+#include "base/precision.h"
 #include "base/text.h"
 #include "base/watch.h"
 #include "dense_symmetric.h"
@@ -118,7 +119,7 @@ static bool multiply_host(void *user, const void *x, void *y, struct err *e)
     const struct device_ops *ops = s->A->dev->ops;
     int64_t n = s->out->A->rows, bytes = n * (int64_t)sizeof *s->host;
     if (!ops->get(s->A->dev, s->host, x, bytes, e)) return false;
-    reference_spmv(s->out->A, s->scale, s->host, 0, s->host + n, T_F64, NULL);
+    reference_spmv(s->out->A, s->scale, s->host, 0, s->host + n, P_F64, NULL);
     return ops->put(s->A->dev, y, s->host + n, bytes, e) &&
            loop_tick(s->text, s->process ? s->process->products : 0, 0, e);
 }

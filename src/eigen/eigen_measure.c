@@ -71,7 +71,7 @@ static bool measure_pair(struct eigen *v, int64_t i, double *y, struct err *e)
     struct eigen_pair *p = &v->pair[i];
     double *x = v->vector + i * n;
     eigen_normalise(n, x);
-    reference_spmv(v->A, 1, x, 0, y, T_F64, NULL);
+    reference_spmv(v->A, 1, x, 0, y, P_F64, NULL);
     if (!loop_tick("eigs: residuals", i, v->found, e)) return false;
     double value = dot(n, x, y);
     for (int64_t j = 0; j < n; j++) y[j] -= value * x[j];

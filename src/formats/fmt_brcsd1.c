@@ -130,7 +130,7 @@ bool brcsd1_sizes(struct stored *S, const struct brcsd1_numbers *N, struct err *
 {
     if (!records_fit(S, N->records, e)) return false;
     plan_array(S, "brcsd1_offsets", ROLE_DIAGONALS, T_I32, N->records);
-    plan_array(S, "brcsd1_data", ROLE_VALUES, S->real, N->slots);
+    plan_values(S, "brcsd1_data", N->slots);
     plan_array(S, "brcsd1_ptr", ROLE_LAYOUT, T_I32, N->pieces + 1);
     plan_array(S, "brcsd1_start", ROLE_LAYOUT, T_I64, N->pieces + 1);
     return true;

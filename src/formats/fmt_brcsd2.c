@@ -70,7 +70,7 @@ bool brcsd2_sizes(struct stored *S, int64_t records, int64_t diagonals, struct e
     int64_t nrows = S->param[0], n = (S->rows + nrows - 1) / nrows;
     if (!records_fit(S, diagonals + n, e)) return false;
     plan_array(S, "brcsd2_offsets", ROLE_DIAGONALS, T_I32, records);
-    plan_array(S, "brcsd2_data", ROLE_VALUES, S->real, diagonals * nrows);
+    plan_values(S, "brcsd2_data", diagonals * nrows);
     plan_array(S, "brcsd2_ptr", ROLE_LAYOUT, T_I32, n);
     plan_array(S, "brcsd2_dnum", ROLE_LAYOUT, T_I32, n + 1);
     return true;

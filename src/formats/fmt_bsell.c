@@ -24,12 +24,12 @@
 #include "matrix/csr.h"
 #include "slices.h"
 
-int64_t bsell_choice(const int64_t blocks[BSELL_CHOICES], enum type real)
+int64_t bsell_choice(const int64_t blocks[BSELL_CHOICES], enum precision real)
 {
     int64_t best = 0, least = INT64_MAX;
     for (int64_t b = BSELL_MIN; b <= BSELL_MAX; b++) {
         int64_t bytes =
-            blocks[b - BSELL_MIN] * (b * b * (int64_t)type_size(type_of_stored(real)) + (int64_t)sizeof(int));
+            blocks[b - BSELL_MIN] * (b * b * (int64_t)type_size(precisions[real].stored) + (int64_t)sizeof(int));
         if (bytes < least) best = b, least = bytes;
     }
     return best;
@@ -56,7 +56,7 @@ void bsell_sizes(struct stored *S, int64_t steps)
     plan_array(S, "perm", ROLE_ROW_ORDER, T_I32, slices * C * b);
     plan_array(S, "ptr", ROLE_POINTERS, T_I32, slices + 1);
     plan_array(S, "col", ROLE_COLUMNS, T_I32, steps * C);
-    plan_array(S, "val", ROLE_VALUES, S->real, steps * C * b * b);
+    plan_values(S, "val", steps * C * b * b);
 }
 
 /* The block rows: where the blocks of each begin, and their sorted order. */

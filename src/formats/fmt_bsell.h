@@ -4,8 +4,8 @@
 
 #include <stdint.h>
 
-#include "base/array.h"
 #include "base/base.h"
+#include "base/precision.h"
 
 C_BEGIN
 
@@ -19,7 +19,7 @@ enum { BSELL_C_MAX = 32, BSELL_MIN = 2, BSELL_MAX = 4, BSELL_CHOICES = BSELL_MAX
 
 /* The block size, BSELL_MIN to BSELL_MAX, whose blocks need the fewest bytes; the smaller one of two equal sizes.
    blocks[k] is the number of blocks of size BSELL_MIN + k. */
-int64_t bsell_choice(const int64_t blocks[BSELL_CHOICES], enum type real);
+int64_t bsell_choice(const int64_t blocks[BSELL_CHOICES], enum precision real);
 /* steps: the sum of the slices' widths, in blocks */
 void bsell_sizes(struct stored *S, int64_t steps);
 

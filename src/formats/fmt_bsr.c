@@ -19,7 +19,7 @@ void bsr_sizes(struct stored *S, int64_t blocks)
     int64_t b = S->param[0];
     plan_array(S, "ptr", ROLE_POINTERS, T_I32, (S->rows + b - 1) / b + 1);
     plan_array(S, "col", ROLE_COLUMNS, T_I32, blocks);
-    plan_array(S, "val", ROLE_VALUES, S->real, blocks * b * b);
+    plan_values(S, "val", blocks * b * b);
 }
 
 static bool plan(const struct csr *A, struct stored *S, struct err *e)
@@ -68,11 +68,11 @@ static struct place where(const struct stored *S, int k, int64_t i)
 }
 
 /* Of two sizes with equal bytes, the smaller one. */
-static void suit(const struct csr *A, enum type real, int multiprocessors, int64_t *param)
+static void suit(const struct csr *A, enum precision real, int multiprocessors, int64_t *param)
 {
     int64_t least = INT64_MAX, blocks;
     for (int b = SUIT_MIN; b <= SUIT_MAX && count_blocks(A, b, &blocks, NULL); b++) {
-        int64_t bytes = blocks * (b * b * (int64_t)type_size(type_of_stored(real)) + (int64_t)sizeof(int));
+        int64_t bytes = blocks * (b * b * (int64_t)type_size(precisions[real].stored) + (int64_t)sizeof(int));
         if (bytes < least) least = bytes, param[0] = b;
     }
 }

@@ -8,7 +8,7 @@ static bool plan(const struct csr *A, struct stored *S, struct err *e)
 {
     plan_array(S, "ptr", ROLE_POINTERS, T_I32, A->rows + 1);
     plan_array(S, "col", ROLE_COLUMNS, T_I32, A->nnz);
-    plan_array(S, "val", ROLE_VALUES, S->real, A->nnz);
+    plan_values(S, "val", A->nnz);
     return true;
 }
 

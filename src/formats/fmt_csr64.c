@@ -11,7 +11,7 @@ static bool plan(const struct csr *A, struct stored *S, struct err *e)
 {
     plan_array(S, "ptr", ROLE_POINTERS, T_I64, A->rows + 1);
     plan_array(S, "col", ROLE_COLUMNS, T_I32, A->nnz);
-    plan_array(S, "val", ROLE_VALUES, S->real, A->nnz);
+    plan_values(S, "val", A->nnz);
     return true;
 }
 
@@ -20,7 +20,7 @@ static void *of_large(const struct csr *A, const struct stored *S, int k)
 {
     if (k == CSR64_PTR) return A->rowptr64;
     if (k == CSR64_COL) return A->col;
-    return S->real == T_F64 ? A->val : NULL;
+    return S->real == P_F64 ? A->val : NULL;
 }
 
 static void put_starts(struct array *a, const struct csr *A)

@@ -7,7 +7,7 @@
 
 static bool plan(const struct csr *A, struct stored *S, struct err *e)
 {
-    plan_array(S, "val", ROLE_VALUES, S->real, A->rows * A->cols);
+    plan_values(S, "val", A->rows * A->cols);
     return true;
 }
 

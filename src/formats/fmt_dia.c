@@ -8,7 +8,7 @@
 void dia_sizes(struct stored *S, int64_t diagonals)
 {
     plan_array(S, "offsets", ROLE_DIAGONALS, T_I32, diagonals);
-    plan_array(S, "data", ROLE_VALUES, S->real, diagonals * S->rows);
+    plan_values(S, "data", diagonals * S->rows);
 }
 
 static bool plan(const struct csr *A, struct stored *S, struct err *e)

@@ -190,7 +190,7 @@ void drm_sizes(struct stored *S, const struct drm_layout *L)
     plan_array(S, "drm_index", ROLE_LAYOUT, T_I32, n);
     plan_array(S, "drm_blo", ROLE_LAYOUT, T_I32, L->subblocks + 1);
     plan_array(S, "drm_off", ROLE_DIAGONALS, T_I32, diagonals);
-    plan_array(S, "drm_val", ROLE_VALUES, S->real, diagonals * S->param[0]);
+    plan_values(S, "drm_val", diagonals * S->param[0]);
 }
 
 static bool plan(const struct csr *A, struct stored *S, struct err *e)

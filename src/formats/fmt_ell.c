@@ -39,7 +39,7 @@ bool ell_sizes(struct stored *S, int64_t longest, struct err *e)
                     "longest row) or the format hyb, which stores the overflow separately",
                     (long long)S->param[0], how_many(longest, "entry").text);
     plan_array(S, "col", ROLE_COLUMNS, T_I32, S->rows * S->param[0]);
-    plan_array(S, "val", ROLE_VALUES, S->real, S->rows * S->param[0]);
+    plan_values(S, "val", S->rows * S->param[0]);
     return true;
 }
 

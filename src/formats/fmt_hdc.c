@@ -34,10 +34,10 @@ static int outside_of(const struct csr *A, const int *number, int64_t row)
 void hdc_sizes(struct stored *S, int64_t diagonals, int64_t outside)
 {
     plan_array(S, "hdc_offsets", ROLE_DIAGONALS, T_I32, diagonals);
-    plan_array(S, "hdc_data", ROLE_VALUES, S->real, diagonals * S->rows);
+    plan_values(S, "hdc_data", diagonals * S->rows);
     plan_array(S, "ptr", ROLE_POINTERS, T_I32, S->rows + 1);
     plan_array(S, "col", ROLE_COLUMNS, T_I32, outside);
-    plan_array(S, "val", ROLE_VALUES, S->real, outside);
+    plan_values(S, "val", outside);
 }
 
 static bool plan(const struct csr *A, struct stored *S, struct err *e)

@@ -12,7 +12,7 @@ void hdia_sizes(struct stored *S, int64_t diagonals)
     int64_t hack = S->param[0];
     plan_array(S, "hackOffsets", ROLE_LAYOUT, T_I32, (S->rows + hack - 1) / hack + 1);
     plan_array(S, "hdi_offsets", ROLE_DIAGONALS, T_I32, diagonals);
-    plan_array(S, "hdi_data", ROLE_VALUES, S->real, diagonals * hack);
+    plan_values(S, "hdi_data", diagonals * hack);
 }
 
 static bool plan(const struct csr *A, struct stored *S, struct err *e)

@@ -27,10 +27,10 @@ static bool choose_width(const struct csr *A, int64_t *width, struct err *e)
 void hyb_sizes(struct stored *S, int64_t over)
 {
     plan_array(S, "ell_col", ROLE_COLUMNS, T_I32, S->rows * S->param[0]);
-    plan_array(S, "ell_val", ROLE_VALUES, S->real, S->rows * S->param[0]);
+    plan_values(S, "ell_val", S->rows * S->param[0]);
     plan_array(S, "row", ROLE_ROWS, T_I32, over);
     plan_array(S, "col", ROLE_COLUMNS, T_I32, over);
-    plan_array(S, "val", ROLE_VALUES, S->real, over);
+    plan_values(S, "val", over);
 }
 
 static bool plan(const struct csr *A, struct stored *S, struct err *e)

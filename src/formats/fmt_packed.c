@@ -68,7 +68,7 @@ bool packed_sorts(int64_t slots_natural, int64_t slots_sorted)
 bool packed_sizes(struct stored *S, const struct packed_counts *n, struct err *e)
 {
     int64_t slices = (S->rows + S->param[0] - 1) / S->param[0], slots = n->slots16 + n->slots32;
-    int64_t size = (int64_t)type_size(type_of_stored(S->real));
+    int64_t size = (int64_t)type_size(precisions[S->real].stored);
     bool coded = n->values > 1 && n->values <= PACKED_CODES && n->values * size + slots < slots * size;
     if (slots > INT32_MAX)
         return fail(e, E_LIMIT, "packed: 32-bit slice pointers allow at most %d slots, not %lld; use a smaller C",
@@ -78,7 +78,7 @@ bool packed_sizes(struct stored *S, const struct packed_counts *n, struct err *e
     plan_array(S, "col16", ROLE_COLUMNS, T_U16, n->slots16);
     plan_array(S, "col32", ROLE_COLUMNS, T_I32, n->slots32);
     plan_array(S, "code", ROLE_LAYOUT, T_U8, coded ? slots : 0);
-    plan_array(S, "val", ROLE_VALUES, S->real, coded || n->values == 1 ? n->values : slots);
+    plan_values(S, "val", coded || n->values == 1 ? n->values : slots);
     return true;
 }
 
@@ -261,7 +261,7 @@ static bool plan(const struct csr *A, struct stored *S, struct err *e)
     struct packed_dictionary *d = mem_new(1, sizeof *d, "distinct values", e);
     bool ok = d && packed_shape(S, e) && plan_slices(A, S, &n, e);
     if (ok) {
-        find_values(A, type_of_stored(S->real), d);
+        find_values(A, precisions[S->real].stored, d);
         n.values = d->n;
         ok = packed_sizes(S, &n, e);
     }

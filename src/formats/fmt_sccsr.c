@@ -18,6 +18,7 @@
 #include "base/err.h"
 #include "base/loop.h"
 #include "base/mem.h"
+#include "base/precision.h"
 #include "base/search.h"
 #include "base/threads.h"
 #include "format.h"
@@ -110,7 +111,7 @@ bool sccsr_sizes(struct stored *S, const struct sccsr_layout *L, int64_t slots, 
                     INT32_MAX, (long long)most);
     plan_array(S, "length", ROLE_LAYOUT, T_I32, L->places);
     plan_array(S, "row_index", ROLE_ROW_ORDER, T_I32, L->places);
-    plan_array(S, "val", ROLE_VALUES, S->real, slots);
+    plan_values(S, "val", slots);
     plan_array(S, "col_ind", ROLE_COLUMNS, T_I32, slots);
     plan_array(S, "row_ptr", ROLE_LAYOUT, T_I32, L->n + 1);
     plan_array(S, "segment", ROLE_LAYOUT, T_I32, SCCSR_SEGMENTS + 1);
@@ -196,7 +197,7 @@ static struct place where(const struct stored *S, int k, int64_t i)
     return (struct place){index[p] < 0 ? SLOT_PADDING : SLOT_POINTER, index[p], -1};
 }
 
-static void suit(const struct csr *A, enum type real, int multiprocessors, int64_t *param)
+static void suit(const struct csr *A, enum precision real, int multiprocessors, int64_t *param)
 {
     param[0] = (int64_t)multiprocessors * NW_MULTIPROCESSOR;
 }

@@ -24,7 +24,7 @@ bool sell_sizes(struct stored *S, int64_t slots, struct err *e)
     plan_array(S, "perm", ROLE_ROW_ORDER, T_I32, slices * C);
     plan_array(S, "ptr", ROLE_POINTERS, T_I32, slices + 1);
     plan_array(S, "col", ROLE_COLUMNS, T_I32, slots);
-    plan_array(S, "val", ROLE_VALUES, S->real, slots);
+    plan_values(S, "val", slots);
     return true;
 }
 

@@ -24,24 +24,25 @@
 #include "base/err.h"
 #include "base/loop.h"
 #include "base/mem.h"
+#include "base/precision.h"
 #include "base/search.h"
 #include "format.h"
 #include "matrix/csr.h"
 
 #include <string.h>
 
-int64_t strips_width_most(enum type real)
+int64_t strips_width_most(enum precision real)
 {
-    return STRIPS_X_MAX / (int64_t)type_size(real);
+    return STRIPS_X_MAX / (int64_t)type_size(precisions[real].vector);
 }
 
 bool strips_width(struct stored *S, struct err *e)
 {
     int64_t most = strips_width_most(S->real);
-    if (!S->param[0]) S->param[0] = STRIPS_X_BYTES / (int64_t)type_size(S->real);
+    if (!S->param[0]) S->param[0] = STRIPS_X_BYTES / (int64_t)type_size(precisions[S->real].vector);
     if (S->param[0] <= most) return true;
     return fail(e, E_USAGE, "strips: width is %lld; the shared memory holds %lld elements of x in %s",
-                (long long)S->param[0], (long long)most, type_name(S->real));
+                (long long)S->param[0], (long long)most, precisions[S->real].name);
 }
 
 int64_t strips_number(const struct stored *S)
@@ -54,7 +55,7 @@ void strips_sizes(struct stored *S, const struct strips_count *n)
     int64_t groups = (S->rows + STRIPS_GROUP_ROWS - 1) / STRIPS_GROUP_ROWS;
     plan_array(S, "ptr", ROLE_POINTERS, T_I32, strips_number(S) + 1);
     plan_array(S, "col", ROLE_COLUMNS, T_U16, n->chunks * STRIPS_CHUNK);
-    plan_array(S, "val", ROLE_VALUES, S->real, n->chunks * STRIPS_CHUNK);
+    plan_values(S, "val", n->chunks * STRIPS_CHUNK);
     plan_array(S, "ends", ROLE_BITS, T_I32, n->chunks * STRIPS_WORDS);
     plan_array(S, "before", ROLE_LAYOUT, T_I32, n->chunks + 1);
     plan_array(S, "row", ROLE_ROWS, T_I32, n->sums);

@@ -5,8 +5,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "base/array.h"
 #include "base/base.h"
+#include "base/precision.h"
 
 C_BEGIN
 
@@ -39,7 +39,7 @@ struct strips_count {
     int64_t chunks, sums, runs;
 };
 
-int64_t strips_width_most(enum type real); /* the columns of the widest strip */
+int64_t strips_width_most(enum precision real); /* the columns of the widest strip */
 /* Resolve the width of the strips. Fails if the width is too large for the type of the values. */
 bool strips_width(struct stored *S, struct err *e);
 /* S has the final width. */

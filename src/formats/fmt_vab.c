@@ -35,7 +35,7 @@ bool vab_sizes(struct stored *S, int64_t pieces, struct err *e)
     if (block % BLOCK_STEP)
         return fail(e, E_USAGE, "vab: block is %lld, which is not a multiple of %d threads; use 64, 128 or 256",
                     (long long)block, BLOCK_STEP);
-    plan_array(S, "val", ROLE_VALUES, S->real, slots);
+    plan_values(S, "val", slots);
     plan_array(S, "col", ROLE_COLUMNS, T_I32, slots);
     plan_array(S, "row_piece", ROLE_LAYOUT, T_I32, S->rows + 1);
     return true;

@@ -54,7 +54,12 @@ const struct format *format_native(const struct csr *A)
 
 void plan_array(struct stored *S, const char *name, enum role role, enum type type, int64_t n)
 {
-    S->a[S->narrays++] = (struct array){.name = name, .role = role, .type = type_of_stored(type), .n = n};
+    S->a[S->narrays++] = (struct array){.name = name, .role = role, .type = type, .n = n};
+}
+
+void plan_values(struct stored *S, const char *name, int64_t n)
+{
+    plan_array(S, name, ROLE_VALUES, precisions[S->real].stored, n);
 }
 
 void put_value(struct array *a, int64_t i, const struct csr *A, int64_t k)
@@ -102,7 +107,7 @@ struct plan plan_of(const struct stored *shape)
     return (struct plan){.shape = *shape, .bytes = stored_bytes(shape), .slots = slots, .padding = slots - shape->nnz};
 }
 
-const int64_t *format_suit(const struct format *f, const struct csr *A, enum type real, int multiprocessors,
+const int64_t *format_suit(const struct format *f, const struct csr *A, enum precision real, int multiprocessors,
                            int64_t *param)
 {
     if (!multiprocessors || !f->suit || !format_takes(f, A)) return NULL;
@@ -116,15 +121,15 @@ static bool is_beyond(double v, double most)
     return isfinite(v) && fabs(v) > most;
 }
 
-bool format_fits_values(const struct csr *A, enum type real, struct err *e)
+bool format_fits_values(const struct csr *A, enum precision real, struct err *e)
 {
-    enum type stored = type_of_parts(type_of_stored(real));
+    enum type stored = type_of_parts(precisions[real].stored);
     double most = type_most(stored);
     int64_t beyond = 0;
     if (stored == T_F64 || !A->val) return true; /* generators, which make parts, make no values beyond fp32 */
-    if (A->imag && type_is_narrow(real))
+    if (A->imag && precisions[real].narrow)
         return fail(e, E_UNSUPPORTED, "%s stores real values only; use f32 or f64 for a complex matrix",
-                    type_name(real));
+                    precisions[real].name);
     struct loop l = loop_of("checking values", A->nnz);
 #pragma omp parallel for schedule(static) reduction(+ : beyond) if (A->nnz > THREADS_FROM)
     for (int64_t from = 0; from < A->nnz; from += LOOP_EVERY)
@@ -148,9 +153,9 @@ static bool vanishes(double v, enum type stored, double smallest)
     return v != 0 && fabs(v) < smallest && type_rounded(stored, v) == 0;
 }
 
-bool format_vanishing(const struct csr *A, enum type real, struct vanishing *out)
+bool format_vanishing(const struct csr *A, enum precision real, struct vanishing *out)
 {
-    enum type stored = type_of_parts(type_of_stored(real));
+    enum type stored = type_of_parts(precisions[real].stored);
     double smallest = smallest_of(stored);
     int64_t n = 0;
     *out = (struct vanishing){.stored = stored, .smallest = smallest};
@@ -177,11 +182,11 @@ static bool fits_size(const struct csr *A, const struct format *f, struct err *e
                 show_count(A->nnz, nnz, sizeof nnz), larger.text);
 }
 
-bool format_plan(const struct csr *A, const struct format *f, const int64_t *param, enum type real, struct plan *out,
-                 struct err *e)
+bool format_plan(const struct csr *A, const struct format *f, const int64_t *param, enum precision real,
+                 struct plan *out, struct err *e)
 {
     *out = (struct plan){.shape = {.format = f, .rows = A->rows, .cols = A->cols, .nnz = A->nnz}};
-    out->shape.real = type_of_values(real, A->imag != NULL);
+    out->shape.real = precision_of_values(real, A->imag != NULL);
     if (!fits_size(A, f, e) || !format_fits_values(A, real, e)) return false;
     if (!format_params(f, param, &out->shape, e) || !f->plan(A, &out->shape, e) || !loop_tick(f->name, 0, 0, e))
         return false;
@@ -247,7 +252,7 @@ bool format_pack_plan(const struct csr *A, const struct plan *p, bool force, str
     return false;
 }
 
-bool format_pack(const struct csr *A, const struct format *f, const int64_t *param, enum type real, bool force,
+bool format_pack(const struct csr *A, const struct format *f, const int64_t *param, enum precision real, bool force,
                  struct stored *out, struct err *e)
 {
     struct plan p;
@@ -304,7 +309,7 @@ bool format_unpack(const struct stored *S, struct csr *out, struct err *e)
     struct triplets t = {0};
     bool ok = false;
     *out = (struct csr){0};
-    if (!triplets_new(&t, S->nnz, type_is_complex(S->real), e)) goto out;
+    if (!triplets_new(&t, S->nnz, precisions[S->real].is_complex, e)) goto out;
     for (int k = 0; k < S->narrays; k++)
         if (stored_is_value(S, k) && !collect(S, k, &t, e)) goto out;
     if (t.n < S->nnz && !S->format->zeros_fade) {

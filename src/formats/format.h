@@ -8,6 +8,7 @@
 #include "base/array.h"
 #include "base/base.h"
 #include "base/param.h"
+#include "base/precision.h"
 #include "base/role.h"
 #include "stored.h"
 
@@ -63,7 +64,7 @@ struct format {
                        struct err *e);
     /* Change the default parameters to suit A, whose values are stored as `real`, and a GPU with this number of
        multiprocessors; NULL: no change. May leave them unchanged if a loop is stopped (base/loop.h). */
-    void (*suit)(const struct csr *A, enum type real, int multiprocessors, int64_t *param);
+    void (*suit)(const struct csr *A, enum precision real, int multiprocessors, int64_t *param);
 };
 
 extern const struct format *const formats[]; /* terminated by NULL, in the order of formats.def */
@@ -88,35 +89,34 @@ struct plan plan_of(const struct stored *shape);
 bool format_params(const struct format *f, const int64_t *param, struct stored *S, struct err *e);
 /* The defaults of f, changed to suit A and a GPU: written to param[PARAMS_MAX] and returned; NULL: the defaults, also
    for 0 multiprocessors, which stand for no GPU. */
-const int64_t *format_suit(const struct format *f, const struct csr *A, enum type real, int multiprocessors,
+const int64_t *format_suit(const struct format *f, const struct csr *A, enum precision real, int multiprocessors,
                            int64_t *param);
 /* Compute the sizes of A in format f, without allocating arrays. `param` has PARAMS_MAX values, or is NULL for the
-   defaults. `real` is the precision: T_F32, T_F64, or one that stores the values in a smaller type, which fails if A is
-   complex or has a value beyond the largest number of this type. The values of a complex matrix are stored as pairs.
-   Fails with E_LIMIT if A is large and f stores small matrices only. */
-bool format_plan(const struct csr *A, const struct format *f, const int64_t *param, enum type real, struct plan *out,
-                 struct err *e);
+   defaults. A narrow precision fails if A is complex or has a value beyond the largest number of this type. The values
+   of a complex matrix are stored as pairs. Fails with E_LIMIT if A is large and f stores small matrices only. */
+bool format_plan(const struct csr *A, const struct format *f, const int64_t *param, enum precision real,
+                 struct plan *out, struct err *e);
 /* Can the values of A be stored in this precision? Fails with E_UNSUPPORTED if one would become inf. */
-bool format_fits_values(const struct csr *A, enum type real, struct err *e);
+bool format_fits_values(const struct csr *A, enum precision real, struct err *e);
 /* Values that are not 0, but become 0 when they are stored in this precision. Returns false if there are none. */
 struct vanishing {
     int64_t values;
     enum type stored;
     double smallest; /* positive number of that type */
 };
-bool format_vanishing(const struct csr *A, enum type real, struct vanishing *out);
+bool format_vanishing(const struct csr *A, enum precision real, struct vanishing *out);
 /* Fails with E_LIMIT if the plan exceeds `memory` bytes. If `force` is not set, also fails if the plan has more than 20
    slots of padding per nonzero and needs more than 64 MB. The error message gives the estimated size. */
 bool format_allow(const struct plan *p, int64_t memory, bool force, struct err *e);
 /* The same with the memory that is available to this process. A small plan always fits. */
 bool format_allow_here(const struct plan *p, bool force, struct err *e);
 /* Plan, check the plan with format_allow_here, allocate and pack. The caller frees *out with stored_free. */
-bool format_pack(const struct csr *A, const struct format *f, const int64_t *param, enum type real, bool force,
+bool format_pack(const struct csr *A, const struct format *f, const int64_t *param, enum precision real, bool force,
                  struct stored *out, struct err *e);
 /* The same with a plan of A that exists. */
 bool format_pack_plan(const struct csr *A, const struct plan *p, bool force, struct stored *out, struct err *e);
 /* Convert back to CSR by means of `where`. The result has the values that S stores. The values are rounded unless
-   S->real is T_F64 or T_C64. */
+   S->real is P_F64 or P_C64. */
 bool format_unpack(const struct stored *S, struct csr *out, struct err *e);
 
 /* ---- for fmt_NAME.c and the packers ---- */
@@ -125,9 +125,9 @@ bool format_unpack(const struct stored *S, struct csr *out, struct err *e);
    function. NAME_sizes resolves the remaining parameters and lists the arrays. NAME_sizes fails if the format cannot
    store the matrix. */
 
-/* Append an array to the plan. If the type is S->real, it is an array of values: a narrow precision stores them in its
-   smaller type. */
+/* Append an array to the plan; plan_values: an array of values, in the type in which the precision of S stores them. */
 void plan_array(struct stored *S, const char *name, enum role role, enum type type, int64_t n);
+void plan_values(struct stored *S, const char *name, int64_t n);
 /* Write the value of entry k of A to slot i, converted to the array's type. */
 void put_value(struct array *a, int64_t i, const struct csr *A, int64_t k);
 void put_values(struct array *a, const struct csr *A); /* the values of all entries of A, in the order of A */

@@ -8,6 +8,7 @@
 #include "base/array.h"
 #include "base/base.h"
 #include "base/param.h"
+#include "base/precision.h"
 
 #include <stdbool.h>
 
@@ -23,7 +24,7 @@ struct stored {
     const struct format *format;
     int64_t rows, cols, nnz;
     int64_t param[PARAMS_MAX]; /* resolved, in the order of format->params */
-    enum type real;            /* the precision: the type of the values, of x, y and the sums; or a narrow one */
+    enum precision real;       /* of the values, and of x, y and the sums */
     int narrays;
     struct array a[ARRAYS_MAX]; /* the struct owns `data` unless it is lent; NULL for plans and device matrices */
     const struct csr *made;     /* not NULL: the host has no data; the rows of this matrix are made for a device */

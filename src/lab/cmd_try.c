@@ -5,6 +5,7 @@
 #include "base/err.h"
 #include "base/mem.h"
 #include "base/newfile.h"
+#include "base/precision.h"
 #include "base/text.h"
 #include "formats/format.h"
 #include "lab.h"
@@ -68,7 +69,7 @@ struct trying {
     const char *file; /* as the user typed it */
     struct lab_options options;
     struct matrix *matrix;
-    enum type real;
+    enum precision real;
     bool precision_typed; /* the user asked for this precision */
     const struct kernel *kernel;
     struct lab_report report;
@@ -80,14 +81,14 @@ struct trying {
 /* A kernel for float is tried in fp32, unless the user asks for another precision. */
 static bool choose_precision(struct trying *t, const struct kernel *k, struct err *e)
 {
-    static const enum type real[] = {T_F64, T_F32}, complex[] = {T_C64, T_C32};
+    static const enum precision real[] = {P_F64, P_F32}, complex[] = {P_C64, P_C32};
     if (t->precision_typed || kernel_takes(k, t->real, NULL)) return kernel_takes(k, t->real, e);
     for (int i = 0; i < COUNT(real); i++) {
-        enum type other = t->matrix->csr.imag ? complex[i] : real[i];
+        enum precision other = t->matrix->csr.imag ? complex[i] : real[i];
         if (kernel_takes(k, other, NULL)) return t->real = other, true;
     }
-    for (int other = T_NARROW; other < TYPES; other++)
-        if (kernel_takes(k, (enum type)other, NULL)) return t->real = (enum type)other, true;
+    for (int other = P_NARROW; other < PRECISIONS; other++)
+        if (kernel_takes(k, (enum precision)other, NULL)) return t->real = (enum precision)other, true;
     return kernel_takes(k, t->real, e);
 }
 
@@ -423,7 +424,7 @@ static bool run_try(struct session *s, const struct args *a, struct err *e)
     if (!t.matrix) return false;
     if (t.options.seconds < 0 || t.options.seconds > 3600)
         return fail(e, E_USAGE, "seconds must be between 0 and 3600");
-    t.real = type_of_values(arg_precision(a), t.matrix->csr.imag != NULL);
+    t.real = precision_of_values(arg_precision(a), t.matrix->csr.imag != NULL);
     if (watch) return watch_file(s, &t, view, e);
     if (!try_once(s, &t, e)) return false;
     if (!view) return true;

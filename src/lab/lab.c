@@ -3,6 +3,7 @@
 #include "base/err.h"
 #include "base/loop.h"
 #include "base/mem.h"
+#include "base/precision.h"
 #include "base/registry.h"
 #include "base/screen_lock.h"
 #include "base/text.h"
@@ -142,12 +143,8 @@ static bool make_entry(struct lab_kernel *l, const struct described *d, struct e
                          .emulated_only = !lab_has_nvcc(),
                          .param = d->has_param ? l->param : NULL,
                          .remote = &lab_remote};
-    if (d->takes[T_F32]) k->f32 = launched_here;
-    if (d->takes[T_F64]) k->f64 = launched_here;
-    if (d->takes[T_C32]) k->c32 = launched_here;
-    if (d->takes[T_C64]) k->c64 = launched_here;
-    for (int t = T_NARROW; t < TYPES; t++)
-        if (d->takes[t]) k->narrow[t - T_NARROW] = launched_here;
+    for (int i = 0; i < PRECISIONS; i++)
+        if (d->takes[i]) k->product[i] = launched_here;
     return true;
 }
 
@@ -249,11 +246,12 @@ static void fill_random(struct array *a, double *v, uint64_t *state)
 
 /* A product y = alpha A x + beta y. If beta is 0, y is NaN before, so that a kernel that reads y gives a wrong result.
  */
-static bool trial_new(struct trial *t, const struct csr *A, enum type real, double alpha, double beta, struct err *e)
+static bool trial_new(struct trial *t, const struct csr *A, enum precision real, double alpha, double beta,
+                      struct err *e)
 {
     uint64_t state = 7;
-    int64_t parts = type_parts(real);
-    size_t size = type_size(type_of_parts(real));
+    int64_t parts = type_parts(precisions[real].vector);
+    size_t size = type_size(precisions[real].part);
     *t = (struct trial){.nx = parts * A->cols, .ny = parts * A->rows, .alpha = alpha, .beta = beta};
     t->x = mem_new(t->nx, sizeof *t->x, "x of a check", e);
     t->y = mem_new(t->ny, sizeof *t->y, "y of a check", e);
@@ -262,7 +260,7 @@ static bool trial_new(struct trial *t, const struct csr *A, enum type real, doub
     t->xs = mem_new(t->nx, size, "x of a check", e);
     t->ys = mem_new(t->ny, size, "y of a check", e);
     if (!t->x || !t->y || !t->ref || !t->bound || !t->xs || !t->ys) return false;
-    struct array x = {.type = type_of_parts(real), .n = t->nx, .data = t->xs}, y = x;
+    struct array x = {.type = precisions[real].part, .n = t->nx, .data = t->xs}, y = x;
     y.n = t->ny, y.data = t->ys;
     fill_random(&x, t->x, &state);
     fill_random(&y, t->y, &state);
@@ -306,9 +304,9 @@ static bool launch_once(const struct kernel *k, const struct mat *M, struct tria
     return *ok || !ours || fail_at(e, why.code, why.where, "%s", why.text);
 }
 
-static void judge_result(const struct trial *t, enum type real, struct lab_report *out)
+static void judge_result(const struct trial *t, enum precision real, struct lab_report *out)
 {
-    struct array y = {.type = type_of_parts(real), .n = t->ny, .data = t->ys};
+    struct array y = {.type = precisions[real].part, .n = t->ny, .data = t->ys};
     for (int64_t i = 0; i < t->ny; i++) t->y[i] = array_real(&y, i);
     out->error = verdict_of(t->ny, t->y, t->ref, t->bound);
     out->correct = out->error.ok;
@@ -318,7 +316,7 @@ static void judge_result(const struct trial *t, enum type real, struct lab_repor
         out->expected = t->ref[out->error.at];
     }
     out->reads_y = !out->correct && verdict_reads_y(&out->error, t->beta, t->y, t->ref);
-    if (out->error.row >= 0) out->error.row /= type_parts(real);
+    if (out->error.row >= 0) out->error.row /= type_parts(precisions[real].vector);
 }
 
 static void add_sites(const struct counts *c, struct lab_report *out)

@@ -7,8 +7,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "base/array.h"
 #include "base/param.h"
+#include "base/precision.h"
 #include "matrix/reference.h"
 
 struct csr;
@@ -57,7 +57,7 @@ void lab_close(void);
    y = A x on the emulator, all blocks watched. */
 struct lab_report {
     const struct kernel *kernel;
-    enum type real;
+    enum precision real;
     /* the kernel ended by itself: no index outside an array, no crash, no missing thread at a barrier, no limit
        reached. If not, `fault` says what happened, and nothing below is known. */
     bool ran;

@@ -61,7 +61,7 @@ static bool arrays_of(const struct format *f, struct stored *out, struct err *e)
     double val[] = {1};
     const struct csr A = {.rows = 1, .cols = 1, .nnz = 1, .rowptr = rowptr, .col = col, .val = val};
     struct plan p;
-    if (!format_plan(&A, f, NULL, T_F64, &p, e)) return false;
+    if (!format_plan(&A, f, NULL, P_F64, &p, e)) return false;
     *out = p.shape;
     return true;
 }
@@ -266,11 +266,11 @@ static const char *entry_types(const struct function *f)
 {
     const char *vector, *value;
     types_of(f, &vector, &value);
-    if (f->templates > 1) return "VALUE_TYPES(of_the_lab_go), NARROW_TYPES_OF(of_the_lab_go)";
+    if (f->templates > 1) return "VALUE_TYPES(of_the_lab_go), NARROW_TYPES(of_the_lab_go)";
     if (f->templates) return "VALUE_TYPES(of_the_lab_go)";
     if (!strcmp(vector, "double"))
-        return !strcmp(value, "double") ? ".f64 = of_the_lab_go<>" : ".narrow = {of_the_lab_go<>}";
-    return ".f32 = of_the_lab_go<>";
+        return !strcmp(value, "double") ? "nullptr, of_the_lab_go<>" : "nullptr, nullptr, NO_PAIRS, of_the_lab_go<>";
+    return "of_the_lab_go<>";
 }
 
 /* What the launch uses: arrays as a function takes them that does not say const, and a kernel that makes y zero. */
@@ -342,7 +342,7 @@ static bool write_launch(FILE *out, const struct source *s, const char *name, st
     fprintf(out,
             ");\n    return true;\n}\n} // namespace %s\nusing %s::of_the_lab_go;\n"
             "KERNEL_ENTRY(of_the_lab) = {.name = \"%s\", .about = \"\", .format = &format_%s, .source = \"yours\",\n"
-            "    .work = \"\", .lesson = \"\", .deterministic = %s, .product_only = %s, %s};\n",
+            "    .work = \"\", .lesson = \"\", .deterministic = %s, .product_only = %s, .product = {%s}};\n",
             space, space, name, s->of->name, s->has_atomics ? "false" : "true",
             has_parameter(f, "alpha") && has_parameter(f, "beta") ? "false" : "true", entry_types(f));
     return true;

@@ -2,6 +2,7 @@
 #include "base/data_folder.h"
 #include "base/err.h"
 #include "base/mem.h"
+#include "base/precision.h"
 #include "base/text.h"
 #include "lab_private.h"
 #include "lab_scan.h"
@@ -458,7 +459,7 @@ static int registers_of(const char *resources, const char *function, char T)
     return most;
 }
 
-int lab_registers(const char *resources, const char *function, enum type real)
+int lab_registers(const char *resources, const char *function, enum precision real)
 {
     static const char letter[TYPES] = {[T_F32] = 'f', [T_F64] = 'd'}; /* of a type in a mangled name */
     int registers = letter[real] ? registers_of(resources, function, letter[real]) : 0;

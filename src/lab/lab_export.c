@@ -354,7 +354,7 @@ static bool is_plain(struct cut *x, const char *text)
 static bool entry_is_simple(const struct cut *x, const struct chunk *entry)
 {
     static const char *const more[] = {"fits",  "scratch",   "prepare",       "release", "together", "shares",
-                                       "reads", "host_part", "skips_padding", "param",   "sums_f32", "sums_f64"};
+                                       "reads", "host_part", "skips_padding", "param",   "REALS" /* of .sums */};
     for (int i = 0; i < COUNT(more); i++)
         if (mentions(entry->code, entry->code_end, more[i])) return false;
     return true;

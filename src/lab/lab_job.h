@@ -9,6 +9,7 @@
 #include "base/array.h"
 #include "base/err.h"
 #include "base/param.h"
+#include "base/precision.h"
 #include "formats/stored.h"
 #include "machine/microscope.h"
 #include "machine/remote.h"
@@ -44,7 +45,7 @@ struct job {
     /* the stored matrix */
     char format[32];
     int64_t rows, cols, nnz, param[PARAMS_MAX];
-    enum type real;
+    enum precision real;
     int narrays;
     struct job_array a[ARRAYS_MAX];
     /* OP_MODEL: A as struct csr; offsets, or 0 */
@@ -94,7 +95,7 @@ struct reply_fault {
 struct described {
     char name[64], about[200], format[32];
     bool deterministic, together, shares, host_part, skips_padding, product_only;
-    bool takes[TYPES]; /* precisions */
+    bool takes[PRECISIONS];
     bool has_param;
     int64_t param[PARAMS_MAX];
 };

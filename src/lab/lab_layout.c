@@ -34,7 +34,7 @@ static int64_t lay(struct layout *l, const void *from, int64_t n)
 static void lay_matrix(struct layout *l, struct job *j, const struct lab_request *r)
 {
     const struct stored *S = r->M->of;
-    int64_t size = (int64_t)type_size(S->real);
+    int64_t size = (int64_t)type_size(precisions[S->real].vector);
     snprintf(j->format, sizeof j->format, "%s", S->format->name);
     j->rows = S->rows, j->cols = S->cols, j->nnz = S->nnz, j->real = S->real, j->narrays = S->narrays;
     memcpy(j->param, S->param, sizeof j->param);
@@ -136,7 +136,7 @@ bool lab_job_same(const struct job *j, const struct lab_request *r)
 
 bool lab_job_again(struct job *j, const struct lab_request *r, struct err *e)
 {
-    int64_t size = (int64_t)type_size(j->real);
+    int64_t size = (int64_t)type_size(precisions[j->real].vector);
     j->alpha = r->alpha, j->beta = r->beta, j->races = r->races;
     return loop_copy((char *)j + j->x, r->x, j->cols * size, "", e) &&
            loop_copy((char *)j + j->y, r->y, j->rows * size, "", e);

@@ -6,6 +6,7 @@
 #include <stdint.h>
 #include <sys/stat.h>
 
+#include "base/precision.h"
 #include "lab.h"
 #include "lab_job.h"
 #include "lab_source.h"
@@ -64,7 +65,7 @@ char *lab_resources(const char *text, const char *file, const char *folder, cons
                     struct watch *w, struct err *e);
 /* The registers of a thread of the function, of the instance for this type if it is a template: the largest number if
    ptxas names several; 0: it names none. */
-int lab_registers(const char *resources, const char *function, enum type real);
+int lab_registers(const char *resources, const char *function, enum precision real);
 bool lab_has_nvcc(void);
 void lab_messages_clear(void);
 void lab_message_add(const char *fmt, ...) PRINTF(1, 2);

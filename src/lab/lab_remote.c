@@ -2,6 +2,7 @@
 #include "base/err.h"
 #include "base/loop.h"
 #include "base/mem.h"
+#include "base/precision.h"
 #include "formats/format.h"
 #include "lab_private.h"
 #include "machine/bench.h"
@@ -76,7 +77,7 @@ static bool run(const struct kernel *entry, const struct lab_request *q, struct 
 /* n elements of M's type that are on M's device, or a copy of them on the host; NULL: an error. */
 static void *on_host(const struct mat *M, const void *p, int64_t n, const char *what, struct err *e)
 {
-    int64_t bytes = n * (int64_t)type_size(M->of->real);
+    int64_t bytes = n * (int64_t)type_size(precisions[M->of->real].vector);
     if (M->dev->ops->plain) return (void *)p;
     void *copy = mem_new(bytes, 1, what, e);
     if (copy && M->dev->ops->get(M->dev, copy, p, bytes, e)) return copy;
@@ -93,7 +94,8 @@ static bool launch(const struct kernel *k, const struct launch *L, struct err *e
     void *y = x ? on_host(M, L->y, M->of->rows, "the vector y", e) : NULL;
     struct lab_request q = {.op = OP_LAUNCH, .M = M, .x = x, .y = y, .alpha = L->alpha, .beta = L->beta};
     bool ok = y && run(k, &q, loop_watch(), &reply, e);
-    if (ok && y != L->y) ok = M->dev->ops->put(M->dev, L->y, y, M->of->rows * (int64_t)type_size(M->of->real), e);
+    if (ok && y != L->y)
+        ok = M->dev->ops->put(M->dev, L->y, y, M->of->rows * (int64_t)type_size(precisions[M->of->real].vector), e);
     mem_free(reply.bytes);
     if (x != L->x) mem_free(x);
     if (y != L->y) mem_free(y);
@@ -104,7 +106,7 @@ static bool launch(const struct kernel *k, const struct launch *L, struct err *e
 static bool time_launches(const struct kernel *k, const struct mat *M, double alpha, double beta, int reps,
                           struct watch *w, struct remote_times *out, struct err *e)
 {
-    size_t size = type_size(M->of->real);
+    size_t size = type_size(precisions[M->of->real].vector);
     struct lab_reply reply = {0};
     void *x = mem_zero(M->of->cols, size, "the vector x", e), *y = mem_zero(M->of->rows, size, "the vector y", e);
     struct lab_request q = {.op = OP_TIME, .M = M, .x = x, .y = y, .alpha = alpha, .beta = beta, .reps = reps};
@@ -259,7 +261,7 @@ static bool count(const struct kernel *k, const struct mat *M, int64_t sample, s
 }
 
 /* The registers of each launch's function, if nvcc was asked for this GPU; otherwise 0: not known. */
-static void put_registers(const struct kernel *k, enum type real, const struct machine *g, const struct counts *c,
+static void put_registers(const struct kernel *k, enum precision real, const struct machine *g, const struct counts *c,
                           struct workload *out)
 {
     const struct lab_kernel *l = lab_kernel_of(k);

@@ -404,7 +404,8 @@ static bool run(struct lab_kernel *k, const struct lab_request *q, struct watch 
     keep_printed(k, worker.printed);
     mem_free(b.bytes);
     if (ok && q->y)
-        memcpy(q->y, (char *)worker.job + worker.job->y, (size_t)q->M->of->rows * type_size(q->M->of->real));
+        memcpy(q->y, (char *)worker.job + worker.job->y,
+               (size_t)q->M->of->rows * type_size(precisions[q->M->of->real].vector));
     if (!ok || q->op != OP_LAUNCH || worker.warned) lab_rest();
     return ok;
 }

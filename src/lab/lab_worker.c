@@ -4,6 +4,7 @@
 #include "base/clock.h"
 #include "base/loop.h"
 #include "base/mem.h"
+#include "base/precision.h"
 #include "base/watch.h"
 #include "formats/format.h"
 #include "lab.h"
@@ -137,7 +138,7 @@ static bool describe(struct work_state *s, struct err *e)
     snprintf(d.name, sizeof d.name, "%s", k->name ? k->name : "");
     snprintf(d.about, sizeof d.about, "%s", k->about ? k->about : "");
     snprintf(d.format, sizeof d.format, "%s", k->format ? k->format->name : "");
-    for (int t = 0; t < TYPES; t++) d.takes[t] = kernel_takes(k, (enum type)t, NULL);
+    for (int t = 0; t < PRECISIONS; t++) d.takes[t] = kernel_takes(k, (enum precision)t, NULL);
     if (k->param) memcpy(d.param, k->param, sizeof d.param);
     return sent(1, (const void *[]){&d}, (const uint64_t[]){sizeof d}, e);
 }
@@ -163,12 +164,12 @@ static bool multiply_on(struct work_state *s, void *x, void *y, struct err *e)
 
 static int64_t bytes_of_x(const struct work_state *s)
 {
-    return s->S.cols * (int64_t)type_size(s->S.real);
+    return s->S.cols * (int64_t)type_size(precisions[s->S.real].vector);
 }
 
 static int64_t bytes_of_y(const struct work_state *s)
 {
-    return s->S.rows * (int64_t)type_size(s->S.real);
+    return s->S.rows * (int64_t)type_size(precisions[s->S.real].vector);
 }
 
 static bool new_vectors(struct work_state *s, void **x, void **y, struct err *e)

@@ -62,12 +62,12 @@ double arg_real(const struct args *a, const char *key, double otherwise)
     return otherwise;
 }
 
-enum type arg_precision(const struct args *a)
+enum precision arg_precision(const struct args *a)
 {
-    const struct precision *named = arg(a, "precision") ? precision_find(arg(a, "precision")) : NULL;
-    if (named) return named->type;
-    if (arg_flag(a, "f32")) return T_F32;
-    return a->session && a->session->single && !arg_flag(a, "f64") ? T_F32 : T_F64;
+    const struct precision_entry *named = arg(a, "precision") ? precision_find(arg(a, "precision")) : NULL;
+    if (named) return named->index;
+    if (arg_flag(a, "f32")) return P_F32;
+    return a->session && a->session->single && !arg_flag(a, "f64") ? P_F32 : P_F64;
 }
 
 static void offer_params(const struct param *list, give_fn *give, void *user)

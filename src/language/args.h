@@ -2,10 +2,10 @@
 #ifndef ARGS_H
 #define ARGS_H
 
+#include "base/precision.h"
+
 #include <stdbool.h>
 #include <stdint.h>
-
-#include "base/array.h"
 
 struct args;
 struct err;
@@ -28,7 +28,7 @@ const char *arg_at(const struct args *a, const char *key, int i);
    given). */
 bool arg_params(const struct args *a, const struct param *list, int64_t *v, struct err *e);
 /* The flag f32 or f64, or the precision that the line names; without any of them, the default precision. */
-enum type arg_precision(const struct args *a);
+enum precision arg_precision(const struct args *a);
 
 /* The parameters that the words after the FORMAT, KERNEL, CHOICE or GENERATOR may set; NULL if the line has none of
    them, or choices of several formats. */

@@ -3,6 +3,7 @@
 #include "advice/predicted.h"
 #include "base/err.h"
 #include "base/mem.h"
+#include "base/precision.h"
 #include "formats/format.h"
 #include "language/args.h"
 #include "machine/device.h"
@@ -32,7 +33,7 @@ bool spmv_request_of(struct session *s, const struct args *a, struct spmv_operat
 {
     int64_t reps;
     const char *y0 = arg(a, "y0"), *on = arg(a, "on");
-    enum type precision = arg_precision(a);
+    enum precision precision = arg_precision(a);
     *o = (struct spmv_operation){{arg_real(a, "alpha", 1), arg_real(a, "beta", 0), NULL}, NULL, y0 ? y0 : "random"};
     if (!arg_within(a, "reps", 0, 0, SPMV_REPS_MAX, &reps, e)) return false;
     struct matrix *m = session_matrix(s, arg(a, "matrix"), e);
@@ -42,7 +43,7 @@ bool spmv_request_of(struct session *s, const struct args *a, struct spmv_operat
     }
     if (!m || !in_parts_vectors_fit(m, 5, e)) return false;
     *out = (struct spmv_request){.matrix = m,
-                                 .real = type_of_values(precision, m->csr.imag != NULL),
+                                 .real = precision_of_values(precision, m->csr.imag != NULL),
                                  .reps = (int)reps,
                                  .force = arg_flag(a, "force"),
                                  .operation = o};

@@ -39,12 +39,12 @@ static bool chose(const struct args *a, const char *key, const char *word)
 }
 
 /* What `refine` names: the type of the values; the vectors of the inner solves are in fp32. */
-static enum type inner_precision(const char *word)
+static enum precision inner_precision(const char *word)
 {
-    static const enum type inner[] = {T_F32, T_F16_F32, T_BF16_F32};
+    static const enum precision inner[] = {P_F32, P_F16_F32, P_BF16_F32};
     for (int i = 0; i < COUNT(inner); i++)
-        if (!strcmp(word, type_name(type_of_stored(inner[i])))) return inner[i];
-    return T_F32;
+        if (!strcmp(word, type_name(precisions[inner[i]].stored))) return inner[i];
+    return P_F32;
 }
 
 bool solve_options_of(struct session *s, const struct matrix *m, const struct args *a, struct solve_options *o,
@@ -59,8 +59,8 @@ bool solve_options_of(struct session *s, const struct matrix *m, const struct ar
     o->eps = arg_real(a, "eps", 0);
     o->refine = arg(a, "refine") != NULL;
     if (o->refine) o->stored = inner_precision(arg(a, "refine"));
-    o->tol = arg_real(a, "tol", o->eps > 0 ? 0 : o->real == T_F32 && !o->refine ? 1e-5 : 1e-8);
-    if (o->refine) o->real = T_F32;
+    o->tol = arg_real(a, "tol", o->eps > 0 ? 0 : o->real == P_F32 && !o->refine ? 1e-5 : 1e-8);
+    if (o->refine) o->real = P_F32;
     o->omega = arg_real(a, "omega", 0);
     o->pre = arg(a, "precond") ? precond_find(arg(a, "precond")) : NULL;
     o->pre_block = arg_int(a, "block", 0);
@@ -97,7 +97,7 @@ struct solve_same solve_same_of(const struct args *a, const struct solve_options
     if (o->dev && o->dev->kind == DEV_CPU) same_word(a, "on", same.host, sizeof same.host);
     for (int i = 0; i < COUNT(keys); i++) same_word(a, keys[i], same.system, sizeof same.system);
     same_word(a, "tol", same.tol, sizeof same.tol);
-    if (o->real == T_F32 && !o->refine) snprintf(same.precision, sizeof same.precision, " f32");
+    if (o->real == P_F32 && !o->refine) snprintf(same.precision, sizeof same.precision, " f32");
     return same;
 }
 

@@ -50,7 +50,7 @@ static const struct quantity *read_quantity(struct papers *p, char *what, struct
 {
     size_t n = strlen(what);
     bool single = n > 4 && !strcmp(what + n - 4, " f32");
-    p->real = single ? T_F32 : T_F64;
+    p->real = single ? P_F32 : P_F64;
     if (single) what[n - 4] = 0;
     const struct quantity *q = quantity_find(what, e);
     if (single) what[n - 4] = ' ';

@@ -4,7 +4,7 @@
 
 #include <stdbool.h>
 
-#include "base/array.h"
+#include "base/precision.h"
 #include "microscope/model.h"
 
 struct device;
@@ -27,7 +27,7 @@ struct papers {
     bool open; /* the heading was read */
     char gpu[64];
     struct device *dev;
-    enum type real; /* precision of the row being read */
+    enum precision real; /* precision of the row being read */
     struct taken *taken;
     int ntaken;
     struct machine machine; /* the GPU of predicted times */

@@ -4,6 +4,7 @@
 #include "base/clock.h"
 #include "base/loop.h"
 #include "base/mem.h"
+#include "base/precision.h"
 #include "formats/format.h"
 #include "lu/lu.h"
 #include "machine/device.h"
@@ -167,7 +168,7 @@ static bool time_random(struct session *s, struct matrix *m, struct solve_option
     return ok;
 }
 
-bool paper_solver(struct session *s, struct matrix *m, struct device *d, enum type real, const char *of, int reps,
+bool paper_solver(struct session *s, struct matrix *m, struct device *d, enum precision real, const char *of, int reps,
                   struct paper_time *out, struct err *e)
 {
     struct solve_options o = {.real = real, .force = true, .dev = d};
@@ -176,7 +177,7 @@ bool paper_solver(struct session *s, struct matrix *m, struct device *d, enum ty
     return time_random(s, m, &o, reps, &out[PAPER_DEVICE], e);
 }
 
-bool paper_thread(struct session *s, struct matrix *m, struct device *d, enum type real, const char *of, int reps,
+bool paper_thread(struct session *s, struct matrix *m, struct device *d, enum precision real, const char *of, int reps,
                   struct paper_time *out, struct err *e)
 {
     struct solve_options o = {.real = real, .force = true};
@@ -214,7 +215,7 @@ static struct paper_time sum_of(const struct paper_time *a, const struct paper_t
     return (struct paper_time){a->us + b->us, hypot(a->spread, b->spread), a->on};
 }
 
-bool paper_factor(struct session *s, struct matrix *m, struct device *d, enum type real, const char *of, int reps,
+bool paper_factor(struct session *s, struct matrix *m, struct device *d, enum precision real, const char *of, int reps,
                   struct paper_time *out, struct err *e)
 {
     struct lu_options o = {.method = lu_find(of), .real = real, .watch = &s->watch};
@@ -240,7 +241,7 @@ bool paper_factor(struct session *s, struct matrix *m, struct device *d, enum ty
 
 /* ---- packing ---- */
 
-bool paper_packing(struct session *s, struct matrix *m, struct device *d, enum type real, const char *of, int reps,
+bool paper_packing(struct session *s, struct matrix *m, struct device *d, enum precision real, const char *of, int reps,
                    struct paper_time *out, struct err *e)
 {
     const struct kernel *k = kernel_find(of);
@@ -272,8 +273,8 @@ static bool time_sym(struct sym *v, int n, double *us, struct err *e)
     return sym_run(v, e) && d->ops->sync(d, e) && d->ops->time(d, run_sym, v, n, us, e);
 }
 
-bool paper_symmetrizing(struct session *s, struct matrix *m, struct device *d, enum type real, const char *of, int reps,
-                        struct paper_time *out, struct err *e)
+bool paper_symmetrizing(struct session *s, struct matrix *m, struct device *d, enum precision real, const char *of,
+                        int reps, struct paper_time *out, struct err *e)
 {
     struct sym_options o = {.method = sym_find(of), .dev = d, .whole = true, .watch = &s->watch};
     struct sym *v;

@@ -3,9 +3,9 @@
 #ifndef PAPER_TIMES_H
 #define PAPER_TIMES_H
 
-#include <stdbool.h>
+#include "base/precision.h"
 
-#include "base/array.h"
+#include <stdbool.h>
 
 struct device;
 struct err;
@@ -36,22 +36,22 @@ enum {
    iterations of a restarted solver, or 10 iterations of any other solver. The host runs one cycle to warm up and three
    timed cycles; a GPU does three solves of 20 cycles. reps = 1: run a single iteration, to check that it works.
    Fails with E_UNSUPPORTED if the solver refuses m or cannot do an iteration. */
-bool paper_solver(struct session *s, struct matrix *m, struct device *d, enum type real, const char *of, int reps,
+bool paper_solver(struct session *s, struct matrix *m, struct device *d, enum precision real, const char *of, int reps,
                   struct paper_time *out, struct err *e);
 /* PAPER_THREAD: the same solver on one thread of the host, with csr-serial, whatever d is. */
-bool paper_thread(struct session *s, struct matrix *m, struct device *d, enum type real, const char *of, int reps,
+bool paper_thread(struct session *s, struct matrix *m, struct device *d, enum precision real, const char *of, int reps,
                   struct paper_time *out, struct err *e);
 /* PAPER_FACTOR and PAPER_SOLVE: time the LU method that `of` names, for example "lu-serial". A method for the host runs
    on cpu, whatever d is. */
-bool paper_factor(struct session *s, struct matrix *m, struct device *d, enum type real, const char *of, int reps,
+bool paper_factor(struct session *s, struct matrix *m, struct device *d, enum precision real, const char *of, int reps,
                   struct paper_time *out, struct err *e);
 /* PAPER_PACK: time the packing of m in the format `of`, or in the format of the kernel `of`, with the default
  * parameters. */
-bool paper_packing(struct session *s, struct matrix *m, struct device *d, enum type real, const char *of, int reps,
+bool paper_packing(struct session *s, struct matrix *m, struct device *d, enum precision real, const char *of, int reps,
                    struct paper_time *out, struct err *e);
 /* PAPER_SYM: time the symmetrization by the method `of`, sym or sym-paper, in the mode union, even if m is symmetric
    already. The emulator has no clock: in its place, the method is timed on cpu. */
-bool paper_symmetrizing(struct session *s, struct matrix *m, struct device *d, enum type real, const char *of, int reps,
-                        struct paper_time *out, struct err *e);
+bool paper_symmetrizing(struct session *s, struct matrix *m, struct device *d, enum precision real, const char *of,
+                        int reps, struct paper_time *out, struct err *e);
 
 #endif

@@ -3,6 +3,7 @@
 #include "advice/predicted.h"
 #include "base/err.h"
 #include "base/mem.h"
+#include "base/precision.h"
 #include "formats/format.h"
 #include "formats/measures.h"
 #include "machine/bench.h"
@@ -27,7 +28,7 @@ struct taken {
     struct matrix *m;
     const struct kernel *kernel;
     char of[64];
-    enum type real;
+    enum precision real;
     struct run run;
     bool predicted; /* run.us is predicted */
     bool sampled;   /* the prediction watched a sample of blocks */
@@ -392,8 +393,8 @@ static const struct taken *emulated(struct session *s, struct papers *p, struct 
 static const struct timing {
     enum needs needs;
     int time; /* its index in the times of a taken */
-    bool (*measure)(struct session *s, struct matrix *m, struct device *d, enum type real, const char *of, int reps,
-                    struct paper_time *out, struct err *e);
+    bool (*measure)(struct session *s, struct matrix *m, struct device *d, enum precision real, const char *of,
+                    int reps, struct paper_time *out, struct err *e);
 } timings[] = {{SOLVER, PAPER_DEVICE, paper_solver},
                {THREAD, PAPER_THREAD, paper_thread},
                {FACTOR, PAPER_FACTOR, paper_factor},

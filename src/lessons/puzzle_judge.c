@@ -2,6 +2,7 @@
 #include "base/base.h"
 #include "base/err.h"
 #include "base/mem.h"
+#include "base/precision.h"
 #include "base/text.h"
 #include "formats/format.h"
 #include "machine/device.h"
@@ -37,7 +38,7 @@ static bool store(struct session *s, const struct puzzle *p, const struct format
     *t = (struct stored_puzzle){0};
     struct device *emu = session_device(s, "emu", e);
     return emu && puzzle_matrix(p, &s->watch, &t->csr, e) &&
-           format_pack(&t->csr, f, param, T_F64, true, &t->stored, e) && mat_put(&t->mat, &t->stored, emu, e);
+           format_pack(&t->csr, f, param, P_F64, true, &t->stored, e) && mat_put(&t->mat, &t->stored, emu, e);
 }
 
 /* ---- what to correct first ---- */
@@ -164,7 +165,7 @@ static bool count_and_judge(struct session *s, const struct puzzle *p, const str
 
 static bool fits(const struct puzzle *p, const struct kernel *k, struct err *e)
 {
-    if (k->format == p->format) return kernel_takes(k, T_F64, e);
+    if (k->format == p->format) return kernel_takes(k, P_F64, e);
     return fail(e, E_USAGE, "this kernel reads the format %s, but the puzzle is about %s", k->format->name,
                 p->format->name);
 }

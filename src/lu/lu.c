@@ -5,6 +5,7 @@
 #include "base/err.h"
 #include "base/loop.h"
 #include "base/mem.h"
+#include "base/precision.h"
 #include "base/registry.h"
 #include "base/text.h"
 #include "formats/format.h"
@@ -147,7 +148,7 @@ static bool take_room(struct lu *v, struct err *e)
 bool lu_begin(struct lu **out, const struct csr *A, const struct lu_options *o, struct err *e)
 {
     const struct lu_method *m = o->method ? o->method : lu_default(o->dev);
-    enum type real = type_of_values(o->real, A->imag != NULL);
+    enum type real = type_of_numbers(precisions[o->real].part, A->imag != NULL);
     if (!check_matrix(A, o->force, e) || !check_options(o, m, real, e) || !check_room(A->rows, o, real, e))
         return false;
     struct lu *v = mem_zero(1, sizeof *v, "a factorisation", e);
@@ -424,9 +425,9 @@ static bool measure_solve(struct lu *v, double *number, struct err *e)
     v->backward = v->error = v->solve_us = NAN;
     if (v->singular >= 0) return true;
     for (int64_t i = 0; i < n; i++) x[i] = i % parts == 0;
-    reference_spmv(v->of, 1, x, 0, b, T_F64, NULL);
+    reference_spmv(v->of, 1, x, 0, b, P_F64, NULL);
     if (!lu_solve(v, b, x, e)) return false;
-    reference_spmv(v->of, 1, x, 0, product, T_F64, NULL);
+    reference_spmv(v->of, 1, x, 0, product, P_F64, NULL);
     if (!loop_tick("the error of LU", 0, 0, e)) return false;
     bool all_finite = true; /* needed because fmax ignores a NaN */
     for (int64_t i = 0; i < n; i++) {

@@ -8,6 +8,7 @@
 
 #include "base/array.h"
 #include "base/base.h"
+#include "base/precision.h"
 #include "machine/lu_ops.h"
 #include "machine/microscope.h"
 
@@ -25,7 +26,7 @@ struct lu_method;
 struct lu {
     const struct lu_method *method;
     struct device *dev;
-    enum type real;
+    enum type real; /* T_F32 or T_F64; T_C32 or T_C64 if A is complex */
     int64_t n;
     int b;      /* width of a tile (lu-paper) or of the outer panel (lu); 0: the method has no width */
     void *A;    /* on the device: A; after lu_factor: U and, below the diagonal, L without its unit diagonal */
@@ -87,7 +88,7 @@ double lu_flops(int64_t n); /* 2/3 n^3 - n^2/2 - n/6: the number of multiplicati
 struct lu_options {
     const struct lu_method *method; /* NULL: lu_default */
     struct device *dev;
-    enum type real;
+    enum precision real;
     int b;      /* 0: the default */
     bool force; /* accept NaN and inf */
     struct watch *watch;

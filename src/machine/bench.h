@@ -7,6 +7,7 @@
 
 #include "base/array.h"
 #include "base/base.h"
+#include "base/precision.h"
 #include "matrix/reference.h"
 
 C_BEGIN
@@ -37,7 +38,7 @@ struct run {
     const struct kernel *kernel;
     const struct device *dev;
     const struct stored *of;
-    enum type real;
+    enum precision real;
     bool transposed;         /* the operation is alpha A^T x + beta y, and `of` is A^T */
     double transpose_us;     /* then: time to transpose A; 0: the kernel uses arrays of A */
     int64_t transpose_bytes; /* and the memory that A^T needs beside A; 0: none */
@@ -77,7 +78,7 @@ struct run {
 /* The reference result of an operation on A, and the bound of each element's error. */
 struct expected {
     const struct csr *A;
-    enum type real;
+    enum precision real;
     struct operation op; /* alpha and beta as rounded for the launch */
     uint64_t seed;       /* of x and a random y */
     double *ref, *bound; /* owned */

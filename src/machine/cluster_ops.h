@@ -42,9 +42,9 @@ struct cluster_system {
 typedef void cluster_steps(struct device *d, const struct cluster_plan *plan, const struct cluster_system *c,
                            int64_t n);
 
-/* The launches of a solver; the comment of its kernel lists its vectors. */
+/* The launches of a solver, by the type of its vectors; the comment of its kernel lists them. */
 struct cluster_kernel {
-    cluster_steps *f32, *f64;
+    cluster_steps *steps[NUMBER_TYPES];
 };
 
 struct cluster_ops {

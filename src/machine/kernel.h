@@ -3,9 +3,9 @@
 #ifndef KERNEL_H
 #define KERNEL_H
 
-#include "base/array.h"
 #include "base/base.h"
 #include "base/param.h"
+#include "base/precision.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -22,8 +22,8 @@ struct remote;
 struct stored;
 
 /* One SpMV to launch: y = alpha A x + beta y. x: cols values, y: rows values, both on the device, of the type
-   A->of->real, or the type of the sums of a narrow precision. alpha and beta are real. If beta is 0, y is not read (it
-   may be NaN). Asynchronous on cuda. */
+   `vector` of the precision A->of->real. alpha and beta are real. If beta is 0, y is not read (it may be NaN).
+   Asynchronous on cuda. */
 struct launch {
     const struct mat *A;
     double alpha, beta;
@@ -39,6 +39,9 @@ struct launch {
     void *scratch;  /* work memory of the kernel on the device */
     uint64_t *note; /* a value that `prepare` writes */
 };
+
+/* What a kernel's entry names: it launches the kernel for one precision. */
+typedef bool launch_fn(const struct launch *L, struct err *e);
 
 /* A function that a kernel for GPUs launches for its product. */
 struct kernel_function {
@@ -91,18 +94,11 @@ struct kernel {
     void (*release)(struct device *d, uint64_t note);
     /* bytes on the device of the memory to which that value refers; NULL: none but `scratch` */
     int64_t (*workspace)(uint64_t note);
-    /* the launch for each type of values; NULL: the kernel does not multiply such matrices */
-    bool (*f32)(const struct launch *L, struct err *e);
-    bool (*f64)(const struct launch *L, struct err *e);
-    bool (*c32)(const struct launch *L, struct err *e);
-    bool (*c64)(const struct launch *L, struct err *e);
-    /* the launch for each precision from T_NARROW on; NULL: the kernel does not multiply in such precisions */
-    bool (*narrow[NARROW_TYPES])(const struct launch *L, struct err *e);
+    /* the launch for each precision; NULL: the kernel does not multiply in it */
+    launch_fn *product[PRECISIONS];
     /* variants of the kernel that also compute the inner products described in struct launch; NULL: not available. They
        add the products of a row in fp64, whatever the type of y. */
-    bool (*sums_f32)(const struct launch *L, struct err *e);
-    bool (*sums_f64)(const struct launch *L, struct err *e);
-    bool (*sums_narrow[NARROW_TYPES])(const struct launch *L, struct err *e);
+    launch_fn *sums[PRECISIONS];
 };
 
 extern const struct kernel *kernels[]; /* terminated by NULL: kernels.def in its order, then those of kernel_add */
@@ -120,13 +116,13 @@ bool kernel_runs_on(const struct kernel *k, const struct device *d);
 const struct kernel *kernel_default(const struct format *f, const struct csr *A, const struct device *d);
 /* The parameters to pack A with for k: param if it is not NULL; otherwise those that k states; otherwise those that
    suit A and a GPU with this number of multiprocessors, which are written to `own`. NULL: the defaults. */
-const int64_t *kernel_params(const struct kernel *k, const int64_t *param, const struct csr *A, enum type real,
+const int64_t *kernel_params(const struct kernel *k, const int64_t *param, const struct csr *A, enum precision real,
                              int multiprocessors, int64_t own[PARAMS_MAX]);
 /* Does k multiply matrices of this precision (the member `real` of a stored matrix)? If not, *e names the kernels for
    the same kind of device that do. */
-bool kernel_takes(const struct kernel *k, enum type real, struct err *e);
+bool kernel_takes(const struct kernel *k, enum precision real, struct err *e);
 /* Does k also compute inner products when it multiplies matrices of this precision? */
-bool kernel_sums(const struct kernel *k, enum type real);
+bool kernel_sums(const struct kernel *k, enum precision real);
 bool kernel_launch(const struct kernel *k, const struct launch *L, struct err *e);
 /* Microseconds that k's preparation on M took (tile starts and the like); 0 if k has no preparation or has not run
    yet. */

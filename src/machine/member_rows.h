@@ -7,8 +7,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "base/array.h"
 #include "base/base.h"
+#include "base/precision.h"
 #include "device.h"
 
 C_BEGIN
@@ -96,7 +96,7 @@ struct timeline {
     double us; /* from the first beginning to the last end; NaN if not timed */
     const struct device *dev;
     const struct kernel *kernel;
-    enum type real;
+    enum precision real;
     char matrix[64]; /* its name, which the caller sets */
 };
 /* M must be on a device with members. Fails with E_USAGE otherwise. */

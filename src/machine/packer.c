@@ -103,20 +103,15 @@ static bool allocate(struct packing *p, bool force, struct err *e)
     return true;
 }
 
-/* A packer moves values without computing with them, so only their size matters. */
 bool packer_fill(const struct packer *k, struct packing *p, struct err *e)
 {
-    enum type stored = type_of_stored(p->S.real);
-    bool single = type_of_parts(stored) == T_F32;
-    if (type_is_complex(stored)) return single ? k->c32(p, e) : k->c64(p, e);
-    if (type_size(stored) == sizeof(uint16_t)) return k->u16(p, e);
-    return single ? k->f32(p, e) : k->f64(p, e);
+    return k->pack[precisions[p->S.real].stored](p, e);
 }
 
-const struct packer *packer_for(const struct format *f, const struct device *d, enum type real)
+const struct packer *packer_for(const struct format *f, const struct device *d, enum precision real)
 {
     const struct packer *k = packer_find(f, d);
-    return k && (type_size(type_of_stored(real)) != sizeof(uint16_t) || k->u16) ? k : NULL;
+    return k && k->pack[precisions[real].stored] ? k : NULL;
 }
 
 static bool fill(struct packing *p, struct err *e)
@@ -129,8 +124,8 @@ static bool suits(const struct format *f, const struct mat *A, struct err *e)
     if (!A->of->format->interchange)
         return fail(e, E_INTERNAL, "%s can only be packed from csr, not from %s", f->name, A->of->format->name);
     if (packer_for(f, A->dev, A->of->real)) return true;
-    return fail(e, E_UNSUPPORTED, "%s in %s has no packer for %s; pack it on the host", f->name, type_name(A->of->real),
-                A->dev->name);
+    return fail(e, E_UNSUPPORTED, "%s in %s has no packer for %s; pack it on the host", f->name,
+                precisions[A->of->real].name, A->dev->name);
 }
 
 bool packing_begin(struct packing **p, const struct format *f, const struct mat *A, const int64_t *param, bool force,

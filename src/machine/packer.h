@@ -9,6 +9,7 @@
 #include <stdint.h>
 
 #include "base/base.h"
+#include "base/precision.h"
 #include "formats/stored.h"
 
 C_BEGIN
@@ -26,13 +27,9 @@ struct packer {
     /* On the device, compute the counts on which the array sizes depend. Read the counts back, and list the arrays of
        p->S with the format's NAME_sizes. Data left in the work buffers stays available to the functions below. */
     bool (*plan)(struct packing *p, struct err *e);
-    /* For each type of values: queue the launches that write p->out. The launches must write every slot, because p->out
-     * is not zeroed beforehand. */
-    bool (*f32)(struct packing *p, struct err *e);
-    bool (*f64)(struct packing *p, struct err *e);
-    bool (*c32)(struct packing *p, struct err *e);
-    bool (*c64)(struct packing *p, struct err *e);
-    bool (*u16)(struct packing *p, struct err *e); /* values stored in 16 bits; NULL: the host packs them */
+    /* By the type of stored values: queue the launches that write p->out. The launches must write every slot, because
+       p->out is not zeroed beforehand. NULL: the host packs such values. */
+    bool (*pack[STORED_TYPES])(struct packing *p, struct err *e);
 };
 
 /* Work buffers on the device, by purpose. The buffers are kept from one run to the next. */
@@ -79,7 +76,7 @@ bool packer_fill(const struct packer *k, struct packing *p, struct err *e);
 const struct packer *packer_find(const struct format *f, const struct device *d);
 
 /* The packer for f on d, if it packs values of this precision; otherwise NULL. */
-const struct packer *packer_for(const struct format *f, const struct device *d, enum type real);
+const struct packer *packer_for(const struct format *f, const struct device *d, enum precision real);
 
 /* Plan, allocate and pack. Refuses the same matrices as format_pack. The matrix A has the format csr, is on a device,
    and must outlive p. `param` has PARAMS_MAX values, or is NULL for the defaults. Fails with E_MEMORY if the result

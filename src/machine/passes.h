@@ -13,7 +13,7 @@
 
 C_BEGIN
 
-enum { PASS_VECTORS_MAX = 10, PASS_NUMBERS_MAX = 5, PASS_TYPES = 4 };
+enum { PASS_VECTORS_MAX = 10, PASS_NUMBERS_MAX = 5 };
 
 /* A call of a pass: where it runs, and its arguments in the order of its parameters. The pass has no effect once
    s[S_DONE] is not 0; its launches may still be running when the call returns. */
@@ -39,10 +39,10 @@ struct pass {
     void (*run)(const struct pass_call *c);
 };
 
-/* The passes of one solver on one kind of device, by type - T_F32. Each table ends with a NULL name; NULL: the passes
-   do not exist for this type. */
+/* The passes of one solver on one kind of device, by the type of an element. Each table ends with a NULL name; NULL:
+   the passes do not exist for this type. */
 struct pass_tables {
-    const struct pass *sums_on_device[PASS_TYPES], *sums_on_host[PASS_TYPES];
+    const struct pass *sums_on_device[NUMBER_TYPES], *sums_on_host[NUMBER_TYPES];
 };
 
 struct passes {

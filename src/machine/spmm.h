@@ -6,8 +6,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "base/array.h"
 #include "base/base.h"
+#include "base/precision.h"
 #include "matrix/reference.h"
 
 C_BEGIN
@@ -47,8 +47,8 @@ struct spmm_kernel {
     /* Make and free the work memory of the launches with one A, X and Y. NULL: nothing. */
     bool (*begin)(const struct spmm *L, void **state, struct err *e);
     void (*end)(struct device *d, void *state);
-    bool (*f32)(const struct spmm *L, struct err *e);
-    bool (*f64)(const struct spmm *L, struct err *e);
+    /* the launch for each precision; NULL: the kernel does not multiply in it */
+    bool (*product[PRECISIONS])(const struct spmm *L, struct err *e);
 };
 
 extern const struct spmm_kernel *const spmm_kernels[]; /* terminated by NULL, in the order of spmm.def */
@@ -68,8 +68,8 @@ struct spmm_run {
    rows x vectors doubles. */
 bool spmm_measure(const struct spmm_kernel *k, const struct csr *A, const struct mat *M, int vectors, int reps,
                   struct watch *w, double *y, struct spmm_run *out, struct err *e);
-/* The random value of X in this row and vector, as spmm_measure rounds it to the type `real`. */
-double spmm_x(int64_t row, int vector, enum type real);
+/* The random value of X in this row and vector, as spmm_measure rounds it to this type. */
+double spmm_x(int64_t row, int vector, enum type type);
 
 C_END
 #endif

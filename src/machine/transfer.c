@@ -122,7 +122,7 @@ static void cut(struct job *j, int k)
     p->S.nnz = A->rowptr[end] - A->rowptr[p->first];
     plan_array(&p->S, "ptr", ROLE_POINTERS, T_I32, p->S.rows + 1);
     plan_array(&p->S, "col", ROLE_COLUMNS, T_I32, p->S.nnz);
-    plan_array(&p->S, "val", ROLE_VALUES, p->S.real, p->S.nnz);
+    plan_values(&p->S, "val", p->S.nnz);
     for (int a = 0; a < p->S.narrays; a++) p->bytes += aligned(p->S.a[a].n * (int64_t)type_size(p->S.a[a].type));
     j->bytes += p->bytes;
 }
@@ -189,7 +189,7 @@ static bool set_problem(struct job *j, struct err *e)
 {
     const struct csr *A = j->plan->A;
     uint64_t state = 1;
-    struct array x = {.type = j->plan->real, .n = A->cols};
+    struct array x = {.type = precisions[j->plan->real].vector, .n = A->cols};
     x.data = mem_new(A->cols, (size_t)j->size, "a vector to copy", e);
     double *exact = x.data ? mem_new(A->cols, sizeof *exact, "x of a check", e) : NULL;
     j->ref = exact ? mem_zero(A->rows, sizeof *j->ref, "the reference of a check", e) : NULL;
@@ -210,7 +210,7 @@ static bool set_problem(struct job *j, struct err *e)
 
 static bool job_new(struct job *j, const struct transfer_plan *p, double *pin_us, struct err *e)
 {
-    *j = (struct job){.plan = p, .size = (int64_t)type_size(p->real)};
+    *j = (struct job){.plan = p, .size = (int64_t)type_size(precisions[p->real].vector)};
     j->kernel = kernel_default(&format_csr, p->A, p->dev);
     if (!j->kernel) return fail(e, E_UNSUPPORTED, "no kernel for csr runs on %s", p->dev->name);
     j->piece = mem_zero(p->pieces, sizeof *j->piece, "the pieces of a matrix", e);
@@ -307,7 +307,9 @@ static bool spoil(struct job *j, const struct transfer_way *w, struct err *e)
 
 static bool check_product(struct job *j, const struct transfer_way *w, struct err *e)
 {
-    struct array y = {.type = j->plan->real, .n = j->plan->A->rows, .data = w->pinned ? j->y_pinned : j->y_pageable};
+    struct array y = {.type = precisions[j->plan->real].vector,
+                      .n = j->plan->A->rows,
+                      .data = w->pinned ? j->y_pinned : j->y_pageable};
     if (!w->back && !j->plan->dev->ops->get(j->plan->dev, y.data, j->y, y.n * j->size, e)) return false;
     for (int64_t i = 0; i < y.n; i++) j->value[i] = array_real(&y, i);
     struct verdict v = verdict_of(y.n, j->value, j->ref, j->bound);

@@ -7,8 +7,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "base/array.h"
 #include "base/base.h"
+#include "base/precision.h"
 
 struct device;
 struct err;
@@ -38,7 +38,7 @@ struct transfer_plan {
     const struct csr *A;
     struct device *dev;
     const struct transfer_ops *ops;
-    enum type real;
+    enum precision real;
     int pieces, streams; /* 1 .. PIECES_MAX, 1 .. STREAMS_MAX */
     int products;        /* number of SpMVs with each piece after the copy of the piece; at least 1 */
     int reps;            /* number of timed runs of each way; 0 = chosen automatically */

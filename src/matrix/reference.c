@@ -43,11 +43,11 @@ struct limits {
     enum type stored; /* then: that type */
 };
 
-static struct limits limits_of(enum type real)
+static struct limits limits_of(enum precision real)
 {
-    bool narrow = type_is_narrow(real);
-    enum type stored = type_of_stored(real);
-    if (type_of_parts(real) == T_F32) return (struct limits){FLT_EPSILON, FLT_MIN, FLT_TRUE_MIN, narrow, stored};
+    bool narrow = precisions[real].narrow;
+    enum type stored = precisions[real].stored;
+    if (precisions[real].part == T_F32) return (struct limits){FLT_EPSILON, FLT_MIN, FLT_TRUE_MIN, narrow, stored};
     return (struct limits){DBL_EPSILON, DBL_MIN, DBL_TRUE_MIN, narrow, stored};
 }
 
@@ -140,7 +140,7 @@ struct reference {
     const struct csr *A;
     double alpha, beta;
     const double *x;
-    enum type real;
+    enum precision real;
     struct limits limits;
     double *y, *bound; /* bound may be NULL */
 };
@@ -191,7 +191,7 @@ static bool has_fma(void)
 }
 #endif
 
-void reference_spmv(const struct csr *A, double alpha, const double *x, double beta, double *y, enum type real,
+void reference_spmv(const struct csr *A, double alpha, const double *x, double beta, double *y, enum precision real,
                     double *bound)
 {
     struct reference q = {A, alpha, beta, x, real, limits_of(real), y, bound};
@@ -209,7 +209,7 @@ static bool product_of_slice(void *user, const struct csr *slice, int64_t first,
     return true;
 }
 
-bool reference_product(const struct csr *A, double alpha, const double *x, double beta, double *y, enum type real,
+bool reference_product(const struct csr *A, double alpha, const double *x, double beta, double *y, enum precision real,
                        double *bound, struct err *e)
 {
     struct reference q = {.alpha = alpha, .beta = beta, .x = x, .real = real, .y = y, .bound = bound};

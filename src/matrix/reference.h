@@ -4,8 +4,8 @@
 
 #include <stdint.h>
 
-#include "base/array.h"
 #include "base/base.h"
+#include "base/precision.h"
 
 #include <stdbool.h>
 
@@ -20,10 +20,10 @@ struct err;
    the bound also has |alpha| sum |a - stored a||x|; y itself is computed from A. `bound` may be NULL. If beta is 0, the
    input value of y is not read. If A is complex, the elements of x, y and bound are pairs of a real and an imaginary
    part; alpha and beta are real. A complex row is bounded like two real rows of twice the length. */
-void reference_spmv(const struct csr *A, double alpha, const double *x, double beta, double *y, enum type real,
+void reference_spmv(const struct csr *A, double alpha, const double *x, double beta, double *y, enum precision real,
                     double *bound);
 /* The same for a real matrix without arrays, too (row_source.h). Returns false if the user cancels. */
-bool reference_product(const struct csr *A, double alpha, const double *x, double beta, double *y, enum type real,
+bool reference_product(const struct csr *A, double alpha, const double *x, double beta, double *y, enum precision real,
                        double *bound, struct err *e);
 struct verdict {
     bool ok;

@@ -2,6 +2,7 @@
    times, repeats the fits and verifies the stated errors. */
 #include "black_box.h"
 #include "base/err.h"
+#include "base/precision.h"
 #include "base/text.h"
 #include "formats/fmt_coo.h"
 #include "formats/fmt_csr.h"
@@ -35,11 +36,11 @@ static bool covers(const struct black_box *b, const struct csr *A, int64_t longe
                 how_many(b->longest, "entry").text, (long long)longest);
 }
 
-bool black_box_terms_of(const struct black_box *b, const struct csr *A, enum type real, struct black_box_terms *t,
+bool black_box_terms_of(const struct black_box *b, const struct csr *A, enum precision real, struct black_box_terms *t,
                         struct err *e)
 {
     struct plan p;
-    int value_bytes = (int)type_size(real);
+    int value_bytes = (int)type_size(precisions[real].vector);
     t->longest = csr_longest_row(A);
     if (!covers(b, A, t->longest, e)) return false;
     if (!format_plan(A, b->format, b->param, real, &p, e) || !format_allow_here(&p, false, e)) return false;

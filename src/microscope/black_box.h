@@ -6,8 +6,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "base/array.h"
 #include "base/param.h"
+#include "base/precision.h"
 
 struct csr;
 struct err;
@@ -40,7 +40,7 @@ double black_box_us(const struct black_box *b, const struct black_box_terms *t);
 /* Compute the terms of b on A. t->gathers, the gathers of A, are counted if the value is 0. Fails with E_UNSUPPORTED or
    E_LIMIT if A is complex, has longer rows than the matrices of the fit, or cannot be stored in the format, and with
    the errors of csr_gathers_in_runs. */
-bool black_box_terms_of(const struct black_box *b, const struct csr *A, enum type real, struct black_box_terms *t,
+bool black_box_terms_of(const struct black_box *b, const struct csr *A, enum precision real, struct black_box_terms *t,
                         struct err *e);
 
 #endif

@@ -52,7 +52,7 @@ static double least_us(const struct modeled *k)
     struct err unseen = {0};
     struct modeled *least = mem_new(1, sizeof *least, "a prediction", NULL);
     double us = k->time.launch_us;
-    bool ok = least && !k->kernel->remote && csr_new(&one, 1, 1, 1, type_is_complex(k->real), &unseen);
+    bool ok = least && !k->kernel->remote && csr_new(&one, 1, 1, 1, precisions[k->real].is_complex, &unseen);
     if (ok) {
         one.rowptr[0] = one.col[0] = 0;
         one.rowptr[1] = 1;
@@ -221,7 +221,7 @@ static double lines_in_order(const struct sums *s, const struct work *k)
 /* Remove the cost of gathering x, as if x were read once, in order. */
 static void no_gather(const struct sums *s, struct workload *w)
 {
-    double once = (double)s->A->cols * (double)type_size(s->k->real) / SECTOR;
+    double once = (double)s->A->cols * (double)type_size(precisions[s->k->real].vector) / SECTOR;
     w->again = 0;
     for (int l = 0; l < w->n; l++) {
         struct work *k = &w->launch[l];
@@ -240,7 +240,7 @@ static void no_gather(const struct sums *s, struct workload *w)
    work is left out altogether. */
 static void no_atomics(const struct sums *s, struct workload *w)
 {
-    double item = (double)type_size(s->k->real), sectors = item * (double)s->A->rows / SECTOR;
+    double item = (double)type_size(precisions[s->k->real].vector), sectors = item * (double)s->A->rows / SECTOR;
     for (int l = 0; l < w->n; l++) {
         struct work *k = &w->launch[l];
         bool counter = s->k->kernel->shares;
@@ -274,7 +274,7 @@ static void no_waits(const struct sums *s, struct workload *w)
    bytes of x and y remain. */
 static void half_bytes(const struct sums *s, struct workload *w)
 {
-    double vectors = (double)((s->A->cols + s->A->rows) * (int64_t)type_size(s->k->real));
+    double vectors = (double)((s->A->cols + s->A->rows) * (int64_t)type_size(precisions[s->k->real].vector));
     for (int l = 0; l < w->n; l++) {
         struct work *k = &w->launch[l];
         k->l2_loads -= fmax(0, k->l2_loads - k->gathered) / 2;
@@ -317,7 +317,7 @@ static double slots_per_nonzero(const struct csr *A, const struct format *f, int
 {
     struct plan p;
     struct err unseen = {0};
-    if (!format_plan(A, f, NULL, T_F64, &p, &unseen)) return NAN;
+    if (!format_plan(A, f, NULL, P_F64, &p, &unseen)) return NAN;
     *width = p.shape.param[0];
     return share((double)p.slots, (double)A->nnz);
 }
@@ -392,10 +392,10 @@ static void say_gather(const struct sums *s, struct finding *f)
          "x is gathered: %.2f sectors of 32 bytes for each nonzero, %.1f per request; reading x in order would take "
          "%.2f per nonzero",
          share((double)s->x.sectors, (double)s->A->nnz), share((double)s->x.sectors, (double)s->x.requests),
-         (double)type_size(s->k->real) / SECTOR);
+         (double)type_size(precisions[s->k->real].vector) / SECTOR);
     if (f->us > REORDER_PAYS * s->k->time.us)
         REMEDY(f, "bring columns of neighbouring rows together: `whatif reorder rcm` predicts what that gains%s",
-               type_of_parts(s->k->real) == T_F64 ? "; fp32 halves x" : "");
+               precisions[s->k->real].part == T_F64 ? "; fp32 halves x" : "");
 }
 
 static void say_atomics(const struct sums *s, struct finding *f)
@@ -404,7 +404,7 @@ static void say_atomics(const struct sums *s, struct finding *f)
     for (int l = 0; l < s->k->work.n; l++) hot = fmax(hot, s->k->work.launch[l].hottest);
     if (!s->k->kernel->shares) { /* each atomic adds one or more entries to the y of its row */
         all = fmin(all, (double)s->k->plan.slots);
-        hot = fmin(hot, (double)csr_most_entries(s->A, SECTOR / (int64_t)type_size(s->k->real)));
+        hot = fmin(hot, (double)csr_most_entries(s->A, SECTOR / (int64_t)type_size(precisions[s->k->real].vector)));
     }
     TEXT(f,
          "%.0f atomics, %.0f%% of which wait for another lane of the warp at the same address; up to %.0f go to one "
@@ -457,9 +457,9 @@ static void say_waits(const struct sums *s, struct finding *f)
 /* How to make the values of the matrix smaller, in a precision that the kernel takes. */
 static const char *fewer_bits(const struct modeled *k)
 {
-    bool wide = type_of_parts(k->real) == T_F64;
-    if (type_is_narrow(k->real)) return "store fewer entries";
-    if (type_is_complex(k->real) || !kernel_takes(k->kernel, T_NARROW, NULL))
+    bool wide = precisions[k->real].part == T_F64;
+    if (precisions[k->real].narrow) return "store fewer entries";
+    if (precisions[k->real].is_complex || !kernel_takes(k->kernel, P_NARROW, NULL))
         return wide ? "use fp32" : "store fewer entries";
     return wide ? "use fp32, store the values in fewer bits (`bench precisions`)"
                 : "store the values in fewer bits (`bench precisions`)";

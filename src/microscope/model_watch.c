@@ -94,10 +94,10 @@ bool model_record(const struct kernel *k, const struct csr *A, const struct mat 
                   struct err *e)
 {
     if (k->remote) return k->remote->model(k, A, M, g, accesses, w, counts, tape, out, e);
-    bool complex = type_is_complex(M->of->real);
+    bool complex = precisions[M->of->real].is_complex;
     *out = (struct workload){.kernel = k,
                              .flops = (complex ? 8.0 : 2.0) * (double)stored_slots(M->of),
-                             .single = type_of_parts(M->of->real) == T_F32};
+                             .single = precisions[M->of->real].part == T_F32};
     struct watching *v = mem_zero(1, sizeof *v, "the microscope", e);
     struct counts *own = counts || !v ? NULL : mem_zero(1, sizeof *own, "the counts of a kernel", e);
     struct counts *c = counts ? counts : own;

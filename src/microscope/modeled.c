@@ -78,7 +78,7 @@ static bool watch_rows(const struct csr *A, const struct mat *M, double part, st
 static bool find_again(const struct csr *A, struct reuse *x, struct modeled *out, struct err *e)
 {
     struct workload *w = &out->work;
-    int64_t size = (int64_t)type_size(type_is_narrow(out->real) ? type_of_parts(out->real) : out->real);
+    int64_t size = (int64_t)type_size(precisions[out->real].vector);
     double gathered = 0, all = (double)A->cols * (double)size / SECTOR;
     w->again = 0;
     for (int l = 0; l < w->n; l++) gathered += w->launch[l].gathered;
@@ -177,7 +177,7 @@ void packed_free(struct packed *p)
    PACKING_US, no further packing starts. A is always packed at least once, even if a busy machine delays the first
    packing. */
 static bool pack_warm(struct packed *p, const struct csr *A, const struct format *f, const int64_t *param,
-                      enum type real, struct err *e)
+                      enum precision real, struct err *e)
 {
     double begin = now_us(), best = INFINITY;
     for (int i = 0; i < PACKINGS && (!i || now_us() - begin < PACKING_US); i++) {
@@ -191,8 +191,8 @@ static bool pack_warm(struct packed *p, const struct csr *A, const struct format
 }
 
 /* Pack A for the emulator, unless p holds this packing already. */
-static bool pack(struct packed *p, const struct csr *A, const struct format *f, const int64_t *param, enum type real,
-                 struct err *e)
+static bool pack(struct packed *p, const struct csr *A, const struct format *f, const int64_t *param,
+                 enum precision real, struct err *e)
 {
     int64_t asked[PARAMS_MAX] = {-1};
     if (param) memcpy(asked, param, sizeof asked);
@@ -207,7 +207,7 @@ static bool pack(struct packed *p, const struct csr *A, const struct format *f, 
     return mat_borrow(&p->M, &p->S, emu, e);
 }
 
-bool modeled_csr(const struct csr *A, const struct kernel *k, const int64_t *param, enum type real,
+bool modeled_csr(const struct csr *A, const struct kernel *k, const int64_t *param, enum precision real,
                  const struct machine *g, struct watch *w, struct packed *last, struct modeled *out, struct err *e)
 {
     int64_t own[PARAMS_MAX];

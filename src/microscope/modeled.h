@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "base/array.h"
+#include "base/precision.h"
 #include "formats/format.h"
 #include "formats/stored.h"
 #include "machine/mat.h"
@@ -24,7 +24,7 @@ enum { MODELED_FIRST = 60 * 1000, MODELED_ACCESSES = 250 * 1000 };
 struct modeled {
     const struct kernel *kernel;
     struct plan plan;
-    enum type real;
+    enum precision real;
     int64_t bytes;        /* the minimum traffic, computed by kernel_bytes */
     double prep_us;       /* time of packing on the host */
     bool first_look_only; /* it was not watched more closely, because it is slow */
@@ -40,7 +40,7 @@ struct modeled {
 struct packed {
     struct stored S;
     struct mat M;
-    enum type real;
+    enum precision real;
     int64_t param[PARAMS_MAX]; /* as requested; param[0] == -1: the defaults */
     double us;                 /* time of packing */
     struct reuse x;
@@ -58,7 +58,7 @@ bool modeled_accesses(const struct kernel *k, const struct mat *M, int64_t *acce
 /* Can k run on A on the emulator and be watched? If not, E_UNSUPPORTED. */
 bool modeled_can(const struct kernel *k, const struct csr *A, struct err *e);
 /* Pack A, unless `last` holds the packing already, and call modeled_mat. */
-bool modeled_csr(const struct csr *A, const struct kernel *k, const int64_t *param, enum type real,
+bool modeled_csr(const struct csr *A, const struct kernel *k, const int64_t *param, enum precision real,
                  const struct machine *g, struct watch *w, struct packed *last, struct modeled *out, struct err *e);
 /* For qsort of struct modeled: the fastest first. */
 int modeled_by_time(const void *a, const void *b);

@@ -29,7 +29,7 @@ static const double PASS_US = 1.3, L2_SHARE = 0.7;
 
 static double item_bytes(const struct scaling *c, const struct csr *A)
 {
-    return (double)type_size(c->real) * (A->imag ? 2 : 1);
+    return (double)type_size(precisions[c->real].vector) * (A->imag ? 2 : 1);
 }
 
 /* What the predictions of one command share. */

@@ -5,7 +5,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "base/array.h"
+#include "base/precision.h"
 #include "link.h"
 
 struct csr;
@@ -47,7 +47,7 @@ struct scaling {
     struct measured_link own;
     const struct way *way;
     const struct kernel *kernel;
-    enum type real;
+    enum precision real;
     char machine[64]; /* the GPU, see struct machine */
     bool machine_here;
     double one_us, one_cg_us; /* on one GPU; one_cg_us: NaN if the matrix is not square */

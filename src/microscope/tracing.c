@@ -1,6 +1,7 @@
 /* Traces a warp once and keeps totals per step, so that any step can be shown immediately. */
 #include "tracing.h"
 #include "base/mem.h"
+#include "base/precision.h"
 #include "base/watch.h"
 #include "formats/stored.h"
 #include "machine/shared_places.h"
@@ -225,8 +226,8 @@ static bool place_shared(struct tracing *v, const struct shared_places *p, struc
     return v->shared || !p->n;
 }
 
-struct tracing *tracing_new(const struct watched *of, const struct csr *A, enum type real, const struct warp_at *at,
-                            struct watch *w, struct err *e)
+struct tracing *tracing_new(const struct watched *of, const struct csr *A, enum precision real,
+                            const struct warp_at *at, struct watch *w, struct err *e)
 {
     struct tracing *v = mem_zero(1, sizeof *v, "a trace", e);
     if (!v) return NULL;

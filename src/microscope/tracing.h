@@ -5,7 +5,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "base/array.h"
+#include "base/precision.h"
 #include "machine/microscope.h"
 
 /* Totals over the steps up to and including a given step. */
@@ -50,7 +50,7 @@ struct tracing {
     struct matrix *matrix;         /* these three are set by the session and not used here */
     const struct product *product; /* NULL: an LU method */
     struct traced_lu lu;
-    enum type real;
+    enum precision real;
     struct trace t;
     struct trace_step *step; /* t.nsteps of them */
     struct trace_shared {
@@ -70,8 +70,8 @@ struct warp_at {
 /* Trace a warp of launches that work on A with values of type `real`. A and, if there is one, of->M->of must outlive
    the trace. Returns NULL if there is no such block, warp or launch (E_USAGE), if there is not enough memory, or if the
    user cancelled. */
-struct tracing *tracing_new(const struct watched *of, const struct csr *A, enum type real, const struct warp_at *at,
-                            struct watch *w, struct err *e);
+struct tracing *tracing_new(const struct watched *of, const struct csr *A, enum precision real,
+                            const struct warp_at *at, struct watch *w, struct err *e);
 void tracing_free(struct tracing *v); /* NULL is fine */
 
 enum lane_state {

@@ -167,7 +167,7 @@ static bool measure_direct(struct solve *v, struct err *e)
 {
     double *r = mem_new(v->n, sizeof *r, "the residual", e);
     if (!r) return false;
-    reference_spmv(v->matrix.csr, 1, v->result.x, 0, r, T_F64, NULL);
+    reference_spmv(v->matrix.csr, 1, v->result.x, 0, r, P_F64, NULL);
     for (int64_t i = 0; i < v->n; i++) r[i] = v->b[i] - r[i];
     double us = v->time.us, residual = norm2(v->n, r) / v->b_norm;
     mem_free(r);

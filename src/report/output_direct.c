@@ -193,7 +193,7 @@ void out_direct(struct out *o, const struct direct_answer *a, const struct solve
     out_str(o, "library", NULL, a->method->library->file);
     if (out_mode(o) == OUT_TEXT) out_str(o, NULL, "method", library);
     out_str(o, "tried", *a->tried ? "tried before" : NULL, *a->tried ? a->tried : NULL);
-    out_str(o, "precision", "precision", type_name(type_of_values(T_F64, a->A->imag != NULL)));
+    out_str(o, "precision", "precision", type_name(type_of_numbers(T_F64, a->A->imag != NULL)));
     out_str(o, "b", *a->b_name ? "right side" : NULL, *a->b_name ? a->b_name : NULL);
     out_planned(o, a);
     out_found(o, a);

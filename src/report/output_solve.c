@@ -225,7 +225,7 @@ static void out_refine(struct out *o, const struct solve *v)
     bool on = v->refine.on, timed = on && v->dev->kind != DEV_EMU;
     const struct refine_state *now = &v->refine.now;
     double bytes = solve_bytes(v), fp64 = solve_bytes_fp64(v), each = solve_refine_bytes(v);
-    out_str(o, "refine", NULL, on ? type_name(type_of_stored(v->refine.stored)) : NULL);
+    out_str(o, "refine", NULL, on ? type_name(precisions[v->precision].stored) : NULL);
     out_int_if(o, "refinements", NULL, on, now->n);
     out_num(o, "residual_outer", NULL, on ? now->residual : NAN, NULL);
     out_time(o, "refine_us", NULL, timed ? v->refine.us : NAN);
@@ -233,7 +233,7 @@ static void out_refine(struct out *o, const struct solve *v)
     out_num(o, "bytes_per_refinement", NULL, on ? each : NAN, "%.0f");
     if (!on || out_mode(o) != OUT_TEXT) return;
     snprintf(text, sizeof text, "%s in fp64, to a residual of %.2e; iterated with values in %s",
-             how_many(now->n, "time").text, now->residual, type_name(type_of_stored(v->refine.stored)));
+             how_many(now->n, "time").text, now->residual, type_name(precisions[v->precision].stored));
     out_str(o, NULL, "refined", text);
     out_time(o, NULL, "refined in", timed ? v->refine.us : NAN);
     bool counted = isfinite(bytes) && fp64 > 0;
@@ -283,7 +283,7 @@ void out_solve(struct out *o, const struct solve *v)
     out_str(o, "device", "device", v->dev->name);
     out_engine(o, v);
     out_kernel(o, v);
-    out_str(o, "precision", "precision", type_name(type_of_values(v->real, pairs)));
+    out_str(o, "precision", "precision", type_name(type_of_numbers(v->real, pairs)));
     if (pairs && !solve_complex_steps(v) && out_mode(o) == OUT_TEXT)
         out_str(o, NULL, "unknowns", "the real and imaginary parts of x, in the equivalent real system");
     bool restarts = v->solver->restarts, weighs = v->solver->omega > 0;

@@ -1,6 +1,7 @@
 /* Prints timelines: one row for each member of the device, with its share of the matrix and its phases. */
 #include "output_timeline.h"
 #include "fields.h"
+#include "base/precision.h"
 #include "formats/format.h"
 #include "machine/kernel.h"
 #include "machine/member_rows.h"
@@ -32,7 +33,7 @@ void out_timeline_rows(struct out *o, const struct timeline *t)
         out_str(o, "format", NULL, t->kernel->format->name);
         out_str(o, "kernel", NULL, t->kernel->name);
         out_str(o, "device", NULL, t->dev->name);
-        out_str(o, "precision", NULL, type_name(t->real));
+        out_str(o, "precision", NULL, precisions[t->real].name);
         out_str(o, "exchange", NULL, transport_name(t->transport));
         out_rank(o, COLUMN_ANSWER);
         out_int(o, "member", "member", k);
@@ -52,7 +53,7 @@ void out_timeline_rows(struct out *o, const struct timeline *t)
 
 void out_timeline(struct out *o, const struct timeline *t)
 {
-    out_text(o, "%s, %s, %s on %s, exchange %s; each phase in %s", t->matrix, t->kernel->name, type_name(t->real),
+    out_text(o, "%s, %s, %s on %s, exchange %s; each phase in %s", t->matrix, t->kernel->name, precisions[t->real].name,
              t->dev->name, transport_name(t->transport), t->timed ? "us" : "sectors of 32 bytes");
     out_timeline_rows(o, t);
     if (t->timed)

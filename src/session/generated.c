@@ -33,7 +33,7 @@ bool session_add_in_parts(struct session *s, const char *name, const struct gene
     if (!session_add(s, name, &A, info, e)) return csr_free(&A), false;
     struct matrix *m = s->current;
     m->parts_on = d;
-    struct product *p = session_product(s, form_of(m, format_native(&m->csr), NULL, T_F64), e);
+    struct product *p = session_product(s, form_of(m, format_native(&m->csr), NULL, P_F64), e);
     if (p && session_mat(s, p, d, e)) return true;
     session_drop(s, m);
     session_use(s, before);

@@ -4,9 +4,11 @@
 #ifndef IN_PARTS_H
 #define IN_PARTS_H
 
-#include <stdbool.h>
+#include "base/precision.h"
 
 #include "matrix.h"
+
+#include <stdbool.h>
 
 struct err;
 

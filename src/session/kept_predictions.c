@@ -1,6 +1,7 @@
 /* The predictions that a matrix keeps, by GPU and precision. */
 #include "kept_predictions.h"
 #include "base/mem.h"
+#include "base/precision.h"
 #include "base/registry.h"
 #include "machine/kernel.h"
 #include "matrix.h"
@@ -38,14 +39,14 @@ void kept_predictions_free(struct kept_predictions *p)
     }
 }
 
-static bool is_for(const struct kept_predictions *p, enum type real, const struct machine *g)
+static bool is_for(const struct kept_predictions *p, enum precision real, const struct machine *g)
 {
     return p->real == real && p->on.sms == g->sms && !strcmp(p->on.name, g->name) &&
            !memcmp(&p->on.c, &g->c, sizeof g->c) && !memcmp(&p->on.is, &g->is, sizeof g->is);
 }
 
 /* Those for this GPU and precision, which become the first of the list; NULL: none. */
-static struct kept_predictions *find(struct matrix *m, enum type real, const struct machine *g)
+static struct kept_predictions *find(struct matrix *m, enum precision real, const struct machine *g)
 {
     for (struct kept_predictions **at = &m->predictions; *at; at = &(*at)->next) {
         struct kept_predictions *p = *at;
@@ -67,7 +68,8 @@ static void forget_oldest(struct matrix *m)
         }
 }
 
-struct kept_predictions *kept_predictions_for(struct matrix *m, enum type real, const struct machine *g, struct err *e)
+struct kept_predictions *kept_predictions_for(struct matrix *m, enum precision real, const struct machine *g,
+                                              struct err *e)
 {
     struct kept_predictions *p = find(m, real, g);
     if (p) return p;
@@ -75,7 +77,7 @@ struct kept_predictions *kept_predictions_for(struct matrix *m, enum type real, 
     if (!p || !predictions_new(&p->p, e)) return mem_free(p), NULL;
     p->on = *g;
     p->real = real;
-    p->p.real = type_of_values(real, m->csr.imag != NULL);
+    p->p.real = precision_of_values(real, m->csr.imag != NULL);
     p->next = m->predictions;
     m->predictions = p;
     forget_oldest(m);
@@ -102,7 +104,7 @@ bool prediction_can_be_kept(const struct kernel *k)
     return !k->remote;
 }
 
-const struct modeled *prediction_kept(const struct matrix *m, const struct kernel *k, enum type real,
+const struct modeled *prediction_kept(const struct matrix *m, const struct kernel *k, enum precision real,
                                       const struct machine *g)
 {
     const struct kept_predictions *p = m->predictions;
@@ -129,7 +131,7 @@ void predictions_put_slow(struct predictions *p, const struct kernel *k, double 
     if (i == p->nslow) p->nslow++;
 }
 
-void prediction_keep(struct matrix *m, const struct modeled *k, enum type real, const struct machine *g)
+void prediction_keep(struct matrix *m, const struct modeled *k, enum precision real, const struct machine *g)
 {
     struct kept_predictions *p = prediction_can_be_kept(k->kernel) ? kept_predictions_for(m, real, g, NULL) : NULL;
     if (p) predictions_put(&p->p, k);

@@ -4,8 +4,8 @@
 
 #include <stdbool.h>
 
-#include "base/array.h"
 #include "base/err.h"
+#include "base/precision.h"
 #include "microscope/gpu_profile.h"
 
 struct kernel;
@@ -15,7 +15,7 @@ struct modeled;
 /* The predictions of kernels that can be emulated, the fastest first; the kernels that need not be predicted, because a
    lower bound of their time is longer than the times of the fastest; and the reason why each other kernel has none. */
 struct predictions {
-    enum type real; /* of the stored matrix */
+    enum precision real; /* of the stored matrix */
     int n, nslow, nno;
     struct modeled *k;
     struct slow_kernel {
@@ -40,20 +40,21 @@ void predictions_put_slow(struct predictions *p, const struct kernel *k, double 
 /* An entry of the list of a matrix. */
 struct kept_predictions {
     struct machine on;
-    enum type real;
+    enum precision real;
     struct predictions p;
     struct kept_predictions *next; /* used longer ago */
 };
 /* The predictions of m for this GPU and precision, made if there are none; NULL: there is no memory for them. */
-struct kept_predictions *kept_predictions_for(struct matrix *m, enum type real, const struct machine *g, struct err *e);
+struct kept_predictions *kept_predictions_for(struct matrix *m, enum precision real, const struct machine *g,
+                                              struct err *e);
 /* Free all predictions of a matrix. */
 void kept_predictions_free(struct kept_predictions *p);
 /* Users' kernels may change, and are not kept. */
 bool prediction_can_be_kept(const struct kernel *k);
 /* The prediction of one kernel that is kept with m, or NULL. */
-const struct modeled *prediction_kept(const struct matrix *m, const struct kernel *k, enum type real,
+const struct modeled *prediction_kept(const struct matrix *m, const struct kernel *k, enum precision real,
                                       const struct machine *g);
 /* Keep a prediction with m. Without memory for it, nothing is kept. */
-void prediction_keep(struct matrix *m, const struct modeled *k, enum type real, const struct machine *g);
+void prediction_keep(struct matrix *m, const struct modeled *k, enum precision real, const struct machine *g);
 
 #endif

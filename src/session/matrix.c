@@ -1,6 +1,7 @@
 /* A matrix of the session: frees it with all that it owns, and names its precision. */
 #include "matrix.h"
 #include "base/mem.h"
+#include "base/precision.h"
 #include "equilibrated.h"
 #include "kept_predictions.h"
 #include "parting.h"
@@ -43,9 +44,9 @@ void matrix_free(struct matrix *m)
     mem_free(m);
 }
 
-const char *precision_of(const struct csr *A, enum type precision)
+const char *precision_of(const struct csr *A, enum precision precision)
 {
-    return type_name(type_of_values(precision, A->imag != NULL));
+    return precisions[precision_of_values(precision, A->imag != NULL)].name;
 }
 
 int64_t matrix_bytes(const struct matrix *m)

@@ -6,6 +6,7 @@
 #include <stdint.h>
 
 #include "base/array.h"
+#include "base/precision.h"
 #include "files/load_info.h"
 #include "files/sides.h"
 #include "matrix/csr.h"
@@ -46,9 +47,9 @@ struct matrix {
     struct matrix *next;
 };
 
-/* The name of the values of A in a precision, T_F32 or T_F64: "fp64", or "complex fp64" if A is complex. The types of
-   stored matrices, T_C32 and T_C64, give the same names. */
-const char *precision_of(const struct csr *A, enum type precision);
+/* The name of the values of A in a precision, P_F32 or P_F64: "fp64", or "complex fp64" if A is complex. The
+   precisions of stored matrices, P_C32 and P_C64, give the same names. */
+const char *precision_of(const struct csr *A, enum precision precision);
 /* Free the stored forms of m, its transpose and its equilibrated and reordered forms. matrix_free also frees m itself;
    m must not be in a list. */
 void products_free(struct matrix *m);

@@ -31,7 +31,7 @@ static double operations_rate(const struct run *r, int64_t less)
 {
     struct measures m;
     if (!format_measures(r->of, &m, NULL)) return NAN;
-    return fmax(0, type_flops(r->of->real) * (double)m.operands - (double)less) / r->us / 1000;
+    return fmax(0, type_flops(precisions[r->of->real].vector) * (double)m.operands - (double)less) / r->us / 1000;
 }
 
 double padded_gflops(const struct run *r)
@@ -41,7 +41,7 @@ double padded_gflops(const struct run *r)
 
 double padded_gflops_less_rows(const struct run *r)
 {
-    return operations_rate(r, type_parts(r->of->real) * r->of->rows);
+    return operations_rate(r, type_parts(precisions[r->of->real].vector) * r->of->rows);
 }
 
 void out_measures(struct out *o, const struct measures *m)
@@ -369,7 +369,7 @@ void out_remarks(struct out *o, const struct run *r, int n)
         out_text(o, "The emulator models accesses, not time: results are checked, but nothing is timed.");
     if (there)
         out_text(o, "Packed on the GPU from its csr: prep is the time of the first packing, with memory allocation.");
-    if (n && type_is_complex(r->real))
+    if (n && precisions[r->real].is_complex)
         out_text(o, "GFLOP/s counts 8 operations per entry: 4 multiplications and 4 additions of real numbers.");
     out_gain(o, r, n);
     if (wild) out_text(o, "The product has NaN or inf where the reference has them, so there is no relative error.");

@@ -58,7 +58,7 @@ static bool make_aones(const struct csr *A, uint64_t seed, double *b, struct err
 {
     double *ones = mem_new(parts_of(A) * A->cols, sizeof *ones, "a vector of ones", e);
     if (!ones) return false;
-    bool ok = fill(A->cols, parts_of(A), 1, ones, e) && reference_product(A, 1, ones, 0, b, T_F64, NULL, e);
+    bool ok = fill(A->cols, parts_of(A), 1, ones, e) && reference_product(A, 1, ones, 0, b, P_F64, NULL, e);
     mem_free(ones);
     return ok;
 }
@@ -91,7 +91,7 @@ static bool make_avaried(const struct csr *A, uint64_t seed, double *b, struct e
 {
     double *x = mem_new(parts_of(A) * A->cols, sizeof *x, "a varied vector", e);
     if (!x) return false;
-    bool ok = make_varied(A, x, e) && reference_product(A, 1, x, 0, b, T_F64, NULL, e);
+    bool ok = make_varied(A, x, e) && reference_product(A, 1, x, 0, b, P_F64, NULL, e);
     mem_free(x);
     return ok;
 }

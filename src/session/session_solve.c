@@ -2,6 +2,7 @@
 #include "session_solve.h"
 #include "base/err.h"
 #include "base/mem.h"
+#include "base/precision.h"
 #include "base/screen_lock.h"
 #include "base/text.h"
 #include "direct/direct.h"
@@ -25,7 +26,7 @@
 #include <string.h>
 
 /* The first kernel of f that multiplies by values in this precision; NULL: none. */
-static const struct kernel *kernel_for(const struct format *f, const struct device *d, enum type precision)
+static const struct kernel *kernel_for(const struct format *f, const struct device *d, enum precision precision)
 {
     for (int i = 0; kernels[i]; i++)
         if (kernels[i]->format == f && !kernels[i]->vendor && kernel_runs_on(kernels[i], d) &&
@@ -39,7 +40,7 @@ static const struct kernel *choose_kernel(const struct csr *A, const struct solv
                                           struct err *e)
 {
     const struct kernel *k = o->kernel ? o->kernel : kernel_default(f, A, o->dev);
-    if (!o->kernel && o->refine && k && !kernel_takes(k, type_of_values(o->stored, A->imag != NULL), NULL))
+    if (!o->kernel && o->refine && k && !kernel_takes(k, precision_of_values(o->stored, A->imag != NULL), NULL))
         k = kernel_for(f, o->dev, o->stored);
     if (!k)
         fail(e, E_UNSUPPORTED, "no kernel multiplies by a %s matrix on %s; `kernels` lists the kernels of each device",
@@ -63,7 +64,7 @@ static const struct format *format_of(const struct solve_options *o, const struc
 
 /* The matrix on the device, with its values in this precision. */
 static struct mat *mat_in(struct session *s, struct matrix *m, const struct solve_options *o, const struct format *f,
-                          enum type precision, struct err *e)
+                          enum precision precision, struct err *e)
 {
     struct form w = form_of(m, f, NULL, precision);
     w.force = o->force;
@@ -92,10 +93,11 @@ bool session_put_matrix(struct session *s, struct matrix *m, const struct solve_
     const struct format *f = format_of(o, A->csr);
     A->kernel = choose_kernel(A->csr, o, f, e);
     if (o->form_matrix) return A->kernel != NULL;
-    if (!A->kernel || (o->refine && !kernel_takes(A->kernel, type_of_values(o->stored, m->csr.imag), e))) return false;
+    if (!A->kernel || (o->refine && !kernel_takes(A->kernel, precision_of_values(o->stored, m->csr.imag), e)))
+        return false;
     if (A->exponents.a) return true;
     A->mat = mat_in(s, m, o, f, o->refine ? o->stored : o->real, e);
-    if (A->mat && o->refine) A->fine = mat_in(s, m, o, f, T_F64, e);
+    if (A->mat && o->refine) A->fine = mat_in(s, m, o, f, P_F64, e);
     return A->mat && (A->fine || !o->refine) && multiplies_right(A, o, e);
 }
 
@@ -109,7 +111,7 @@ static bool exponents_of(const struct csr *A, const struct solve_options *o, str
         memcpy(b, o->b, (size_t)n * sizeof *b);
         scaling_map_b(&o->scaling, A->imag != NULL, true, b);
     }
-    *out = solve_exponents_of(A, b ? b : o->b, o->real);
+    *out = solve_exponents_of(A, b ? b : o->b, precisions[o->real].vector);
     mem_free(b);
     return true;
 }

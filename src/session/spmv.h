@@ -7,7 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "base/array.h"
+#include "base/precision.h"
 #include "machine/bench.h"
 
 struct csr;
@@ -26,7 +26,7 @@ struct spmv_request {
     struct matrix *matrix;       /* the transposed matrix for A' x */
     const struct kernel *kernel; /* NULL: not chosen yet */
     struct device *dev;
-    enum type real;
+    enum precision real;
     int reps; /* number of runs; 0: chosen from the time of one SpMV */
     bool force;
     const int64_t *param;                   /* given for the kernel's format; NULL: kernel_params chooses them */

@@ -115,7 +115,7 @@ static bool solve_r_of(struct session *s, struct vector *out, struct err *e)
     bool ok = solve_x_of(s, &x, e) && vector_new(out, v->matrix.name, v->matrix.csr->rows, v->matrix.csr, e);
     if (ok) {
         const struct csr *A = v->scaling.inside ? v->scaling.of : v->matrix.csr;
-        ok = copy_b(v, out, e) && reference_product(A, -1, x.value, 1, out->value, T_F64, NULL, e);
+        ok = copy_b(v, out, e) && reference_product(A, -1, x.value, 1, out->value, P_F64, NULL, e);
     }
     vector_free(&x);
     snprintf(out->about, sizeof out->about, "b - A x after %s", how_many(v ? v->iterations : 0, "iteration").text);
@@ -158,7 +158,7 @@ static bool direct_r_of(struct session *s, struct vector *out, struct err *e)
     if (!direct_has_x(s, e)) return false;
     snprintf(out->about, sizeof out->about, "b - A x of `solve direct`; ||r|| / ||b|| = %.3e", a->residual_true);
     if (!direct_new(out, s, a->b, a->A->rows, e)) return false;
-    reference_spmv(a->A, -1, a->x, 1, out->value, T_F64, NULL);
+    reference_spmv(a->A, -1, a->x, 1, out->value, P_F64, NULL);
     return loop_tick("the residual", 0, 0, e);
 }
 
@@ -176,7 +176,7 @@ static bool spmv_x_of(struct session *s, struct vector *out, struct err *e)
     struct loop l = loop_of("random numbers", numbers_of(out));
     for (int64_t i = 0; i < numbers_of(out) && loop_goes(&l, i); i++) {
         double v = random_unit(&state);
-        out->value[i] = type_of_parts(s->runs[0].real) == T_F32 ? (double)(float)v : v;
+        out->value[i] = precisions[s->runs[0].real].part == T_F32 ? (double)(float)v : v;
     }
     snprintf(out->about, sizeof out->about, "the operand of the last SpMV (random, seed %d)", CHECK_SEED);
     return loop_end(&l, e);

@@ -4,6 +4,7 @@
 #include "base/err.h"
 #include "base/loop.h"
 #include "base/mem.h"
+#include "base/precision.h"
 #include "formats/fmt_csr.h"
 #include "machine/amg_ops.h"
 #include "machine/device.h"
@@ -530,8 +531,9 @@ bool amg_device_make(struct amg_device *g, struct device *d, const struct mat *A
                      struct err *e)
 {
     const struct stored *S = A->of;
-    *g = (struct amg_device){.real = S->real, .cycle = cycle};
-    struct build b = {.g = g, .dev = d, .ops = amg_setup_ops_of(d, S->real), .tools = tools_of(d), .e = e};
+    *g = (struct amg_device){.real = precisions[S->real].vector, .cycle = cycle};
+    struct build b = {
+        .g = g, .dev = d, .ops = amg_setup_ops_of(d, precisions[S->real].vector), .tools = tools_of(d), .e = e};
     g->level[0].A = (struct amg_csr){S->rows, S->cols, S->nnz, A->ptr[CSR_PTR], A->ptr[CSR_COL], A->ptr[CSR_VAL], NULL};
     /* enough for most matrices of diffusion problems */
     bool ok = reserve(&g->kept, d, 18 * S->nnz + 36 * S->rows, e) &&

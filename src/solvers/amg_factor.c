@@ -1,6 +1,7 @@
 /* The matrices of multigrid on a device: each is stored as CSR and multiplied by the default kernel for its rows. */
 #include "amg_factor.h"
 #include "base/mem.h"
+#include "base/precision.h"
 #include "formats/fmt_csr.h"
 #include "formats/format.h"
 #include "machine/device.h"
@@ -21,7 +22,7 @@ bool amg_factor_put(struct amg_factor *f, struct device *d, enum type real, cons
 {
     f->mat = &f->M;
     f->kernel = kernel_for(A, d);
-    return format_pack(A, &format_csr, NULL, real, true, &f->S, e) && mat_put(&f->M, &f->S, d, e);
+    return format_pack(A, &format_csr, NULL, precision_of_type(real), true, &f->S, e) && mat_put(&f->M, &f->S, d, e);
 }
 
 bool amg_factor_multiply(const struct amg_factor *f, double alpha, const void *x, double beta, void *y, struct err *e)

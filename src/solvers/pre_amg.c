@@ -7,6 +7,7 @@
 #include "base/base.h"
 #include "base/err.h"
 #include "base/mem.h"
+#include "base/precision.h"
 #include "base/text.h"
 #include "formats/fmt_csr.h"
 #include "machine/amg_ops.h"
@@ -153,7 +154,7 @@ static void take_level(struct cycle *c, int k)
 static bool make_on_device(struct solve *v, struct cycle *c, bool *made, struct err *e)
 {
     struct amg_device *g = &c->device;
-    bool fits = v->matrix.kernel->format == &format_csr && v->matrix.mat->of->real == v->real;
+    bool fits = v->matrix.kernel->format == &format_csr && precisions[v->matrix.mat->of->real].stored == v->real;
     *made = fits && amg_device_has(v->dev, v->real);
     if (!*made) return true;
     if (!amg_device_make(g, v->dev, v->matrix.mat, cycle_type(v), made, e)) return false;

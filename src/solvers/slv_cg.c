@@ -88,8 +88,7 @@ static bool replace(struct solve *v, struct err *e)
 /* Does the SpMV kernel compute the inner products? */
 static bool product_sums(const struct solve *v)
 {
-    return kernel_sums(v->matrix.kernel, v->refine.on ? v->refine.stored : v->real) && !v->set.sums_host &&
-           !v->matrix.csr->imag;
+    return kernel_sums(v->matrix.kernel, v->precision) && !v->set.sums_host && !v->matrix.csr->imag;
 }
 
 bool cg_product(struct solve *v, const void *p, void *q, const void *r, const void *dinv, struct err *e)

@@ -4,6 +4,7 @@
 #include "base/base.h"
 #include "base/loop.h"
 #include "base/mem.h"
+#include "base/precision.h"
 #include "formats/format.h"
 #include "machine/kernel.h"
 #include "machine/mat.h"
@@ -93,7 +94,8 @@ static bool put_b(struct solve *v, const double *d, struct err *e)
     const struct kernel *k = v->matrix.kernel;
     struct csr B = {0};
     struct iteration_matrix *own = v->solver_data = mem_zero(1, sizeof *own, "the iteration matrix", e);
-    bool ok = own && make_b(v, d, &B, e) && format_pack(&B, k->format, NULL, v->real, v->set.force, &own->S, e) &&
+    bool ok = own && make_b(v, d, &B, e) &&
+              format_pack(&B, k->format, NULL, precision_of_type(v->real), v->set.force, &own->S, e) &&
               (!k->fits || k->fits(&own->S, e)) && mat_put(&own->M, &own->S, v->dev, e);
     csr_free(&B);
     return ok;

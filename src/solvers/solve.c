@@ -46,14 +46,14 @@ static double bytes_of(const struct solve *v, size_t size)
 double solve_bytes(const struct solve *v)
 {
     double bytes = bytes_of(v, type_size(solve_type(v)));
-    size_t stored = type_size(type_of_stored(v->refine.stored));
+    size_t stored = type_size(precisions[v->precision].stored);
     if (!v->refine.on || v->matrix.csr->imag) return bytes;
     return bytes - (double)(v->solver->products * v->matrix.csr->nnz) * (double)(sizeof(float) - stored);
 }
 
 double solve_bytes_fp64(const struct solve *v)
 {
-    return bytes_of(v, type_size(type_of_values(T_F64, v->matrix.csr->imag != NULL)));
+    return bytes_of(v, type_size(type_of_numbers(T_F64, v->matrix.csr->imag != NULL)));
 }
 
 double solve_each_us(const struct solve *v)
@@ -67,7 +67,7 @@ double solve_refine_bytes(const struct solve *v)
 {
     /* A, x and A x; b and A x for r; x, d and the next x; d = 0 */
     double fine = (double)sizeof(double), n = (double)v->n;
-    return csr_bytes(v->matrix.csr, type_size(type_of_values(T_F64, v->matrix.csr->imag != NULL))) + 6 * fine * n +
+    return csr_bytes(v->matrix.csr, type_size(type_of_numbers(T_F64, v->matrix.csr->imag != NULL))) + 6 * fine * n +
            3 * (double)sizeof(float) * n;
 }
 
@@ -304,7 +304,8 @@ static struct solve *new_solve(const struct solve_matrix *A, const struct solve_
     v->matrix = *A;
     if (!v->matrix.facts) v->matrix.facts = &v->own_facts;
     v->dev = o->dev;
-    v->real = o->real;
+    v->real = precisions[o->real].part;
+    v->precision = o->refine ? o->stored : o->real;
     if (o->same) v->same = *o->same;
     v->n = solve_numbers(A->csr);
     v->right = o->right;
@@ -313,7 +314,7 @@ static struct solve *new_solve(const struct solve_matrix *A, const struct solve_
     v->scaling.scaled = A->csr;
     v->scaling.inside = o->scaling.of != NULL;
     v->scaling.tol = o->tol;
-    v->refine = (struct solve_refine){.on = o->refine, .stored = o->stored};
+    v->refine = (struct solve_refine){.on = o->refine};
     v->pre = (struct solve_precond){.method = o->pre, .block = o->pre_block, .triangles = o->triangles, .bytes = NAN};
     v->checkpoints.wanted = o->keeps;
     v->result = (struct solve_result){.residual_true = NAN, .error_known = NAN, .known = o->known_ones};

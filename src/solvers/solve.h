@@ -9,6 +9,7 @@
 
 #include "base/array.h"
 #include "base/err.h"
+#include "base/precision.h"
 #include "formats/stored.h"
 #include "machine/cluster_ops.h"
 #include "machine/device.h"
@@ -51,7 +52,7 @@ enum solve_vector {
 struct solve_exponents {
     int a, b;
 };
-/* The exponents for a solve in precision `real`. */
+/* The exponents for a solve with vectors of type `real`. */
 struct solve_exponents solve_exponents_of(const struct csr *A, const double *b, enum type real);
 
 /* The matrix as its owner passes it to the solve; all members must outlive the solve. */
@@ -168,8 +169,7 @@ struct solve_recoveries {
    accurate enough, x += d, and the solver starts again with the new r. Meanwhile VEC_X holds d, and VEC_B holds r. */
 struct solve_refine {
     bool on;
-    enum type stored; /* of the values of A in the solver: T_F32, T_F16_F32 or T_BF16_F32 */
-    double us;        /* time of all refinements */
+    double us; /* time of all refinements */
     struct refine_state {
         int64_t n;       /* refinements so far */
         int64_t at;      /* the iteration of the last refinement, or v->base */
@@ -356,7 +356,8 @@ struct solve {
     const struct solver *solver;
     struct solve_matrix matrix;
     struct device *dev;
-    enum type real;
+    enum type real;           /* of the numbers in vectors: T_F32 or T_F64 */
+    enum precision precision; /* of a real A in the solver; narrow only if the solve refines */
     int64_t n;         /* numbers in a vector: the rows of A, or twice as many if A is complex (see solve_numbers) */
     double *b, b_norm; /* the right-hand side on the host, and its 2-norm */
     struct solve_system system;
@@ -428,7 +429,7 @@ struct solve_options {
     const struct format *format; /* used to choose the kernel; NULL: csr */
     const struct kernel *kernel; /* NULL: the default kernel of the format */
     struct device *dev;
-    enum type real;
+    enum precision real;
     double tol, eps;
     double omega; /* 0: the solver's default */
     int64_t m;    /* 0: the solver estimates m */
@@ -439,8 +440,8 @@ struct solve_options {
     bool modified, sums_host;           /* see struct solve_settings */
     bool form_matrix;                   /* see struct solve_settings; the format is then that of the iteration matrix */
     enum solve_launches launches;
-    bool refine;                   /* see struct solve_refine; `real` is then T_F32 */
-    enum type stored;              /* if `refine` is set: see struct solve_refine */
+    bool refine;                   /* see struct solve_refine; `real` is then P_F32 */
+    enum precision stored;         /* if `refine` is set: that of A in the solver, P_F32, P_F16_F32 or P_BF16_F32 */
     bool keeps;                    /* make checkpoints */
     const double *b, *x0;          /* on the host, solve_numbers each; x0 NULL: start from 0 */
     bool known_ones;               /* b = A * ones: the solution is known */

@@ -94,12 +94,12 @@ double solve_rounding(enum type real)
 
 /* The device compares the square of the residual with that of tol ||b||. The solve scales b, so only a tol that no
    precision can reach makes this square 0. */
-static bool check_tol(double tol, enum type real, struct err *e)
+static bool check_tol(double tol, enum precision real, struct err *e)
 {
     static const double MIN = 1e-120;
     if (tol == 0 || tol > MIN) return true;
     return fail(e, E_USAGE, "tol %.3g is below what %s can reach, a relative residual of about %.1e; give a larger tol",
-                tol, type_name(real), solve_rounding(real));
+                tol, precisions[real].name, solve_rounding(precisions[real].vector));
 }
 
 static bool check_omega(const struct solve_options *o, struct err *e)
@@ -186,9 +186,9 @@ static bool check_refine(const struct csr *A, const struct solve_options *o, str
     if (!o->refine) return true;
     if (!o->solver->refines)
         return fail(e, E_USAGE, "%s does not refine: `refine` is for %s", o->solver->name, solvers_that(refines).text);
-    if (!A->imag || o->stored == T_F32) return true;
+    if (!A->imag || o->stored == P_F32) return true;
     return fail(e, E_UNSUPPORTED, "the matrix is complex, and complex values are not stored in %s; use `refine fp32`",
-                type_name(type_of_stored(o->stored)));
+                type_name(precisions[o->stored].stored));
 }
 
 /* A device with members takes what works row by row: solvers that say so, and a preconditioner that is a diagonal. */

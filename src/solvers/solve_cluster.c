@@ -1,5 +1,6 @@
 /* Launches that each do many iterations of a small system, which stays in the shared memory of one cluster of thread
    blocks (machine/cluster_ops.h). */
+#include "base/precision.h"
 #include "formats/fmt_csr.h"
 #include "machine/device.h"
 #include "machine/kernel.h"
@@ -44,7 +45,7 @@ static bool plan(const struct solve *v, struct cluster_plan *out, struct err *e)
     if (v->pre.method && !precond_diagonal(v))
         return fail(e, E_UNSUPPORTED, "the preconditioner %s has launches of its own; jacobi has none",
                     v->pre.method->name);
-    if (!A || A->of->format != &format_csr || A->of->real != v->real)
+    if (!A || A->of->format != &format_csr || precisions[A->of->real].stored != v->real)
         return fail(e, E_UNSUPPORTED, "the matrix must be in csr, in the precision of the vectors");
     int64_t more = v->solver->cluster_bytes ? v->solver->cluster_bytes(v) : 0;
     return cluster_plan_make(v->dev, v->system.A, v->real, vectors_of(v), more, out, e);
@@ -75,7 +76,7 @@ bool cluster_steps_of(struct solve *v, const struct cluster_kernel *kernel, int 
     struct cluster_system c = {v->matrix.mat, precond_diagonal(v), v->scalars, {NULL}, v->set.m};
     for (int i = 0; i < nvec; i++) c.vec[i] = v->vec[vec[i]];
     if (!cut_hold(v, nvec, vec, false, e)) return false;
-    (v->real == T_F64 ? kernel->f64 : kernel->f32)(v->dev, &v->schedule.cluster, &c, n);
+    kernel->steps[v->real](v->dev, &v->schedule.cluster, &c, n);
     return true;
 }
 

@@ -118,14 +118,14 @@ bool solve_complex_steps(const struct solve *v)
 
 enum type solve_type(const struct solve *v)
 {
-    return type_of_values(v->real, v->matrix.csr->imag != NULL);
+    return type_of_numbers(v->real, v->matrix.csr->imag != NULL);
 }
 
 void solve_choose_ops(struct solve *v)
 {
     v->ops.vec = (v->set.sums_host ? vec_ops_host_sums : vec_ops_of)(v->dev, solve_type(v));
     v->ops.passes = passes;
-    v->ops.type = type_of_values(v->real, solve_complex_steps(v));
+    v->ops.type = type_of_numbers(v->real, solve_complex_steps(v));
 }
 
 /* ---- SpMV ---- */

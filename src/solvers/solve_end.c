@@ -288,7 +288,7 @@ static bool measure(struct solve *v, struct err *e)
     double *r = mem_new(v->n, sizeof *r, "the true residual", e);
     if (!r) return false;
     struct err why = {0};
-    bool ok = reference_product(v->matrix.csr, 1, v->result.x, 0, r, T_F64, NULL, &why);
+    bool ok = reference_product(v->matrix.csr, 1, v->result.x, 0, r, P_F64, NULL, &why);
     if (!subtract_from_b(v, r) || !ok || !loop_tick("the true residual", 0, 0, NULL)) {
         mem_free(r);
         if (why.code && why.code != E_CANCELLED) return fail_at(e, why.code, why.where, "%s", why.text);

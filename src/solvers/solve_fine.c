@@ -40,21 +40,21 @@ enum type solve_reach(const struct solve *v)
 /* The condition above which values rounded to the stored type say too little about A. */
 static double condition_limit(const struct solve *v)
 {
-    double unit = v->refine.stored == T_F32 ? FLT_EPSILON : v->refine.stored == T_F16_F32 ? 0x1p-10 : 0x1p-7;
+    double unit = v->precision == P_F32 ? FLT_EPSILON : v->precision == P_F16_F32 ? 0x1p-10 : 0x1p-7;
     return 1 / unit;
 }
 
 /* What to do instead. */
 static const char *more_digits(const struct solve *v)
 {
-    return type_is_narrow(v->refine.stored) ? "refine from fp32, or solve in f64"
-                                            : "solve in f64, or with a stronger preconditioner";
+    return precisions[v->precision].narrow ? "refine from fp32, or solve in f64"
+                                           : "solve in f64, or with a stronger preconditioner";
 }
 
 void refine_explain(const struct solve *v, char *out, size_t size)
 {
     const struct refine_state *now = &v->refine.now;
-    const char *stored = type_name(type_of_stored(v->refine.stored));
+    const char *stored = type_name(precisions[v->precision].stored);
     if (v->reason == BROKE_DOWN)
         snprintf(
             out, size,

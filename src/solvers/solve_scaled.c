@@ -5,6 +5,7 @@
 #include "base/loop.h"
 #include "base/magnitude.h"
 #include "base/mem.h"
+#include "base/precision.h"
 #include "formats/format.h"
 #include "machine/device.h"
 #include "machine/kernel.h"
@@ -85,7 +86,7 @@ bool scaled_begin(struct solve *v, struct err *e)
     return scale_matrix(v, e) && scale_b(v, e) && loop_unbroken("scaling", e);
 }
 
-static bool store(struct solve *v, struct solve_stored *to, enum type precision, struct mat **mat, struct err *e)
+static bool store(struct solve *v, struct solve_stored *to, enum precision precision, struct mat **mat, struct err *e)
 {
     const struct kernel *k = v->matrix.kernel;
     if (!format_pack(v->system.A, k->format, NULL, precision, v->set.force, &to->S, e) ||
@@ -99,8 +100,8 @@ bool scaled_put(struct solve *v, struct err *e)
 {
     struct solve_stored *stored = v->system.stored;
     if (!v->matrix.exponents.a || v->set.form_matrix || v->matrix.mat) return true;
-    if (!store(v, &stored[0], v->refine.on ? v->refine.stored : v->real, &v->matrix.mat, e)) return false;
-    return !v->refine.on || store(v, &stored[1], T_F64, &v->matrix.fine, e);
+    if (!store(v, &stored[0], v->precision, &v->matrix.mat, e)) return false;
+    return !v->refine.on || store(v, &stored[1], P_F64, &v->matrix.fine, e);
 }
 
 void scaled_release(struct solve *v)

@@ -205,7 +205,7 @@ static void propose_precision(struct solve *v)
 {
     char options[80];
     snprintf(options, sizeof options, "%s%s%s", v->pre.method ? " precond " : "",
-             v->pre.method ? v->pre.method->name : "", type_is_narrow(v->refine.stored) ? " refine fp32" : " f64");
+             v->pre.method ? v->pre.method->name : "", precisions[v->precision].narrow ? " refine fp32" : " f64");
     snprintf(v->next, sizeof v->next, "solve %s %s%s%s", v->solver->name, v->matrix.name, options,
              same_but_precision(v).text);
     v->next_why = "with values of more digits";

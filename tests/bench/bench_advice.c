@@ -56,7 +56,7 @@ static struct solve_options options_of(const struct bench *b, const struct trial
     return (struct solve_options){.dev = b->dev,
                                   .solver = t ? t->solver : NULL,
                                   .pre = t ? t->pre : NULL,
-                                  .real = T_F64,
+                                  .real = P_F64,
                                   .tol = TOL,
                                   .maxit = 100000,
                                   .b = b->right.b,

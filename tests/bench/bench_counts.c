@@ -3,6 +3,7 @@
    reads the counts and the profile. Usage: bench_counts [f32] [kernel=NAME]... FILE...
    Without a name, all kernels are counted. */
 #include "base/err.h"
+#include "base/precision.h"
 #include "gpu/dev.h"
 #include "language/run_lines.h"
 #include "machine/kernel.h"
@@ -16,7 +17,7 @@
 
 static struct session session;
 
-static bool put(struct matrix *m, const struct kernel *k, enum type real, struct device *d, struct mat **M,
+static bool put(struct matrix *m, const struct kernel *k, enum precision real, struct device *d, struct mat **M,
                 struct err *e)
 {
     struct product *p = session_product(&session, form_of(m, k->format, NULL, real), e);
@@ -34,7 +35,7 @@ static bool on_gpu(const struct kernel *k, const struct mat *M, struct err *e)
 {
     struct device *d = M->dev;
     const struct ceiling_ops *mark = device_maker_of(d)->ceilings;
-    int64_t size = (int64_t)type_size(M->of->real);
+    int64_t size = (int64_t)type_size(precisions[M->of->real].vector);
     void *x = d->ops->alloc(d, M->of->cols * size, "x", e), *y = d->ops->alloc(d, M->of->rows * size, "y", e);
     bool ok = x && y && launch(k, M, x, y, e);
     mark->empty(d);
@@ -61,7 +62,7 @@ static bool on_emulator(const struct kernel *k, const struct mat *M, struct err 
     return true;
 }
 
-static void one(struct matrix *m, const struct kernel *k, enum type real, struct device *gpu)
+static void one(struct matrix *m, const struct kernel *k, enum precision real, struct device *gpu)
 {
     struct mat *M;
     struct err e = {0};
@@ -69,7 +70,7 @@ static void one(struct matrix *m, const struct kernel *k, enum type real, struct
         fprintf(stderr, "%s %s: %s\n", m->name, k->name, e.text);
         return;
     }
-    printf("{\"matrix\":\"%s\",\"kernel\":\"%s\",\"precision\":\"%s\"", m->name, k->name, type_name(real));
+    printf("{\"matrix\":\"%s\",\"kernel\":\"%s\",\"precision\":\"%s\"", m->name, k->name, precisions[real].name);
     bool ok = on_emulator(k, M, &e);
     if (ok && gpu) ok = put(m, k, real, gpu, &M, &e) && on_gpu(k, M, &e);
     printf(",\"ok\":%s}\n", ok ? "true" : "false");
@@ -107,14 +108,14 @@ static bool counted(const struct kernel *k)
 int main(int argc, char **argv)
 {
     struct err e = {0};
-    enum type real = T_F64;
+    enum precision real = P_F64;
     if (!session_new(&session, stdout, stderr, OUT_TEXT, &e)) return 1;
     struct device *gpu = session_device(&session, "cuda:0", &e);
     if (gpu) device_maker_of(gpu)->ceilings->empty(gpu);
     for (int a = 1; a < argc; a++) {
         char line[5000];
         if (!strcmp(argv[a], "f32")) {
-            real = T_F32;
+            real = P_F32;
             continue;
         }
         if (!strncmp(argv[a], "kernel=", 7)) {

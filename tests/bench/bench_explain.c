@@ -210,7 +210,7 @@ static bool explain(struct bench *b, const struct trial *with)
 static bool one_kernel(struct bench *b, const struct csr *A, const struct kernel *k)
 {
     struct err e = {0};
-    struct trial t = {.kernel = k, .real = T_F64};
+    struct trial t = {.kernel = k, .real = P_F64};
     bool ok = csr_copy(&t.A, A, &e) && trial_watch(&t, &b->g, &e);
     if (!ok && !err_is_refusal(&e)) printf("# %s, %s: %s\n", b->matrix, k->name, e.text);
     bool good = ok ? explain(b, &t) : err_is_refusal(&e);

@@ -5,6 +5,7 @@
 #include <stdio.h>
 
 #include "base/err.h"
+#include "base/precision.h"
 #include "lu/lu.h"
 #include "machine/device.h"
 #include "matrix/gen.h"
@@ -13,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const enum type reals[] = {T_F64, T_F32};
+static const enum precision reals[] = {P_F64, P_F32};
 
 /* The maximum number of rows to measure: the method takes minutes for a larger matrix. */
 static int64_t most_rows(const struct lu_method *m)
@@ -34,7 +35,7 @@ static bool measure(const struct csr *A, const struct lu_options *o, bool parts,
     bool ok = lu_time(v, 0, &out->us, &out->spread, e) && (!parts || lu_sample(v, e)) && lu_measure(v, e);
     out->sum = *v;
     out->backward = v->backward;
-    double eps = o->real == T_F64 ? 0x1p-52 : 0x1p-23;
+    double eps = o->real == P_F64 ? 0x1p-52 : 0x1p-23;
     if (ok && !(v->backward <= 50 * eps * v->growth))
         ok = fail(e, E_NUMERIC, "%s on %s, n = %lld: backward error %g", v->method->name, v->dev->name, (long long)v->n,
                   v->backward);
@@ -54,7 +55,7 @@ static void print_parts(const struct lu *v)
 }
 
 /* Measure one size and precision, and print one line per method. */
-static bool bench_size(const struct csr *A, struct device *cpu, struct device *gpu, enum type real, struct err *e)
+static bool bench_size(const struct csr *A, struct device *cpu, struct device *gpu, enum precision real, struct err *e)
 {
     double serial = NAN, ours = NAN, peer = NAN;
     for (int i = 0; lu_methods[i]; i++) {
@@ -65,7 +66,7 @@ static bool bench_size(const struct csr *A, struct device *cpu, struct device *g
         if (!o.dev || A->rows > most_rows(m)) continue;
         bool is_ours = !strcmp(m->name, "lu");
         if (!measure(A, &o, is_ours, &l, &why)) {
-            printf("%7lld %s %-12s %s\n", (long long)A->rows, type_name(real), m->name, why.text);
+            printf("%7lld %s %-12s %s\n", (long long)A->rows, precisions[real].name, m->name, why.text);
             if (o.dev->lost || why.code == E_NUMERIC) return fail(e, why.code, "%s", why.text);
             continue;
         }
@@ -73,7 +74,7 @@ static bool bench_size(const struct csr *A, struct device *cpu, struct device *g
         if (is_ours) ours = l.us;
         if (m->vendor) peer = l.us;
         printf("%7lld %s %-12s %-7s b %-4d %12.3f %9.3f %10.1f %9.1f %10.1e %8.3g\n", (long long)A->rows,
-               type_name(real), m->name, o.dev->name, l.sum.b, l.us / 1e3, l.spread / 1e3,
+               precisions[real].name, m->name, o.dev->name, l.sum.b, l.us / 1e3, l.spread / 1e3,
                lu_flops(A->rows) / l.us * 1e-3, serial / l.us, l.backward, l.sum.growth);
         if (is_ours && gpu) print_parts(&l.sum);
         fflush(stdout);
@@ -82,7 +83,7 @@ static bool bench_size(const struct csr *A, struct device *cpu, struct device *g
     return true;
 }
 
-static bool tune_size(const struct csr *A, struct device *d, enum type real, struct err *e)
+static bool tune_size(const struct csr *A, struct device *d, enum precision real, struct err *e)
 {
     for (int b = 16; b <= LU_OUTERMOST; b *= 2)
         for (int blocks = 1; blocks <= 16; blocks *= 4)
@@ -91,8 +92,8 @@ static bool tune_size(const struct csr *A, struct device *d, enum type real, str
                 struct lu_options o = {.method = lu_find("lu"), .dev = d, .real = real, .b = b};
                 lu_hook = (struct lu_hook){.ahead = ahead, .blocks = blocks};
                 if (!measure(A, &o, false, &l, e)) return false;
-                printf("%7lld %s b %-4d blocks %-3d %-6s %12.3f ms +- %.3f\n", (long long)A->rows, type_name(real), b,
-                       blocks, ahead > 0 ? "ahead" : "", l.us / 1e3, l.spread / 1e3);
+                printf("%7lld %s b %-4d blocks %-3d %-6s %12.3f ms +- %.3f\n", (long long)A->rows,
+                       precisions[real].name, b, blocks, ahead > 0 ? "ahead" : "", l.us / 1e3, l.spread / 1e3);
                 fflush(stdout);
             }
     lu_hook = (struct lu_hook){0};

@@ -21,6 +21,7 @@
 #include "advice/predictions.h"
 #include "base/clock.h"
 #include "base/err.h"
+#include "base/precision.h"
 #include "files/load_info.h"
 #include "formats/format.h"
 #include "kits/collection.h"
@@ -63,7 +64,7 @@ struct bench {
     struct session s;
     struct matrix *m;
     struct device *gpu; /* NULL if the times are read from files */
-    enum type real;
+    enum precision real;
     struct timing *saved;
     int nsaved, room;
     struct pair {
@@ -124,9 +125,9 @@ static bool read_saved(struct bench *b, const char *path)
     return b->nsaved > before;
 }
 
-static bool is_of(const struct timing *t, const struct csr *A, enum type real)
+static bool is_of(const struct timing *t, const struct csr *A, enum precision real)
 {
-    return t->rows == A->rows && t->cols == A->cols && t->nnz == A->nnz && t->single == (real == T_F32);
+    return t->rows == A->rows && t->cols == A->cols && t->nnz == A->nnz && t->single == (real == P_F32);
 }
 
 static void measure_all(struct bench *b)
@@ -140,7 +141,7 @@ static void measure_all(struct bench *b)
         if (!kernel_runs_on(w.kernel, b->gpu) || !spmv_measure(&b->s, &w, &r, &unfit)) continue;
         struct timing *t = timing_new(b);
         *t = (struct timing){
-            .rows = A->rows, .cols = A->cols, .nnz = A->nnz, .bytes = r.bytes, .us = r.us, .single = b->real == T_F32};
+            .rows = A->rows, .cols = A->cols, .nnz = A->nnz, .bytes = r.bytes, .us = r.us, .single = b->real == P_F32};
         snprintf(t->kernel, sizeof t->kernel, "%s", kernels[i]->name);
     }
 }
@@ -203,12 +204,12 @@ static void write_launch(FILE *f, const struct work *w)
     fprintf(f, "}");
 }
 
-static void write_machine(FILE *f, const struct machine *g, enum type real)
+static void write_machine(FILE *f, const struct machine *g, enum precision real)
 {
     fprintf(f,
             ",\"sms\":%d,\"read_gbs\":%.6g,\"cache_gbs\":%.6g,\"launch_us\":%.6g,\"cache_mb\":%.6g,"
             "\"gather_gps\":%.6g,\"single\":%d",
-            g->sms, g->c.read_gbs, g->c.cache_gbs, g->c.launch_us, g->is.l2_mb, g->c.gather_gps, real == T_F32);
+            g->sms, g->c.read_gbs, g->c.cache_gbs, g->c.launch_us, g->is.l2_mb, g->c.gather_gps, real == P_F32);
 }
 
 static void write_works(const struct bench *b, const char *name, bool held_out, const struct predictions *a)
@@ -487,7 +488,7 @@ static bool read_options(struct bench *b, int argc, char **argv, const char **gr
         for (int k = 0; k < COUNT(groups); k++)
             if (!strcmp(argv[i], groups[k])) named = groups[k];
         if (named) *group = named;
-        if (!strcmp(argv[i], "f32")) b->real = T_F32;
+        if (!strcmp(argv[i], "f32")) b->real = P_F32;
         if (given && !strcmp(argv[i], "saved") && !read_saved(b, argv[i + 1])) return false;
         if (given && !strcmp(argv[i], "works") && !(b->works = fopen(argv[i + 1], "w"))) return false;
         if (given && !strcmp(argv[i], "times") && !open_times(b, argv[i + 1])) return false;
@@ -505,7 +506,7 @@ static bool read_options(struct bench *b, int argc, char **argv, const char **gr
 
 int main(int argc, char **argv)
 {
-    static struct bench b = {.real = T_F64};
+    static struct bench b = {.real = P_F64};
     const char *group = "all";
     struct err e = {0};
     b.on = machine_of(NULL);

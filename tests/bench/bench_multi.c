@@ -155,7 +155,7 @@ static bool system_vectors(struct system *y, struct err *e)
     for (int i = 0; i < COUNT(all); i++)
         if (!(*all[i] = mem_new(n, sizeof(double), "a vector", e))) return false;
     random_fill(y->x, n, 1);
-    return reference_product(&y->A, 1, y->x, 0, y->ref, T_F64, y->bound, e);
+    return reference_product(&y->A, 1, y->x, 0, y->ref, P_F64, y->bound, e);
 }
 
 /* vectors: not only the matrix. */
@@ -280,7 +280,7 @@ static bool iterate(struct placed *p, const struct csr *A, const double *b, enum
     struct solve_options o = {.solver = solver_find(what_names[what]),
                               .kernel = p->kernel,
                               .dev = p->M.dev,
-                              .real = T_F64,
+                              .real = P_F64,
                               .tol = 1e-30,
                               .m = what == GMRES ? CYCLE : 0,
                               .maxit = n,
@@ -439,7 +439,7 @@ static bool predict(const struct bench *b, const struct system *y, const struct 
     if (!c) return false;
     c->way = way_find("bytes"); /* as devices divide rows by default */
     c->kernel = k;
-    c->real = T_F64;
+    c->real = P_F64;
     c->link = link_find("nvlink");
     bool ok = scaling_begin(c, &y->A, &b->on, NULL, e);
     for (int i = 0; ok && i < b->n; i++) {
@@ -544,7 +544,7 @@ static bool bench_count(struct bench *b, struct placed *p, const struct stored *
 static const int64_t *params_for(const struct kernel *k, const struct csr *A, const struct device *d, int64_t *own)
 {
     if (k->param) return k->param;
-    return d->kind == DEV_CUDA ? format_suit(k->format, A, T_F64, d->units, own) : NULL;
+    return d->kind == DEV_CUDA ? format_suit(k->format, A, P_F64, d->units, own) : NULL;
 }
 
 /* Pack with the parameters of the kernel. */
@@ -552,7 +552,7 @@ static bool pack(const struct system *y, const struct kernel *k, const struct de
                  struct err *e)
 {
     int64_t own[PARAMS_MAX];
-    if (!kernel_takes(k, T_F64, e) || !format_pack(&y->A, k->format, params_for(k, &y->A, d, own), T_F64, false, S, e))
+    if (!kernel_takes(k, P_F64, e) || !format_pack(&y->A, k->format, params_for(k, &y->A, d, own), P_F64, false, S, e))
         return false;
     if (!k->fits || k->fits(S, e)) return true;
     stored_free(S);
@@ -735,7 +735,7 @@ static bool measure_links(struct bench *b, struct err *e)
     const struct generator *g = read_spec("poisson2d 40", param, e);
     if (!b->gpu) return true;
     if (!g || !g->make(param, 1, NULL, &A, e)) return false;
-    bool ok = format_pack(&A, format_find("csr"), NULL, T_F64, true, &S, e);
+    bool ok = format_pack(&A, format_find("csr"), NULL, P_F64, true, &S, e);
     const struct kernel *k = kernel_default(format_find("csr"), &A, b->dev[0]);
     for (int i = 0; ok && i < b->n; i++) ok = measure_link(b, b->dev[i], &S, k, e);
     csr_free(&A);
@@ -831,7 +831,7 @@ static bool put_large(struct bench *b, struct csr *A, const char *spec, struct d
 {
     struct plan plan;
     struct placed p = {.kernel = kernel_default(format_native(A), A, d)};
-    if (!format_plan(A, format_native(A), NULL, T_F64, &plan, e)) return false;
+    if (!format_plan(A, format_native(A), NULL, P_F64, &plan, e)) return false;
     plan.shape.made = A;
     double from = now_us();
     if (!mat_put(&p.M, &plan.shape, d, e)) return false;

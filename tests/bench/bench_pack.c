@@ -83,7 +83,7 @@ static bool bench_host(const struct base *c, const struct format *f, struct stor
 {
     struct mat M;
     double start = now_us();
-    if (!format_pack(c->A, f, NULL, T_F64, false, S, e)) return false;
+    if (!format_pack(c->A, f, NULL, P_F64, false, S, e)) return false;
     double pack_us = now_us() - start;
     start = now_us();
     if (!mat_put(&M, S, c->M.dev, e)) return stored_free(S), false;
@@ -134,7 +134,7 @@ static bool bench_formats(const struct base *c, struct err *e)
 static bool bench_matrix(const struct csr *A, struct device *d, struct err *e)
 {
     struct base c = {.A = A};
-    if (!format_pack(A, format_find("csr"), NULL, T_F64, true, &c.S, e)) return false;
+    if (!format_pack(A, format_find("csr"), NULL, P_F64, true, &c.S, e)) return false;
     double start = now_us();
     bool ok = mat_put(&c.M, &c.S, d, e);
     c.put_us = now_us() - start;

@@ -6,6 +6,7 @@
    colours, solved level by level and sync-free: the time of both triangles beside the predicted one. */
 #include "base/clock.h"
 #include "base/mem.h"
+#include "base/precision.h"
 #include "kits/problems.h"
 #include "language/run_lines.h"
 #include "machine/device.h"
@@ -93,7 +94,7 @@ static bool bench_or_skip(struct session *s, const struct solve_options *o, cons
 
 static bool bench_matrix(struct session *s, struct device *d)
 {
-    static const enum type reals[] = {T_F64, T_F32};
+    static const enum precision reals[] = {P_F64, P_F32};
     static const char *const names[] = {"cg", "bicgstab"};
     struct err e = {0};
     int64_t n = s->current->csr.rows;
@@ -102,7 +103,7 @@ static bool bench_matrix(struct session *s, struct device *d)
     if (ok) random_fill(b, n, 1);
     for (int k = 0; ok && k < COUNT(names) * COUNT(reals); k++) {
         struct solve_options o = {.dev = d, .b = b, .solver = solver_find(names[k / 2]), .real = reals[k % 2]};
-        o.tol = o.real == T_F64 ? 1e-8 : 1e-4;
+        o.tol = o.real == P_F64 ? 1e-8 : 1e-4;
         o.maxit = 10000;
         ok = bench_or_skip(s, &o, "");
         for (int i = 0; ok && preconds[i]; i++) {
@@ -161,7 +162,7 @@ static bool bench_ways(struct session *s, struct device *d, char **names, struct
         snprintf(line, sizeof line, strchr(*names, ' ') ? "gen %s" : "load \"%s\"", *names);
         if (!run_line(s, line)) return fail(e, E_INPUT, "`%s` failed", line);
         double *b = mem_new(s->current->csr.rows, sizeof *b, "b", e);
-        struct solve_options o = {.dev = d, .b = b, .solver = solver_find("bicgstab"), .real = T_F64, .tol = 1e-8};
+        struct solve_options o = {.dev = d, .b = b, .solver = solver_find("bicgstab"), .real = P_F64, .tol = 1e-8};
         o.pre = precond_find("ilu0");
         ok = b != NULL;
         if (ok) random_fill(b, s->current->csr.rows, 1);

@@ -2,6 +2,7 @@
    iteration, and us from the options to the answer. */
 #include "base/clock.h"
 #include "base/mem.h"
+#include "base/precision.h"
 #include "kits/problems.h"
 #include "machine/device.h"
 #include "matrix/random.h"
@@ -55,13 +56,13 @@ static void print_line(const struct session *s, const struct solve_options *o, d
 
 static bool bench_solver(struct session *s, struct solve_options *o, struct err *e)
 {
-    static const enum type reals[] = {T_F64, T_F32};
+    static const enum precision reals[] = {P_F64, P_F32};
     bool refused = false;
     double us;
     for (int r = 0; r < COUNT(reals); r++)
         for (o->launches = LAUNCHES_ONE; o->launches <= LAUNCHES_MANY; o->launches++) {
             o->real = reals[r];
-            o->tol = reals[r] == T_F32 ? 1e-4 : 1e-8;
+            o->tol = reals[r] == P_F32 ? 1e-4 : 1e-8;
             if (time_total(s, o, &us, &refused, e)) {
                 print_line(s, o, us);
             } else if (refused && o->launches == LAUNCHES_ONE) {

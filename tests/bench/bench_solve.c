@@ -1,6 +1,7 @@
 /* Time per iteration of each solver, compared with the time to move the bytes of an iteration at the measured bandwidth
    of the device. */
 #include "base/mem.h"
+#include "base/precision.h"
 #include "formats/format.h"
 #include "kits/problems.h"
 #include "machine/device.h"
@@ -57,7 +58,7 @@ static void print_line(const struct solve *v, double us, double gbs)
 /* Time one solver with one kernel, in both precisions. */
 static bool bench_solver(struct session *s, struct solve_options *o, struct err *e)
 {
-    static const enum type reals[] = {T_F64, T_F32};
+    static const enum precision reals[] = {P_F64, P_F32};
     struct solve *last = NULL;
     double us;
     for (int r = 0; r < COUNT(reals); r++) {

@@ -4,6 +4,7 @@
 
 #include "base/clock.h"
 #include "base/err.h"
+#include "base/precision.h"
 #include "formats/format.h"
 #include "machine/bench.h"
 #include "machine/device.h"
@@ -22,7 +23,7 @@ static const struct {
     {"circuit", {300000, 20}},   {"band", {200000, 10, 100}},
 };
 
-static const enum type reals[] = {T_F64, T_F32};
+static const enum precision reals[] = {P_F64, P_F32};
 
 static bool complain(const char *what, const struct err *e)
 {
@@ -35,8 +36,8 @@ static void print_run(const char *matrix, const struct run *r)
     char share[16] = "-";
     if (r->share > 0) snprintf(share, sizeof share, "%.0f%%", 100 * r->share);
     printf("%-10s %-6s %-13s %-7s %-5s %10.1f %8.1f %9.0f %9.0f %8.1f %6s %8.2f %9.1e\n", matrix, r->of->format->name,
-           r->kernel->name, r->dev->name, type_name(r->real), r->us, r->spread_us, r->prep_us, r->put_us, r->gbs, share,
-           r->gflops, r->error.relative);
+           r->kernel->name, r->dev->name, precisions[r->real].name, r->us, r->spread_us, r->prep_us, r->put_us, r->gbs,
+           share, r->gflops, r->error.relative);
 }
 
 /* Time all kernels for one stored matrix on d. prep_us is the packing time. */

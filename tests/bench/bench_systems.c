@@ -70,7 +70,7 @@ static void print_solve(const struct bench *b, const char *name, const struct so
 /* A method that refuses the matrix is reported, and is no error of the benchmark. */
 static bool bench_cg(struct bench *b, const char *name, const struct precond *pre, struct err *e)
 {
-    struct solve_options o = {.dev = b->dev, .solver = solver_find("cg"), .pre = pre, .real = T_F64, .tol = TOL};
+    struct solve_options o = {.dev = b->dev, .solver = solver_find("cg"), .pre = pre, .real = P_F64, .tol = TOL};
     double least = INFINITY;
     o.maxit = 100000;
     o.b = b->right.b;

@@ -61,7 +61,7 @@ static bool time_frames(struct session *s, int w, int h)
 static void time_kernel(struct session *s, const char *name)
 {
     struct err e = {0};
-    struct trace_request w = {.matrix = s->current, .kernel = kernel_find(name), .real = T_F64, .launch = -1};
+    struct trace_request w = {.matrix = s->current, .kernel = kernel_find(name), .real = P_F64, .launch = -1};
     double start = now_us();
     printf("%-18s", name);
     if (!w.kernel || !tracing_begin(s, &w, &e)) {

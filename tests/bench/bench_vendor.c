@@ -10,6 +10,7 @@
 
 #include "base/array.h"
 #include "base/err.h"
+#include "base/precision.h"
 #include "formats/fmt_coo.h"
 #include "formats/fmt_csr.h"
 #include "formats/format.h"
@@ -31,9 +32,9 @@ enum { FEW = 5, MANY = 100, PATIENCE = 2, NAMES = 64 };
 
 /* What the command line asks for. */
 static struct {
-    enum type real;
+    enum precision real;
     FILE *times;
-} asked = {.real = T_F64};
+} asked = {.real = P_F64};
 
 /* The fastest kernel of one side. */
 struct best {
@@ -75,7 +76,7 @@ static void write_time(const struct run *r, const struct csr *A)
     fprintf(asked.times,
             "{\"rows\":%lld,\"cols\":%lld,\"nnz\":%lld,\"kernel\":\"%s\",\"precision\":\"%s\",\"bytes\":%lld,"
             "\"time_us\":%.3f,\"spread_us\":%.3f}\n",
-            (long long)A->rows, (long long)A->cols, (long long)A->nnz, r->kernel->name, type_name(asked.real),
+            (long long)A->rows, (long long)A->cols, (long long)A->nnz, r->kernel->name, precisions[asked.real].name,
             (long long)r->bytes, r->us, r->spread_us);
 }
 
@@ -182,7 +183,7 @@ static double bound_us(const struct csr *A, const struct stored *S, const struct
     struct run r = {.dev = d, .of = S, .real = asked.real, .bytes = bytes};
     struct err e = {0};
     int64_t gathers = 0;
-    if (!csr_gathers(A, SECTOR / (int)type_size(asked.real), &gathers, &e)) return NAN;
+    if (!csr_gathers(A, SECTOR / (int)type_size(precisions[asked.real].vector), &gathers, &e)) return NAN;
     run_bounds(&r, gathers, &d->ceilings);
     return r.bound_us;
 }
@@ -269,7 +270,7 @@ static int read_options(int argc, char **argv)
     for (; i < argc; i++) {
         bool file = !strcmp(argv[i], "times") && i + 1 < argc;
         if (!file && strcmp(argv[i], "f32") != 0) break;
-        if (!file) asked.real = T_F32;
+        if (!file) asked.real = P_F32;
         if (file && !(asked.times = fopen(argv[++i], "w"))) exit((perror(argv[i]), 1));
     }
     return i - 1;
@@ -286,7 +287,7 @@ int main(int argc, char **argv)
     struct device *d = device_open("cuda:0", &e);
     if (!d || !device_ceilings(d, NULL, &e)) return printf("# %s\n", e.text), 1;
     printf("# %s: %s\n# %s, read %.0f GB/s, cache %.0f GB/s, launch %.2f us\n", d->name, d->about,
-           type_name(asked.real), d->ceilings.read_gbs, d->ceilings.cache_gbs, d->ceilings.launch_us);
+           precisions[asked.real].name, d->ceilings.read_gbs, d->ceilings.cache_gbs, d->ceilings.launch_us);
     printf("%-22s %9s  %-20s %8s  %-20s %8s  %-20s %8s %5s %6s %8s %6s\n", "matrix", "nonzeros", "own kernel", "us",
            "own CSR kernel", "us", "cuSPARSE", "us", "ratio", "csr", "bound us", "share");
     if (all || !strcmp(which, "generated")) ok &= generated(d, "generated", problems, only);

@@ -58,7 +58,7 @@ static void time_kernel(struct session *s, const struct kernel *k, struct device
 {
     struct err e = {0};
     double start = now_us();
-    struct product *p = session_product(s, form_of(s->current, k->format, k->param, T_F64), &e);
+    struct product *p = session_product(s, form_of(s->current, k->format, k->param, P_F64), &e);
     double packed = (now_us() - start) / 1e6;
     struct mat *M = p ? session_mat(s, p, emu, &e) : NULL;
     double launch = M ? launch_s(k, M, &e) : -1;

@@ -93,7 +93,7 @@ static void test_times(void **state)
     struct run r;
     int64_t n[PARAMS_MAX] = {700, 700};
     assert_true(generator_find("poisson2d")->make(n, 1, NULL, &A, &e));
-    assert_true(format_pack(&A, format_find("csr"), NULL, T_F64, false, &S, &e));
+    assert_true(format_pack(&A, format_find("csr"), NULL, P_F64, false, &S, &e));
     assert_true(mat_put(&M, &S, d, &e));
     if (!device_ceilings(d, NULL, &e)) fail_msg("%s", e.text);
     if (!bench_kernel(kernel_find("csr-vector"), &A, &M, 0, NULL, &r, &e)) fail_msg("%s", e.text);
@@ -123,7 +123,7 @@ static void test_loss(void **state)
     struct device *d = open_or_fail("cuda:0");
     struct err e = {0};
     void *nowhere = (void *)(uintptr_t)256;
-    struct stored S = {.format = format_find("csr"), .rows = 1, .cols = 1, .nnz = 1, .real = T_F64, .narrays = 3};
+    struct stored S = {.format = format_find("csr"), .rows = 1, .cols = 1, .nnz = 1, .real = P_F64, .narrays = 3};
     struct mat M = {.of = &S, .dev = d, .ptr = {nowhere, nowhere, nowhere}};
     struct launch L = {.A = &M, .alpha = 1, .x = nowhere, .y = nowhere};
     if (getenv("WARPSPY_NO_FAULTS")) {

@@ -3,6 +3,7 @@
 #include <stdio.h>
 
 #include "base/err.h"
+#include "base/precision.h"
 #include "kits/lu_kit.h"
 #include "lu/lu.h"
 #include "machine/device.h"
@@ -17,20 +18,20 @@
 #include <cmocka.h>
 
 static const char device[] = "cuda:0";
-static const enum type reals[] = {T_F64, T_F32};
+static const enum precision reals[] = {P_F64, P_F32};
 
-static void both(void (*check)(const char *device, enum type real))
+static void both(void (*check)(const char *device, enum precision real))
 {
     for (int r = 0; r < COUNT(reals); r++) check(device, reals[r]);
 }
 
-static void small_sizes(const char *name, enum type real)
+static void small_sizes(const char *name, enum precision real)
 {
     static const int64_t sizes[] = {1, 2, 3, 31, 32, 33, 64, 65, 100, 255, 257, 513};
     lu_check_sizes(name, real, sizes, COUNT(sizes));
 }
 
-static void complex_sizes(const char *name, enum type real)
+static void complex_sizes(const char *name, enum precision real)
 {
     static const int64_t sizes[] = {1, 2, 3, 31, 33, 64, 100, 257};
     lu_check_complex(name, real, sizes, COUNT(sizes));
@@ -119,7 +120,7 @@ static void test_large(void **state)
             assert_memory_equal(first, again, bytes);
             assert_true(lu_measure(v, &e));
             assert_int_equal(v->singular, -1);
-            double eps = reals[r] == T_F64 ? 0x1p-52 : 0x1p-23;
+            double eps = reals[r] == P_F64 ? 0x1p-52 : 0x1p-23;
             if (!(v->backward <= 4 * sqrt((double)sizes[i]) * eps))
                 fail_msg("n = %lld: backward error %g", (long long)sizes[i], v->backward);
             assert_true(v->growth > 1 && v->growth < 1000);
@@ -139,10 +140,10 @@ static void test_peer(void **state)
     struct device *d = device_open(device, &e);
     if (!lu_version(lu_find("lu-cusolver"))) skip();
     lu_random(&A, 700, 9);
-    struct lu *peer = lu_done(&A, lu_find("lu-cusolver"), d, T_F64);
+    struct lu *peer = lu_done(&A, lu_find("lu-cusolver"), d, P_F64);
     for (int i = 0; lu_methods[i]; i++) {
         if (lu_methods[i]->host || lu_methods[i]->vendor) continue;
-        struct lu *v = lu_done(&A, lu_methods[i], d, T_F64);
+        struct lu *v = lu_done(&A, lu_methods[i], d, P_F64);
         assert_memory_equal(v->swap, peer->swap, 700 * sizeof *v->swap);
         lu_free(v);
     }
@@ -159,8 +160,8 @@ static void test_emulator(void **state)
     lu_random(&A, 150, 4);
     for (int i = 0; lu_methods[i]; i++) {
         if (lu_methods[i]->host || lu_methods[i]->vendor) continue;
-        struct lu *a = lu_done(&A, lu_methods[i], device_open("emu", &e), T_F64);
-        struct lu *b = lu_done(&A, lu_methods[i], device_open(device, &e), T_F64);
+        struct lu *a = lu_done(&A, lu_methods[i], device_open("emu", &e), P_F64);
+        struct lu *b = lu_done(&A, lu_methods[i], device_open(device, &e), P_F64);
         double *x = malloc(150 * 150 * sizeof *x), *y = malloc(150 * 150 * sizeof *y);
         assert_memory_equal(a->swap, b->swap, 150 * sizeof *a->swap);
         assert_true(lu_get(a, x, &e) && lu_get(b, y, &e));

@@ -23,8 +23,8 @@ enum { SLOTS = 20000 };
 
 static void check(const char *device)
 {
-    assert_true(check_multi_formats(device, T_F64, SLOTS) > 100);
-    assert_true(check_multi_formats(device, T_F32, SLOTS) > 100);
+    assert_true(check_multi_formats(device, P_F64, SLOTS) > 100);
+    assert_true(check_multi_formats(device, P_F32, SLOTS) > 100);
     check_multi_solves(device, "cuda:0");
     check_in_parts(device);
 }
@@ -60,7 +60,7 @@ static void test_nccl(void **state)
 
 static void test_cpu_and_gpu(void **state)
 {
-    assert_true(check_multi_formats("cpu+cuda:0", T_F64, SLOTS) > 100);
+    assert_true(check_multi_formats("cpu+cuda:0", P_F64, SLOTS) > 100);
     check_multi_solves("cpu+cuda:0", "cuda:0");
 }
 
@@ -73,7 +73,7 @@ static void check_graph(struct session *s, const char *solver)
     assert_true(right_sides_make(s->current, NULL, 1, &right, &e));
     struct solve_options o = {.dev = device_open("cuda:0+0", &e),
                               .solver = solver_find(solver),
-                              .real = T_F64,
+                              .real = P_F64,
                               .tol = 1e-12,
                               .maxit = 10000,
                               .b = right.b};

@@ -7,22 +7,22 @@ static const char device[] = "cuda:0";
 
 static void test_applied(void **state)
 {
-    check_preconds_applied(device, T_F64);
-    check_preconds_applied(device, T_F32);
+    check_preconds_applied(device, P_F64);
+    check_preconds_applied(device, P_F32);
 }
 
 static void test_launches(void **state)
 {
-    check_preconds_launches(device, T_F64);
-    check_preconds_launches(device, T_F32);
+    check_preconds_launches(device, P_F64);
+    check_preconds_launches(device, P_F32);
     check_preconds_long_runs(device);
     check_preconds_guard(device);
 }
 
 static void test_triangles(void **state)
 {
-    check_preconds_triangles(device, T_F64);
-    check_preconds_triangles(device, T_F32);
+    check_preconds_triangles(device, P_F64);
+    check_preconds_triangles(device, P_F32);
 }
 
 static void test_large(void **state)
@@ -32,8 +32,8 @@ static void test_large(void **state)
 
 static void test_diagonal(void **state)
 {
-    check_preconds_diagonal(device, T_F64);
-    check_preconds_diagonal(device, T_F32);
+    check_preconds_diagonal(device, P_F64);
+    check_preconds_diagonal(device, P_F32);
 }
 
 static void test_gain(void **state)
@@ -48,8 +48,8 @@ static void test_amg_levels(void **state)
                                           {.generator = "poisson3d", .p = {40, 40, 40}},
                                           {.generator = "fem", .p = {40, 30}}};
     for (int i = 0; i < COUNT(some); i++) {
-        check_amg_levels(&some[i], device, T_F64, 2);
-        check_amg_levels(&some[i], device, T_F32, 2);
+        check_amg_levels(&some[i], device, P_F64, 2);
+        check_amg_levels(&some[i], device, P_F32, 2);
     }
 }
 

@@ -7,10 +7,10 @@ static const char device[] = "cuda:0";
 
 static void test_vectors(void **state)
 {
-    check_vectors(device, T_F64);
-    check_vectors(device, T_F32);
-    check_cg_sums(device, T_F64);
-    check_cg_sums(device, T_F32);
+    check_vectors(device, P_F64);
+    check_vectors(device, P_F32);
+    check_cg_sums(device, P_F64);
+    check_cg_sums(device, P_F32);
 }
 
 static void test_complex(void **state)
@@ -21,52 +21,52 @@ static void test_complex(void **state)
 
 static void test_known_ends(void **state)
 {
-    check_known_ends(device, T_F64);
-    check_known_ends(device, T_F32);
+    check_known_ends(device, P_F64);
+    check_known_ends(device, P_F32);
 }
 
 static void test_frozen(void **state)
 {
-    check_frozen(device, T_F64);
-    check_frozen(device, T_F32);
+    check_frozen(device, P_F64);
+    check_frozen(device, P_F32);
 }
 
 static void test_formats(void **state)
 {
-    check_formats(device, T_F64);
-    check_formats(device, T_F32);
+    check_formats(device, P_F64);
+    check_formats(device, P_F32);
 }
 
 static void test_kernels(void **state)
 {
-    check_kernels(device, T_F64);
-    check_kernels(device, T_F32);
+    check_kernels(device, P_F64);
+    check_kernels(device, P_F32);
 }
 
 static void test_forms(void **state)
 {
-    check_forms(device, T_F64);
-    check_forms(device, T_F32);
+    check_forms(device, P_F64);
+    check_forms(device, P_F32);
 }
 
 static void test_clusters(void **state)
 {
-    check_clusters(device, T_F64);
-    check_clusters(device, T_F32);
+    check_clusters(device, P_F64);
+    check_clusters(device, P_F32);
 }
 
 static void test_host_sums(void **state)
 {
-    check_host_sums(device, T_F64);
-    check_host_sums(device, T_F32);
+    check_host_sums(device, P_F64);
+    check_host_sums(device, P_F32);
 }
 
 static void test_agreement(void **state)
 {
-    check_agreement("cpu", device, T_F64);
-    check_agreement("cpu", device, T_F32);
-    check_agreement("emu", device, T_F64);
-    check_agreement("emu", device, T_F32);
+    check_agreement("cpu", device, P_F64);
+    check_agreement("cpu", device, P_F32);
+    check_agreement("emu", device, P_F64);
+    check_agreement("emu", device, P_F32);
 }
 
 int main(void)

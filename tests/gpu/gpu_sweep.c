@@ -1,6 +1,7 @@
 /* Gauss-Seidel and SOR on cuda:0 compared with the emulator, which processes the rows in the same order. The tests
    cover colours with many rows and with few rows, and sweeps with one row per thread and with one row per warp. */
 #include "base/mem.h"
+#include "base/precision.h"
 #include "kits/precond_kit.h"
 #include "kits/solve_kit.h"
 #include "machine/device.h"
@@ -18,7 +19,7 @@ static double *copy_of(const struct solve *v)
     return x;
 }
 
-static void check_sweeps(struct bed *bed, const char *solver, enum type real)
+static void check_sweeps(struct bed *bed, const char *solver, enum precision real)
 {
     double *b = random_vector(bed->s.current->csr.rows), size = 0;
     struct solve_options o = {.solver = solver_find(solver), .real = real, .b = b, .maxit = 5, .force = true};
@@ -29,7 +30,7 @@ static void check_sweeps(struct bed *bed, const char *solver, enum type real)
     assert_int_equal(v->iterations, 5);
     for (int64_t i = 0; i < v->n; i++) size = fmax(size, fabs(x[i]));
     for (int64_t i = 0; i < v->n; i++)
-        if (!(fabs(v->result.x[i] - x[i]) <= size * (real == T_F32 ? 1e-4 : 1e-12)))
+        if (!(fabs(v->result.x[i] - x[i]) <= size * (real == P_F32 ? 1e-4 : 1e-12)))
             fail_msg("%s of %s: x[%lld] is %.17g, not %.17g", solver, v->matrix.name, (long long)i, v->result.x[i],
                      x[i]);
     mem_free(b);
@@ -48,9 +49,9 @@ static void test_sweeps(void **state)
         bed_make(&bed, &problems[i]);
         for (int k = 0; k < COUNT(narrow); k++) {
             level_schedule_hook(narrow[k]);
-            check_sweeps(&bed, "gs", T_F64);
-            check_sweeps(&bed, "sor", T_F64);
-            check_sweeps(&bed, "sor", T_F32);
+            check_sweeps(&bed, "gs", P_F64);
+            check_sweeps(&bed, "sor", P_F64);
+            check_sweeps(&bed, "sor", P_F32);
         }
         level_schedule_hook(-1);
         bed_free(&bed);

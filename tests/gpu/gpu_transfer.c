@@ -1,4 +1,5 @@
 /* Transfers on cuda:0: all pieces arrive unchanged, and every figure is positive and finite. */
+#include "base/precision.h"
 #include "gpu/staging.h"
 #include "kits/talk.h"
 #include "machine/device.h"
@@ -11,7 +12,7 @@
 
 /* Before transfer_measure times a method of copying, transfer_measure compares the copy with the original data, and the
    result with the reference. */
-static void measured(const char *generator, int64_t a, int64_t b, int pieces, int streams, enum type real)
+static void measured(const char *generator, int64_t a, int64_t b, int pieces, int streams, enum precision real)
 {
     struct csr A = {0};
     struct transfer t;
@@ -36,10 +37,10 @@ static void measured(const char *generator, int64_t a, int64_t b, int pieces, in
 static void pieces_arrive_right(void **state)
 {
     for (int real = T_F32; real <= T_F64; real++) {
-        measured("band", 80000, 8, 16, 4, (enum type)real);
-        measured("random", 5000, 6, 1, 1, (enum type)real);
-        measured("circuit", 20000, 5, 100, 32, (enum type)real);
-        measured("random", 9, 2, 40, 3, (enum type)real);
+        measured("band", 80000, 8, 16, 4, (enum precision)real);
+        measured("random", 5000, 6, 1, 1, (enum precision)real);
+        measured("circuit", 20000, 5, 100, 32, (enum precision)real);
+        measured("random", 9, 2, 40, 3, (enum precision)real);
     }
 }
 

@@ -1,6 +1,7 @@
 /* The levels of multigrid that a device makes, compared with those of the host. */
 #include "amg_kit.h"
 #include "base/mem.h"
+#include "base/precision.h"
 #include "machine/device.h"
 #include "precond_kit.h"
 #include "session/matrix.h"
@@ -22,7 +23,7 @@ static void check_matrix(struct device *d, enum type real, const struct amg_csr 
 {
     assert_true(A->rows == B->rows && A->cols == B->cols && A->nnz == B->nnz);
     int *ptr = fetch(d, A->ptr, 4 * (A->rows + 1)), *col = fetch(d, A->col, 4 * A->nnz);
-    void *val = fetch(d, A->val, A->nnz * (int64_t)type_size(real));
+    void *val = fetch(d, A->val, A->nnz * (int64_t)type_size(precisions[real].vector));
     assert_memory_equal(ptr, B->rowptr, 4 * (size_t)(A->rows + 1));
     assert_memory_equal(col, B->col, 4 * (size_t)A->nnz);
     for (int64_t k = 0; k < A->nnz; k++) {
@@ -77,18 +78,18 @@ static void check_levels(const struct solve *v, const struct amg *g, enum type c
     amg_device_free(&on);
 }
 
-void check_amg_levels_of(struct bed *bed, const char *device, enum type real, int levels)
+void check_amg_levels_of(struct bed *bed, const char *device, enum precision real, int levels)
 {
     struct amg g;
     struct err e = {0};
     assert_true(amg_make(&g, &bed->s.current->csr, &e) && bed_begin(bed, "jacobi", 0, device, real, &e));
-    assert_true(amg_device_has(bed->s.solve->dev, real));
-    check_levels(bed->s.solve, &g, real, levels);
-    if (real == T_F64) check_levels(bed->s.solve, &g, T_F32, levels);
+    assert_true(amg_device_has(bed->s.solve->dev, bed->s.solve->real));
+    check_levels(bed->s.solve, &g, bed->s.solve->real, levels);
+    if (real == P_F64) check_levels(bed->s.solve, &g, T_F32, levels);
     amg_free(&g);
 }
 
-void check_amg_levels(const struct problem *p, const char *device, enum type real, int levels)
+void check_amg_levels(const struct problem *p, const char *device, enum precision real, int levels)
 {
     struct bed bed;
     bed_make(&bed, p);
@@ -98,7 +99,7 @@ void check_amg_levels(const struct problem *p, const char *device, enum type rea
 
 int64_t amg_iterations(struct bed *bed, const char *solver, const char *device)
 {
-    struct solve_options o = {.solver = solver_find(solver), .real = T_F64, .tol = 1e-8, .maxit = 200};
+    struct solve_options o = {.solver = solver_find(solver), .real = P_F64, .tol = 1e-8, .maxit = 200};
     o.m = o.solver->restarts ? 30 : 0;
     o.pre = precond_find("amg");
     bed_solve(bed, o, device, 1e5);

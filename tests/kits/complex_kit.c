@@ -1,5 +1,6 @@
 /* Complex systems: small matrices, and the residual in complex arithmetic. */
 #include "complex_kit.h"
+#include "base/precision.h"
 #include "collection.h"
 #include "files/load_info.h"
 #include "machine/device.h"
@@ -87,7 +88,7 @@ static double complex turn(int i)
 /* How to solve. full: A has all entries, so that a warp processes each row of a triangle; narrow: see
    level_schedule_hook. */
 struct variant {
-    enum type real;
+    enum precision real;
     bool sums_host, form_matrix, full;
     int narrow;
 };
@@ -159,23 +160,23 @@ static void check_transformed(struct talk *t, struct solve_options o, bool full)
         gap = fmax(gap, cabs(x[1][i] - turn(i) * x[0][i]));
         size = fmax(size, cabs(x[0][i]));
     }
-    if (!(gap <= (o.real == T_F32 ? 1e-4 : 1e-11) * size))
+    if (!(gap <= (o.real == P_F32 ? 1e-4 : 1e-11) * size))
         fail_msg("%s %s on %s in %s: apart by %g of %g", o.solver->name, o.pre ? o.pre->name : "without precond",
-                 o.dev->name, type_name(o.real), gap, size);
+                 o.dev->name, precisions[o.real].name, gap, size);
 }
 
 static void each_transformed(const char *device)
 {
     static const struct variant variants[] = {
-        {.real = T_F64, .narrow = -1},
-        {.real = T_F32, .narrow = -1},
-        {.real = T_F64, .narrow = -1, .sums_host = true},
-        {.real = T_F32, .narrow = -1, .sums_host = true},
-        {.real = T_F64, .narrow = -1, .form_matrix = true},
-        {.real = T_F32, .narrow = -1, .form_matrix = true},
-        {.real = T_F64, .narrow = -1, .full = true},
-        {.real = T_F64, .narrow = 0, .full = true},
-        {.real = T_F64, .narrow = 0},
+        {.real = P_F64, .narrow = -1},
+        {.real = P_F32, .narrow = -1},
+        {.real = P_F64, .narrow = -1, .sums_host = true},
+        {.real = P_F32, .narrow = -1, .sums_host = true},
+        {.real = P_F64, .narrow = -1, .form_matrix = true},
+        {.real = P_F32, .narrow = -1, .form_matrix = true},
+        {.real = P_F64, .narrow = -1, .full = true},
+        {.real = P_F64, .narrow = 0, .full = true},
+        {.real = P_F64, .narrow = 0},
     };
     struct talk t;
     talk_open(&t, OUT_TEXT);

@@ -363,11 +363,14 @@ static int64_t value_per_row(const struct mat *M)
 }
 
 const struct kernel emu_test_nested = {
-    .name = "nested", .format = &format_csr, .deterministic = true, .f64 = launch_nested};
+    .name = "nested", .format = &format_csr, .deterministic = true, .product = {nullptr, launch_nested}};
 const struct kernel emu_test_outside = {
-    .name = "outside", .format = &format_csr, .deterministic = true, .f64 = launch_outside};
-const struct kernel emu_test_renamed = {
-    .name = "renamed", .format = &format_csr, .deterministic = true, .scratch = value_per_row, .f64 = launch_renamed};
+    .name = "outside", .format = &format_csr, .deterministic = true, .product = {nullptr, launch_outside}};
+const struct kernel emu_test_renamed = {.name = "renamed",
+                                        .format = &format_csr,
+                                        .deterministic = true,
+                                        .scratch = value_per_row,
+                                        .product = {nullptr, launch_renamed}};
 
 int emu_test_vector(int64_t rows, int64_t nnz)
 {

@@ -62,9 +62,9 @@ static bool launch_product(void *ctx, struct err *e)
     return kernel_launch(p->kernel, &p->launch, e);
 }
 
-static bool put_ones(struct device *d, void *to, int64_t n, enum type real, struct err *e)
+static bool put_ones(struct device *d, void *to, int64_t n, enum precision real, struct err *e)
 {
-    struct array a = {.type = type_of_parts(real), .n = n};
+    struct array a = {.type = precisions[real].part, .n = n};
     a.data = mem_new(n, type_size(a.type), "a vector of ones", e);
     for (int64_t i = 0; a.data && i < n; i++) put_real(&a, i, 1);
     bool ok = a.data && d->ops->put(d, to, a.data, n * (int64_t)type_size(a.type), e);
@@ -78,7 +78,7 @@ static bool time_round(const struct trial *t, struct device *gpu, double *us, st
     struct mat M = {0};
     double spread;
     int reps = TRIAL_REPS;
-    int64_t size = (int64_t)type_size(t->real);
+    int64_t size = (int64_t)type_size(precisions[t->real].vector);
     if (!mat_put(&M, &t->S, gpu, e)) return false;
     void *x = mat_col_vectors(&M, 1, size, "the vector x", e), *y = mat_row_vectors(&M, 1, size, "the vector y", e);
     struct product p = {t->kernel, {.A = &M, .alpha = 1, .x = x, .y = y}};
@@ -225,7 +225,7 @@ static double gathers(const struct trial *t)
 
 static double bytes_of_x(const struct trial *t)
 {
-    return (double)(t->A.cols * (int64_t)type_size(t->real));
+    return (double)(t->A.cols * (int64_t)type_size(precisions[t->real].vector));
 }
 
 static double scatter_of_x(const struct trial *t)
@@ -513,8 +513,8 @@ bool trial_of_launches(const struct trial *t, struct trial *out, struct err *e)
 /* bytes: the same kernel with values of 2 bytes instead of 8; x, y and the sums stay in fp64. */
 static bool narrow_values(const struct trial *with, const struct machine *g, struct trial *without, struct err *e)
 {
-    without->real = T_BF16_F64;
-    return kernel_takes(with->kernel, T_BF16_F64, NULL) ||
+    without->real = P_BF16_F64;
+    return kernel_takes(with->kernel, P_BF16_F64, NULL) ||
            fail(e, E_UNSUPPORTED, "%s takes no values of 2 bytes", with->kernel->name);
 }
 
@@ -635,7 +635,7 @@ static double all_of_it(const struct gained *t)
 static double for_half(const struct gained *t)
 {
     const struct trial *with = t->with, *without = t->without;
-    double xy = bytes_of_x(with) + (double)(with->A.rows * (int64_t)type_size(with->real));
+    double xy = bytes_of_x(with) + (double)(with->A.rows * (int64_t)type_size(precisions[with->real].vector));
     double part = 1 - streams(without) / streams(with);
     if (with->k->time.bound_us[BOUND_DRAM] > with->k->time.bound_us[BOUND_L2])
         part = 1 - (without->k->work.footprint - xy) / (with->k->work.footprint - xy);

@@ -12,6 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/precision.h"
 #include "formats/stored.h"
 #include "matrix/csr.h"
 #include "microscope/modeled.h"
@@ -25,7 +26,7 @@ enum { TRIAL_REPS = 50, TRIAL_ROUNDS = 3 };
 /* A kernel on a matrix. */
 struct trial {
     const struct kernel *kernel;
-    enum type real;
+    enum precision real;
     struct csr A;                   /* owned; its rows may be unsorted and have duplicates */
     void (*edit)(struct stored *S); /* changes the arrays of A after packing; NULL: no change */
     struct stored S;                /* A in the format of the kernel */

@@ -2,6 +2,7 @@
 #include "format_kit.h"
 #include "base/err.h"
 #include "base/mem.h"
+#include "base/precision.h"
 #include "formats/format.h"
 #include "formats/measures.h"
 #include "matrix/csr.h"
@@ -11,9 +12,9 @@
 #include <string.h>
 #include <cmocka.h>
 
-static double as_stored(double v, enum type real)
+static double as_stored(double v, enum precision real)
 {
-    return type_rounded(type_of_parts(type_of_stored(real)), v);
+    return type_rounded(type_of_parts(precisions[real].stored), v);
 }
 
 static double imag_of(const struct csr *A, int64_t k)
@@ -22,7 +23,7 @@ static double imag_of(const struct csr *A, int64_t k)
 }
 
 /* The expected result of unpack: rounded values, without zeros if the format drops them. */
-static struct csr expected(const struct csr *A, const struct format *f, enum type real)
+static struct csr expected(const struct csr *A, const struct format *f, enum precision real)
 {
     struct csr B;
     assert_true(csr_copy(&B, A, NULL));
@@ -110,20 +111,20 @@ static void expect_round_trip(const struct csr *A, const struct stored *S)
     csr_free(&back);
 }
 
-void format_check(const struct csr *A, const struct format *f, const int64_t *param, enum type real)
+void format_check(const struct csr *A, const struct format *f, const int64_t *param, enum precision real)
 {
     struct plan p;
     struct stored S;
     struct err e = {0};
     if (!format_plan(A, f, param, real, &p, &e)) {
-        if (real == T_F32 && e.code == E_UNSUPPORTED && strstr(e.text, "fp32's largest number")) return;
+        if (real == P_F32 && e.code == E_UNSUPPORTED && strstr(e.text, "fp32's largest number")) return;
         fail_msg("plan %s: %s", f->name, e.text);
     }
     if (!format_pack(A, f, param, real, false, &S, &e)) fail_msg("pack %s: %s", f->name, e.text);
     expect_sizes(A, &p, &S);
     expect_places(A, &S);
     expect_round_trip(A, &S);
-    assert_int_equal(S.real, type_of_values(real, A->imag != NULL));
+    assert_int_equal(S.real, precision_of_values(real, A->imag != NULL));
     stored_free(&S);
     assert_int_equal(S.narrays, 0);
     stored_free(&S);

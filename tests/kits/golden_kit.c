@@ -65,7 +65,7 @@ void make_runs(struct session *s, bool timed)
         double us = timed ? 2.5 * (1 << 2 * i) : NAN;
         s->runs[i] = (struct run){.kernel = kernel_find(names[i]),
                                   .dev = device_open("cpu", NULL),
-                                  .real = i % 2 ? T_F32 : T_F64,
+                                  .real = i % 2 ? P_F32 : P_F64,
                                   .us = us,
                                   .spread_us = us / 50,
                                   .gbs = 100 / us,

@@ -102,10 +102,10 @@ static const struct variant {
     {"drm", {1024}},
 };
 
-static const enum type reals[] = {T_F32, T_F64};
+static const enum precision reals[] = {P_F32, P_F64};
 
 /* Can a matrix with the values of A be multiplied in this precision by a kernel for format f on d? */
-static bool some_kernel_takes(const struct csr *A, const struct format *f, enum type real, const struct device *d)
+static bool some_kernel_takes(const struct csr *A, const struct format *f, enum precision real, const struct device *d)
 {
     for (int i = 0; kernels[i] && !A->imag; i++)
         if (kernels[i]->format == f && kernel_runs_on(kernels[i], d) && kernel_takes(kernels[i], real, NULL))
@@ -135,7 +135,7 @@ struct loop {
 
 /* Returns false if the stored matrix is too large for the loop, or the format refuses the matrix. */
 static bool subject_new(struct subject *s, const char *name, const struct csr *A, const struct variant *v,
-                        enum type real, const struct loop *l)
+                        enum precision real, const struct loop *l)
 {
     struct err e = {0};
     struct plan p;
@@ -148,7 +148,7 @@ static bool subject_new(struct subject *s, const char *name, const struct csr *A
         return false;
     }
     snprintf(s->name, sizeof s->name, "%s, %s %lld %lld, %s", name, v->format, (long long)s->S.param[0],
-             (long long)s->S.param[1], type_name(s->S.real));
+             (long long)s->S.param[1], precisions[s->S.real].name);
     if (!mat_put(&s->M, &s->S, l->d, &e)) fail_msg("%s: %s", s->name, e.text);
     return true;
 }
@@ -162,7 +162,7 @@ static bool takes(const struct kernel *k, const struct subject *s, const struct 
            (!k->fits || k->fits(&s->S, NULL));
 }
 
-static void each_kernel(const char *name, const struct csr *A, const struct variant *v, enum type real,
+static void each_kernel(const char *name, const struct csr *A, const struct variant *v, enum precision real,
                         const struct loop *l)
 {
     struct subject s;
@@ -174,19 +174,19 @@ static void each_kernel(const char *name, const struct csr *A, const struct vari
 }
 
 /* The first parameters of a format are checked in all precisions, the others in one narrow precision each. */
-static bool is_checked(const struct csr *A, int v, enum type real, const struct device *d)
+static bool is_checked(const struct csr *A, int v, enum precision real, const struct device *d)
 {
     bool first = v == 0 || strcmp(variants[v].format, variants[v - 1].format) != 0;
-    if (!type_is_narrow(real)) return true;
-    return (first || v % NARROW_TYPES == (int)(real - T_NARROW)) &&
+    if (!precisions[real].narrow) return true;
+    return (first || v % (PRECISIONS - P_NARROW) == (int)(real - P_NARROW)) &&
            some_kernel_takes(A, format_find(variants[v].format), real, d);
 }
 
 static void each_variant(const char *name, const struct csr *A, const struct loop *l)
 {
     for (int v = 0; v < COUNT(variants); v++)
-        for (const struct precision *p = precisions; p->name; p++)
-            if (is_checked(A, v, p->type, l->d)) each_kernel(name, A, &variants[v], p->type, l);
+        for (const struct precision_entry *const *p = named_precisions; *p; p++)
+            if (is_checked(A, v, (*p)->index, l->d)) each_kernel(name, A, &variants[v], (*p)->index, l);
 }
 
 static const struct shape more_shapes[] = {
@@ -364,7 +364,7 @@ static void multiply_exactly(struct subject *s, const struct kernel *k, int64_t 
 {
     struct err e = {0};
     struct device *d = s->M.dev;
-    int64_t parts = type_parts(s->S.real), m = parts * s->A->rows, n = parts * s->A->cols;
+    int64_t parts = type_parts(precisions[s->S.real].vector), m = parts * s->A->rows, n = parts * s->A->cols;
     double *x = mem_zero(first + n, sizeof *x, "x after other values", NULL);
     double *values = small_integers(n, 7), *y = small_integers(m, 5);
     for (int64_t i = 0; i < n; i++) x[first + i] = values[i];
@@ -386,7 +386,7 @@ static void multiply_exactly(struct subject *s, const struct kernel *k, int64_t 
 /* Are the values of A numbers of the type in which they are stored? */
 static bool stores_exactly(const struct subject *s)
 {
-    enum type stored = type_of_stored(s->S.real);
+    enum type stored = precisions[s->S.real].stored;
     for (int64_t k = 0; k < s->A->nnz; k++)
         if (type_rounded(type_of_parts(stored), s->A->val[k]) != s->A->val[k]) return false;
     return true;
@@ -396,10 +396,10 @@ static bool stores_exactly(const struct subject *s)
    additions. The second x begins 16 bytes after an allocation, like a column of a basis. */
 static void hold_to_bits(struct subject *s, const struct kernel *k)
 {
-    int64_t parts = type_parts(s->S.real);
-    if (type_of_parts(s->S.real) != T_F64 || !stores_exactly(s)) return;
+    int64_t parts = type_parts(precisions[s->S.real].vector);
+    if (precisions[s->S.real].part != T_F64 || !stores_exactly(s)) return;
     double *x = small_integers(parts * s->A->cols, 7), *ref = small_integers(parts * s->A->rows, 5);
-    reference_spmv(s->A, 2, x, -1, ref, T_F64, NULL);
+    reference_spmv(s->A, 2, x, -1, ref, P_F64, NULL);
     multiply_exactly(s, k, 0, ref);
     multiply_exactly(s, k, 2, ref);
     mem_free(x);
@@ -418,7 +418,7 @@ static void multiply_plainly(struct subject *s, const struct kernel *k, const do
 {
     struct err e = {0};
     struct device *d = s->M.dev;
-    enum type type = type_of_parts(s->S.real);
+    enum type type = precisions[s->S.real].part;
     int64_t size = (int64_t)type_size(type), m = s->A->rows, n = s->A->cols;
     struct array vx = {.type = type, .n = n, .data = mem_new(n, sizeof(double), "x", NULL)};
     struct array vy = {.type = type, .n = m, .data = mem_new(m, sizeof(double), "y", NULL)};
@@ -439,9 +439,9 @@ static void multiply_plainly(struct subject *s, const struct kernel *k, const do
    has the error bound of its type. */
 static void hold_to_roundoff(struct subject *s, const struct kernel *k)
 {
-    enum type stored = type_of_stored(s->S.real);
+    enum type stored = precisions[s->S.real].stored;
     double unit = stored == T_F16 ? 0x1p-11 : stored == T_BF16 ? 0x1p-8 : 0x1p-24;
-    double eps = type_of_parts(s->S.real) == T_F32 ? 0x1p-23 : 0x1p-52;
+    double eps = precisions[s->S.real].part == T_F32 ? 0x1p-23 : 0x1p-52;
     double *x = mem_new(s->A->cols, sizeof *x, "x", NULL), *y = mem_new(s->A->rows, sizeof *y, "y", NULL);
     for (int64_t i = 0; i < s->A->cols; i++) x[i] = (double)(i * 7919 % 1009 - 504) / 512;
     multiply_plainly(s, k, x, y);
@@ -463,16 +463,16 @@ static void hold_to_roundoff(struct subject *s, const struct kernel *k)
 }
 
 /* Every kernel x narrow precision, with the default parameters of the format. */
-static void each_narrow(const char *name, const struct csr *A, enum type only, const struct loop *l)
+static void each_narrow(const char *name, const struct csr *A, enum precision only, const struct loop *l)
 {
     int checked = 0;
     for (int f = 0; formats[f]; f++)
-        for (const struct precision *p = precisions; p->name; p++) {
-            if (!type_is_narrow(p->type) || (only && p->type != only)) continue;
-            if (!some_kernel_takes(A, formats[f], p->type, l->d)) continue;
+        for (const struct precision_entry *const *p = named_precisions; *p; p++) {
+            if (!(*p)->narrow || (only && (*p)->index != only)) continue;
+            if (!some_kernel_takes(A, formats[f], (*p)->index, l->d)) continue;
             struct variant defaults = {.format = formats[f]->name};
             for (int i = 0; formats[f]->params[i].name; i++) defaults.param[i] = formats[f]->params[i].default_value;
-            each_kernel(name, A, &defaults, p->type, l);
+            each_kernel(name, A, &defaults, (*p)->index, l);
             checked++;
         }
     assert_true(checked >= 5); /* csr, ell, sell, packed and dia */
@@ -500,7 +500,7 @@ static void hold_to_codes(struct subject *s, const struct kernel *k)
     mem_free(y);
 }
 
-static void check_codes(struct device *d, enum type real)
+static void check_codes(struct device *d, enum precision real)
 {
     enum { CODES = 1 << 16 };
     struct csr A;
@@ -508,7 +508,7 @@ static void check_codes(struct device *d, enum type real)
     double *v = mem_new(CODES, sizeof *v, "numbers", NULL);
     for (int i = 0; i < CODES; i++) {
         at[i] = i;
-        v[i] = (double)(type_of_stored(real) == T_F16 ? fp16_value((uint16_t)i) : bf16_value((uint16_t)i));
+        v[i] = (double)(precisions[real].stored == T_F16 ? fp16_value((uint16_t)i) : bf16_value((uint16_t)i));
     }
     assert_true(csr_from_triplets(&A, CODES, CODES, CODES, at, at, v, NULL, NULL, NULL));
     each_narrow("all codes", &A, real, &(struct loop){d, 2 * CODES, hold_to_codes});
@@ -531,9 +531,9 @@ void check_narrow(struct device *d, int64_t slots)
         each_narrow(made[k].generator, &A, 0, &(struct loop){d, slots, hold_to_roundoff});
         csr_free(&A);
     }
-    check_codes(d, T_F16_F64);
-    check_codes(d, T_BF16_F64);
-    check_codes(d, T_F16_F32);
+    check_codes(d, P_F16_F64);
+    check_codes(d, P_BF16_F64);
+    check_codes(d, P_F16_F32);
 }
 
 /* ---- deterministic results ---- */
@@ -547,7 +547,7 @@ enum { FEW = 3, LONG_US = 250000 };
 static void hold_to_itself(struct subject *s, const struct kernel *k)
 {
     if (!k->deterministic) return;
-    int64_t n = s->A->rows * type_parts(s->S.real);
+    int64_t n = s->A->rows * type_parts(precisions[s->S.real].vector);
     size_t bytes = (size_t)n * sizeof(double);
     double *first = mem_new(n, sizeof *first, "a result", NULL);
     double *next = mem_new(n, sizeof *next, "another", NULL);
@@ -603,7 +603,7 @@ void check_uneven(struct device *d)
     rounds = FEW;
     for (int k = 0; k < COUNT(problems); k++) {
         struct csr A = made(&problems[k]);
-        each_kernel(problems[k].generator, &A, &csr, T_F64, &(struct loop){d, A.nnz, hold_to_itself});
+        each_kernel(problems[k].generator, &A, &csr, P_F64, &(struct loop){d, A.nnz, hold_to_itself});
         csr_free(&A);
     }
 }

@@ -3,6 +3,7 @@
 #include <stdio.h>
 
 #include "base/err.h"
+#include "base/precision.h"
 #include "lu/lu.h"
 #include "lu_kit.h"
 #include "machine/device.h"
@@ -87,7 +88,7 @@ void lu_exact(struct csr *A, int64_t n, int64_t zero, uint64_t seed, double *lu,
 
 /* ---- checks ---- */
 
-struct lu *lu_done(const struct csr *A, const struct lu_method *m, struct device *d, enum type real)
+struct lu *lu_done(const struct csr *A, const struct lu_method *m, struct device *d, enum precision real)
 {
     struct err e = {0};
     struct lu *v = NULL;
@@ -183,7 +184,7 @@ static void check_complex_factors(struct lu *v)
     free(lu);
 }
 
-void lu_check_complex(const char *device, enum type real, const int64_t *sizes, int count)
+void lu_check_complex(const char *device, enum precision real, const int64_t *sizes, int count)
 {
     struct err e = {0};
     struct device *d = device_open(device, &e);
@@ -196,18 +197,18 @@ void lu_check_complex(const char *device, enum type real, const int64_t *sizes, 
             assert_int_equal(v->singular, -1);
             check_complex_factors(v);
             if (!lu_measure(v, &e)) fail_msg("%s", e.text);
-            assert_true(v->backward < (real == T_F64 ? 1e-14 : 1e-5) && v->growth >= 0.5);
+            assert_true(v->backward < (real == P_F64 ? 1e-14 : 1e-5) && v->growth >= 0.5);
             lu_free(v);
         }
         csr_free(&A);
     }
 }
 
-typedef void method_check(const struct lu_method *m, struct device *d, enum type real);
+typedef void method_check(const struct lu_method *m, struct device *d, enum precision real);
 
 /* Run the check for every method that runs on the device. ours: skip the methods of libraries, because a library may
    invert triangles and then does not compute exact values. */
-static void every_method(const char *device, enum type real, bool ours, method_check *check)
+static void every_method(const char *device, enum precision real, bool ours, method_check *check)
 {
     struct err e = {0};
     struct device *d = device_open(device, &e);
@@ -218,7 +219,7 @@ static void every_method(const char *device, enum type real, bool ours, method_c
     }
 }
 
-void lu_check_sizes(const char *device, enum type real, const int64_t *sizes, int count)
+void lu_check_sizes(const char *device, enum precision real, const int64_t *sizes, int count)
 {
     struct err e = {0};
     struct device *d = device_open(device, &e);
@@ -239,7 +240,7 @@ void lu_check_sizes(const char *device, enum type real, const int64_t *sizes, in
     }
 }
 
-static void exact_once(const struct lu_method *m, struct device *d, enum type real, int64_t n)
+static void exact_once(const struct lu_method *m, struct device *d, enum precision real, int64_t n)
 {
     struct csr A;
     struct err e = {0};
@@ -255,7 +256,7 @@ static void exact_once(const struct lu_method *m, struct device *d, enum type re
             fail_msg("%s on %s, n = %lld: element (%lld, %lld) is %g, not %g", m->name, d->name, (long long)n,
                      (long long)(k % n), (long long)(k / n), got[k], lu[k]);
     for (int64_t i = 0; i < n; i++) x[i] = (double)(i % 5 - 2);
-    reference_spmv(&A, 1, x, 0, b, T_F64, NULL);
+    reference_spmv(&A, 1, x, 0, b, P_F64, NULL);
     assert_true(lu_solve(v, b, b, &e));
     for (int64_t i = 0; i < n; i++) assert_true(b[i] == x[i]);
     assert_true(lu_measure(v, &e));
@@ -277,18 +278,18 @@ static void exact_once(const struct lu_method *m, struct device *d, enum type re
     free(row);
 }
 
-static void check_exact(const struct lu_method *m, struct device *d, enum type real)
+static void check_exact(const struct lu_method *m, struct device *d, enum precision real)
 {
     static const int64_t sizes[] = {1, 2, 3, 31, 33, 65, 100};
     for (int i = 0; i < COUNT(sizes); i++) exact_once(m, d, real, sizes[i]);
 }
 
-void lu_check_exact(const char *device, enum type real)
+void lu_check_exact(const char *device, enum precision real)
 {
     every_method(device, real, true, check_exact);
 }
 
-static void singular_once(const struct lu_method *m, struct device *d, enum type real, int64_t n, int64_t zero)
+static void singular_once(const struct lu_method *m, struct device *d, enum precision real, int64_t n, int64_t zero)
 {
     struct csr A;
     struct err e = {0};
@@ -310,19 +311,19 @@ static void singular_once(const struct lu_method *m, struct device *d, enum type
     csr_free(&A);
 }
 
-static void check_singular(const struct lu_method *m, struct device *d, enum type real)
+static void check_singular(const struct lu_method *m, struct device *d, enum precision real)
 {
     static const int64_t zero[] = {0, 1, 7, 33, 68, 69};
     for (int i = 0; i < COUNT(zero); i++) singular_once(m, d, real, 70, zero[i]);
     singular_once(m, d, real, 1, 0);
 }
 
-void lu_check_singular(const char *device, enum type real)
+void lu_check_singular(const char *device, enum precision real)
 {
     every_method(device, real, true, check_singular);
 }
 
-static void check_growth(const struct lu_method *m, struct device *d, enum type real)
+static void check_growth(const struct lu_method *m, struct device *d, enum precision real)
 {
     static const int64_t sizes[] = {1, 2, 10, 40, 64};
     for (int i = 0; i < COUNT(sizes); i++) {
@@ -332,22 +333,22 @@ static void check_growth(const struct lu_method *m, struct device *d, enum type 
         struct lu *v = lu_done(&A, m, d, real);
         assert_true(lu_measure(v, &e));
         double expected = ldexp(1, (int)sizes[i] - 1); /* a library may add in any order, so its sums may be rounded */
-        assert_true(fabs(v->growth - expected) <= (real == T_F32 ? 64 * (double)FLT_EPSILON : 0) * expected);
+        assert_true(fabs(v->growth - expected) <= (real == P_F32 ? 64 * (double)FLT_EPSILON : 0) * expected);
         lu_free(v);
         csr_free(&A);
     }
 }
 
-void lu_check_growth(const char *device, enum type real)
+void lu_check_growth(const char *device, enum precision real)
 {
     every_method(device, real, true, check_growth);
 }
 
 /* Check backward stability for well and badly conditioned matrices: a random matrix, and the Hilbert matrix, for which
    x has no correct digits. */
-static void check_solutions(const struct lu_method *m, struct device *d, enum type real)
+static void check_solutions(const struct lu_method *m, struct device *d, enum precision real)
 {
-    double eps = real == T_F64 ? DBL_EPSILON : (double)FLT_EPSILON;
+    double eps = real == P_F64 ? DBL_EPSILON : (double)FLT_EPSILON;
     for (int bad = 0; bad < 2; bad++) {
         struct csr A;
         struct err e = {0};
@@ -365,7 +366,7 @@ static void check_solutions(const struct lu_method *m, struct device *d, enum ty
     }
 }
 
-void lu_check_solutions(const char *device, enum type real)
+void lu_check_solutions(const char *device, enum precision real)
 {
     every_method(device, real, false, check_solutions);
 }

@@ -2,9 +2,9 @@
 #ifndef LU_KIT_H
 #define LU_KIT_H
 
-#include <stdint.h>
+#include "base/precision.h"
 
-#include "base/array.h"
+#include <stdint.h>
 
 struct csr;
 struct device;
@@ -18,17 +18,17 @@ void lu_wilkinson(struct csr *A, int64_t n);
    zero is the index k with U(k, k) = 0, or -1. */
 void lu_exact(struct csr *A, int64_t n, int64_t zero, uint64_t seed, double *lu, int *row);
 /* Factor; fails the test on an error. */
-struct lu *lu_done(const struct csr *A, const struct lu_method *m, struct device *d, enum type real);
+struct lu *lu_done(const struct csr *A, const struct lu_method *m, struct device *d, enum precision real);
 /* Check that P A = L U element by element, to within n eps |L| |U|, that |L| <= 1, and that P is a permutation. */
 void lu_check_factors(struct lu *v);
 
 /* Factor random complex matrices by every method of ours on the device: P A = L U, and x. */
-void lu_check_complex(const char *device, enum type real, const int64_t *sizes, int count);
+void lu_check_complex(const char *device, enum precision real, const int64_t *sizes, int count);
 /* Checks of every method that runs on the device: */
-void lu_check_sizes(const char *device, enum type real, const int64_t *sizes, int count);
-void lu_check_exact(const char *device, enum type real);
-void lu_check_singular(const char *device, enum type real);
-void lu_check_growth(const char *device, enum type real);
-void lu_check_solutions(const char *device, enum type real);
+void lu_check_sizes(const char *device, enum precision real, const int64_t *sizes, int count);
+void lu_check_exact(const char *device, enum precision real);
+void lu_check_singular(const char *device, enum precision real);
+void lu_check_growth(const char *device, enum precision real);
+void lu_check_solutions(const char *device, enum precision real);
 
 #endif

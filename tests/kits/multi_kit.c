@@ -2,6 +2,7 @@
 #include "multi_kit.h"
 #include "base/err.h"
 #include "base/mem.h"
+#include "base/precision.h"
 #include "formats/format.h"
 #include "gpu/multi/multi.h"
 #include "language/run_lines.h"
@@ -57,14 +58,14 @@ static void check_product(const struct kernel *k, const struct csr *A, const str
     mem_free(again);
 }
 
-static int check_shape(const struct shape *s, struct device *d, enum type real, int64_t most_slots)
+static int check_shape(const struct shape *s, struct device *d, enum precision real, int64_t most_slots)
 {
     struct csr A = shape_csr(s, 3);
     int done = 0;
     for (int i = 0; formats[i]; i++) {
         const struct kernel *k = kernel_default(formats[i], &A, d);
         struct stored S;
-        if (!k || !kernel_takes(k, type_of_values(real, A.imag != NULL), NULL)) continue;
+        if (!k || !kernel_takes(k, precision_of_values(real, A.imag != NULL), NULL)) continue;
         if (!format_pack(&A, formats[i], NULL, real, false, &S, NULL)) continue;
         if (stored_slots(&S) <= most_slots && (!k->fits || k->fits(&S, NULL))) {
             check_product(k, &A, &S, d);
@@ -76,7 +77,7 @@ static int check_shape(const struct shape *s, struct device *d, enum type real, 
     return done;
 }
 
-int check_multi_formats(const char *device, enum type real, int64_t most_slots)
+int check_multi_formats(const char *device, enum precision real, int64_t most_slots)
 {
     static const struct shape more[] = {
         {.name = "fewer rows than members", .rows = 2, .cols = 9, .entries = 9, .long_row = -1},

@@ -7,7 +7,9 @@
 /* Every format, by its default kernel, on awkward shapes: the product agrees with the reference, and has the same bits
    in every run, with every exchange, and when the matrix is copied again. Matrices with more slots are skipped. Returns
    the number of products. */
-int check_multi_formats(const char *device, enum type real, int64_t most_slots);
+#include "base/precision.h"
+
+int check_multi_formats(const char *device, enum precision real, int64_t most_slots);
 /* The first 20 residuals of solvers agree with those on `one`, within 1e-12 (bicgstab: as far as cpu and emu
    agree), and have the same bits in every run;
    stepping back and forward gives the same residuals again. */

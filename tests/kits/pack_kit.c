@@ -80,7 +80,7 @@ static const struct {
    slow. */
 enum { SMALL_ENTRIES = 1000 };
 
-void on_device_put(struct on_device *c, const struct csr *A, enum type real, struct device *d)
+void on_device_put(struct on_device *c, const struct csr *A, enum precision real, struct device *d)
 {
     struct err e = {0};
     if (!format_pack(A, format_find("csr"), NULL, real, true, &c->S, &e) || !mat_put(&c->M, &c->S, d, &e))
@@ -143,7 +143,7 @@ static bool check_one(const char *what, const struct csr *A, const struct on_dev
     struct err host = {0}, here = {0};
     char name[160];
     snprintf(name, sizeof name, "%s as %s %lld %lld, %s on %s", what, f->name, param ? (long long)param[0] : -1,
-             param ? (long long)param[1] : -1, type_name(c->S.real), c->M.dev->name);
+             param ? (long long)param[1] : -1, precisions[c->S.real].name, c->M.dev->name);
     bool fits = format_pack(A, f, param, c->S.real, force, &want, &host);
     bool packed = packing_begin(&p, f, &c->M, param, force, &here);
     if (!fits) {
@@ -169,20 +169,20 @@ void pack_check(const char *what, const struct csr *A, const char *device)
 
 /* A packer moves values without computing with them: of the narrow precisions, one with values of 16 bits and, for
    small matrices, one with values of 32 bits are enough. */
-static bool is_checked(const struct csr *A, enum type real)
+static bool is_checked(const struct csr *A, enum precision real)
 {
     struct plan plan;
-    if (!type_is_narrow(real)) return true;
-    bool chosen = real == T_F16_F64 || (real == T_F32_F64 && A->nnz < 500);
+    if (!precisions[real].narrow) return true;
+    bool chosen = real == P_F16_F64 || (real == P_F32_F64 && A->nnz < 500);
     return chosen && format_plan(A, format_find("csr"), NULL, real, &plan, NULL);
 }
 
-static void check_formats(const char *what, const struct csr *A, struct device *d, enum type real,
+static void check_formats(const char *what, const struct csr *A, struct device *d, enum precision real,
                           const struct format *only)
 {
     struct on_device c;
     /* false: formats that would take too much memory are only planned */
-    bool small = A->nnz <= SMALL_ENTRIES || (A->nnz < 100000 && real == T_F64);
+    bool small = A->nnz <= SMALL_ENTRIES || (A->nnz < 100000 && real == P_F64);
     on_device_put(&c, A, real, d);
     for (int i = 0; formats[i]; i++) {
         if (!packer_for(formats[i], d, real) || (only && only != formats[i])) continue;
@@ -198,8 +198,8 @@ void pack_check_format(const char *what, const struct csr *A, const char *device
 {
     struct device *d = device_open(device, NULL);
     assert_non_null(d);
-    for (const struct precision *p = precisions; p->name; p++)
-        if (is_checked(A, p->type)) check_formats(what, A, d, p->type, only);
+    for (const struct precision_entry *const *p = named_precisions; *p; p++)
+        if (is_checked(A, (*p)->index)) check_formats(what, A, d, (*p)->index, only);
 }
 
 /* Values that arithmetic would change, but that a copy preserves. */
@@ -239,7 +239,7 @@ void pack_check_tiles(const char *device)
     }
 }
 
-void pack_check_tiles_in(const char *device, enum type real)
+void pack_check_tiles_in(const char *device, enum precision real)
 {
     for (int i = 0; i < COUNT(tiled); i++) {
         struct csr A = sym_made(tiled[i].generator, tiled[i].a, tiled[i].b);
@@ -253,7 +253,7 @@ void pack_check_refused(const char *device)
     struct device *d = device_open(device, NULL);
     struct csr A = sym_made("random", 300, 9);
     struct on_device c;
-    on_device_put(&c, &A, T_F64, d);
+    on_device_put(&c, &A, P_F64, d);
     static const struct {
         const char *format;
         int64_t param[PARAMS_MAX];
@@ -265,7 +265,7 @@ void pack_check_refused(const char *device)
         struct err host = {0}, here = {0};
         struct stored S;
         if (!packer_find(f, d)) continue;
-        assert_false(format_pack(&A, f, refused[i].param, T_F64, false, &S, &host));
+        assert_false(format_pack(&A, f, refused[i].param, P_F64, false, &S, &host));
         assert_false(packing_begin(&p, f, &c.M, refused[i].param, false, &here));
         assert_int_equal(here.code, host.code);
         assert_string_equal(here.text, host.text);

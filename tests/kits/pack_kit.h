@@ -2,7 +2,7 @@
 #ifndef PACK_KIT_H
 #define PACK_KIT_H
 
-#include "base/array.h"
+#include "base/precision.h"
 #include "formats/stored.h"
 #include "machine/mat.h"
 
@@ -15,7 +15,7 @@ struct on_device {
     struct stored S;
     struct mat M;
 };
-void on_device_put(struct on_device *c, const struct csr *A, enum type real, struct device *d);
+void on_device_put(struct on_device *c, const struct csr *A, enum precision real, struct device *d);
 void on_device_free(struct on_device *c);
 
 /* Check A with all packers, both precisions and several parameters. */
@@ -25,7 +25,7 @@ void pack_check_format(const char *what, const struct csr *A, const char *device
 /* Check all shapes, and matrices with rows that span several tiles. */
 void pack_check_shapes(const char *device);
 void pack_check_tiles(const char *device);
-void pack_check_tiles_in(const char *device, enum type real); /* in one precision */
+void pack_check_tiles_in(const char *device, enum precision real); /* in one precision */
 void pack_check_refused(const char *device);
 
 #endif

@@ -3,6 +3,7 @@
 #include "packed_kit.h"
 #include "base/err.h"
 #include "base/mem.h"
+#include "base/precision.h"
 #include "formats/fmt_packed.h"
 #include "formats/format.h"
 #include "kernel_loops.h"
@@ -94,7 +95,7 @@ static const struct {
     {"many imaginary parts", one_value, many_values, 0, 0},
 };
 
-static struct stored pack(const struct csr *A, const int64_t *param, enum type real)
+static struct stored pack(const struct csr *A, const int64_t *param, enum precision real)
 {
     struct stored S;
     struct err e = {0};
@@ -112,7 +113,7 @@ static void check_devices(const char *name, const struct csr *A)
         for (int real = T_F32; real <= T_F64; real++) {
             struct err e = {0};
             struct device *dev = open_or_fail(*d);
-            struct stored S = pack(A, NULL, (enum type)real);
+            struct stored S = pack(A, NULL, (enum precision)real);
             struct mat M;
             assert_true(mat_put(&M, &S, dev, &e));
             for (int k = 0; kernels[k]; k++) {
@@ -132,10 +133,10 @@ static void test_values(void **state)
     for (int k = 0; k < COUNT(kinds); k++) {
         struct csr A = band(ROWS, kinds[k].value, kinds[k].imag);
         for (int real = T_F32; real <= T_F64; real++) {
-            struct stored S = pack(&A, NULL, (enum type)real);
+            struct stored S = pack(&A, NULL, (enum precision)real);
             int64_t slots = S.a[PACKED_COL16].n, want = real == T_F32 ? kinds[k].f32 : kinds[k].f64;
             if (S.a[PACKED_VAL].n != (want ? want : slots) || S.a[PACKED_CODE].n != (want > 1 ? slots : 0))
-                fail_msg("%s, %s: %lld values, %lld codes", kinds[k].name, type_name((enum type)real),
+                fail_msg("%s, %s: %lld values, %lld codes", kinds[k].name, precisions[real].name,
                          (long long)S.a[PACKED_VAL].n, (long long)S.a[PACKED_CODE].n);
             stored_free(&S);
         }
@@ -150,7 +151,7 @@ static void test_number_of_values(void **state)
     for (int n = 256; n <= 257; n++) {
         struct csr A = band(ROWS, few_values, NULL);
         for (int64_t k = 0; k < A.nnz; k++) A.val[k] = (double)(k % n);
-        struct stored S = pack(&A, NULL, T_F64);
+        struct stored S = pack(&A, NULL, P_F64);
         assert_int_equal(S.a[PACKED_VAL].n, n == 256 ? 256 : S.a[PACKED_COL16].n);
         check_devices("256 or 257 values", &A);
         stored_free(&S);
@@ -166,7 +167,7 @@ static void test_padding(void **state)
     struct err e = {0};
     for (const char *const *d = devices; *d; d++) {
         struct device *dev = open_or_fail(*d);
-        struct stored S = pack(&A, NULL, T_F64);
+        struct stored S = pack(&A, NULL, P_F64);
         struct mat M;
         struct verdict v;
         assert_true(mat_put(&M, &S, dev, &e));
@@ -195,7 +196,7 @@ static void test_wide(void **state)
     for (int k = 0; k < COUNT(cases); k++) {
         struct csr A = band(SPAN, many_values, NULL);
         stretch(&A, 40, cases[k].col);
-        struct stored S = pack(&A, param, T_F64);
+        struct stored S = pack(&A, param, P_F64);
         const int *head = S.a[PACKED_SLICE].data;
         for (int s = 0; s < 4; s++) assert_int_equal(head[s * PACKED_HEAD + PACKED_BASE] < 0, s == 1 && cases[k].wide);
         assert_int_equal(S.a[PACKED_COL32].n, cases[k].wide ? 5 * 32 : 0);
@@ -210,7 +211,7 @@ static void test_wide(void **state)
 static void test_sigma(void **state)
 {
     struct csr A = band(ROWS, many_values, NULL), B;
-    struct stored S = pack(&A, NULL, T_F64);
+    struct stored S = pack(&A, NULL, P_F64);
     assert_int_equal(S.param[1], 1);
     assert_int_equal(S.a[PACKED_PERM].n, 0);
     stored_free(&S);
@@ -221,7 +222,7 @@ static void test_sigma(void **state)
         B.rowptr[i + 1] = (int)n;
         B.nnz = n;
     }
-    S = pack(&B, NULL, T_F64);
+    S = pack(&B, NULL, P_F64);
     assert_int_equal(S.param[1], PACKED_WINDOW);
     assert_int_equal(S.a[PACKED_PERM].n, 1000);
     check_devices("sorted rows", &B);
@@ -234,7 +235,7 @@ static void test_refused(void **state)
     struct csr A = band(ROWS, one_value, NULL);
     struct plan p;
     struct err e = {0};
-    assert_false(format_plan(&A, &format_packed, (int64_t[PARAMS_MAX]){5}, T_F64, &p, &e));
+    assert_false(format_plan(&A, &format_packed, (int64_t[PARAMS_MAX]){5}, P_F64, &p, &e));
     assert_int_equal(e.code, E_USAGE);
     assert_string_equal(e.text, "packed: C is 5, which does not divide 32; use 1, 2, 4, 8, 16 or 32");
     csr_free(&A);

@@ -2,6 +2,7 @@
    and with the host's results. */
 #include "precond_kit.h"
 #include "base/mem.h"
+#include "base/precision.h"
 #include "machine/device.h"
 #include "machine/vec_ops.h"
 #include "matrix/gen.h"
@@ -25,7 +26,8 @@ struct triangle_settings bed_triangles;
 
 const char *bed_solver;
 
-bool bed_begin(struct bed *bed, const char *precond, int64_t block, const char *device, enum type real, struct err *e)
+bool bed_begin(struct bed *bed, const char *precond, int64_t block, const char *device, enum precision real,
+               struct err *e)
 {
     const struct csr *A = &bed->s.current->csr;
     double *b = mem_new(A->rows, sizeof *b, "b", NULL);
@@ -189,7 +191,7 @@ static void define(const char *precond, int n, int64_t block)
     if (precond[0] == 'i') check_product_on_pattern(n);
 }
 
-void check_applied(struct bed *bed, const char *precond, int64_t block, const char *device, enum type real)
+void check_applied(struct bed *bed, const char *precond, int64_t block, const char *device, enum precision real)
 {
     struct err e = {0};
     if (!bed_begin(bed, precond, block, device, real, &e)) fail_msg("%s: %s", precond, e.text);
@@ -201,7 +203,7 @@ void check_applied(struct bed *bed, const char *precond, int64_t block, const ch
     bed_apply(v, r, z);
     for (int i = 0; i < n; i++) size = fmax(size, fabs(expected[i]));
     for (int i = 0; i < n; i++)
-        if (!(fabs(z[i] - expected[i]) <= size * (real == T_F32 ? 1e-5 : 1e-13)))
+        if (!(fabs(z[i] - expected[i]) <= size * (real == P_F32 ? 1e-5 : 1e-13)))
             fail_msg("%s of %d rows on %s: z[%d] is %.17g, not %.17g", precond, n, device, i, z[i], expected[i]);
     mem_free(r);
 }
@@ -222,7 +224,7 @@ static bool definite(int i)
     return i < SYMMETRIC_ONES || i == COUNT(problems) - 2;
 }
 
-void check_preconds_applied(const char *device, enum type real)
+void check_preconds_applied(const char *device, enum precision real)
 {
     for (int i = 0; i < COUNT(problems); i++) {
         struct bed bed;
@@ -239,7 +241,7 @@ void check_preconds_applied(const char *device, enum type real)
 
 /* ---- launches ---- */
 
-static double *applied(struct bed *bed, const char *precond, const char *device, enum type real)
+static double *applied(struct bed *bed, const char *precond, const char *device, enum precision real)
 {
     struct err e = {0};
     if (!bed_begin(bed, precond, 0, device, real, &e)) fail_msg("%s: %s", precond, e.text);
@@ -258,11 +260,11 @@ static void check_close(int64_t n, const double *a, const double *b, double eps)
 }
 
 /* Wide levels, narrow levels and a mixture of both give the result of the host's plain loop. */
-static void check_launches(struct bed *bed, const char *precond, const char *device, enum type real)
+static void check_launches(struct bed *bed, const char *precond, const char *device, enum precision real)
 {
     static const int narrow[] = {-1, 0, 7};
     bed_triangles.way = TRIANGLES_LEVELS;
-    double eps = real == T_F32 ? 1e-5 : 1e-13, *host = applied(bed, precond, "cpu", real);
+    double eps = real == P_F32 ? 1e-5 : 1e-13, *host = applied(bed, precond, "cpu", real);
     for (int k = 0; k < COUNT(narrow); k++) {
         level_schedule_hook(narrow[k]);
         double *z = applied(bed, precond, device, real);
@@ -276,9 +278,9 @@ static void check_launches(struct bed *bed, const char *precond, const char *dev
 
 /* The host's result in the order of the rows that the device takes, by the host's loops. */
 static void check_triangles(struct bed *bed, const struct precond *pre, const struct triangle_settings *t,
-                            const char *device, enum type real)
+                            const char *device, enum precision real)
 {
-    const double eps = real == T_F32 ? 1e-5 : 1e-13;
+    const double eps = real == P_F32 ? 1e-5 : 1e-13;
     bool many = t->sweeps == SWEEPS_MAX;
     bed_triangles = *t;
     double *z = applied(bed, pre->name, device, real);
@@ -301,7 +303,7 @@ static void check_triangles(struct bed *bed, const struct precond *pre, const st
     mem_free(r);
 }
 
-void check_preconds_triangles(const char *device, enum type real)
+void check_preconds_triangles(const char *device, enum precision real)
 {
     static const struct problem some[] = {{.generator = "poisson2d", .p = {17, 11}},
                                           {.generator = "poisson3d", .p = {13, 12, 14}},
@@ -330,7 +332,7 @@ void check_preconds_triangles(const char *device, enum type real)
     }
 }
 
-void check_preconds_launches(const char *device, enum type real)
+void check_preconds_launches(const char *device, enum precision real)
 {
     static const struct problem some[] = {
         {.generator = "poisson2d", .p = {47, 31}}, {.generator = "poisson3d", .p = {13, 12, 14}}, {.upwind = {14, 12}}};
@@ -379,10 +381,10 @@ void check_preconds_long_runs(const char *device)
         struct bed bed;
         make_comb(combs[i][0], combs[i][1], &A);
         bed_take(&bed, &A);
-        double *host = applied(&bed, "ilu0", "cpu", T_F64);
+        double *host = applied(&bed, "ilu0", "cpu", P_F64);
         for (enum triangle_way way = TRIANGLES_LEVELS; way <= TRIANGLES_SYNC_FREE; way++) {
             bed_triangles.way = way;
-            double *z = applied(&bed, "ilu0", device, T_F64);
+            double *z = applied(&bed, "ilu0", device, P_F64);
             check_close(combs[i][0], host, z, 1e-13);
             assert_int_equal(bed.s.solve->pre.note[TRI_LEVELS_LOWER], combs[i][0]);
             mem_free(z);
@@ -402,10 +404,10 @@ void check_preconds_large(const char *device)
     for (int i = 0; i < COUNT(some); i++) {
         struct bed bed;
         bed_make(&bed, &some[i]);
-        double *host = applied(&bed, "ilu0", "cpu", T_F64);
+        double *host = applied(&bed, "ilu0", "cpu", P_F64);
         for (enum triangle_way way = TRIANGLES_LEVELS; way <= TRIANGLES_SYNC_FREE; way++) {
             bed_triangles.way = way;
-            double *z = applied(&bed, "ilu0", device, T_F64);
+            double *z = applied(&bed, "ilu0", device, P_F64);
             check_close(bed.s.current->csr.rows, host, z, 1e-11);
             mem_free(z);
         }
@@ -423,7 +425,7 @@ void check_preconds_guard(const char *device)
         struct err e = {0};
         double done = CONVERGED, ones[6] = {1, 1, 1, 1, 1, 1}, z[6];
         bed_make(&bed, &(struct problem){.generator = "poisson2d", .p = {3, 2}});
-        assert_true(bed_begin(&bed, preconds[i]->name, 0, device, T_F64, &e));
+        assert_true(bed_begin(&bed, preconds[i]->name, 0, device, P_F64, &e));
         struct solve *v = bed.s.solve;
         assert_true(v->dev->ops->put(v->dev, v->scalars + S_DONE, &done, sizeof done, &e));
         assert_true(solve_put(v, v->vec[2], ones, &e) && solve_put(v, v->vec[3], ones, &e));
@@ -438,7 +440,7 @@ void check_preconds_guard(const char *device)
 
 static int64_t iterations(struct bed *bed, const char *solver, const struct precond *pre, const char *device)
 {
-    struct solve_options o = {.solver = solver_find(solver), .real = T_F64, .tol = 1e-8, .maxit = 2000, .m = 20};
+    struct solve_options o = {.solver = solver_find(solver), .real = P_F64, .tol = 1e-8, .maxit = 2000, .m = 20};
     if (!o.solver->restarts) o.m = 0;
     o.pre = pre;
     bed_solve(bed, o, device, 1e5);
@@ -493,7 +495,7 @@ static void take_scaled_grid(struct bed *bed)
 
 static void compare_diagonals(struct bed *bed, struct solve_options o, const char *device)
 {
-    double close = o.real == T_F32 ? 1e-3 : 1e-8, before[2][13];
+    double close = o.real == P_F32 ? 1e-3 : 1e-8, before[2][13];
     for (int k = 0; k < 2; k++) {
         o.pre = precond_find(k ? "bjacobi" : "jacobi");
         o.pre_block = k;
@@ -507,7 +509,7 @@ static void compare_diagonals(struct bed *bed, struct solve_options o, const cha
                      device, before[0][i], before[1][i], i);
 }
 
-void check_preconds_diagonal(const char *device, enum type real)
+void check_preconds_diagonal(const char *device, enum precision real)
 {
     struct bed bed;
     take_scaled_grid(&bed);

@@ -724,7 +724,7 @@ static double *right_side(const struct csr *A, const double *b)
     if (b)
         memcpy(out, b, (size_t)A->rows * sizeof *b);
     else
-        reference_spmv(A, 1, ones, 0, out, T_F64, NULL);
+        reference_spmv(A, 1, ones, 0, out, P_F64, NULL);
     mem_free(ones);
     return out;
 }
@@ -765,9 +765,9 @@ void bed_solve(struct bed *bed, struct solve_options o, const char *device, doub
 
 /* ---- known ends ---- */
 
-static struct solve_options options_of(const struct known_end *k, enum type real)
+static struct solve_options options_of(const struct known_end *k, enum precision real)
 {
-    double tol_default = real == T_F32 ? 1e-5 : 1e-9;
+    double tol_default = real == P_F32 ? 1e-5 : 1e-9;
     return (struct solve_options){
         .solver = solver_find(k->solver),
         .real = real,
@@ -787,9 +787,9 @@ static struct solve_options options_of(const struct known_end *k, enum type real
     };
 }
 
-static void check_end(const struct known_end *k, const struct solve *v, enum type real)
+static void check_end(const struct known_end *k, const struct solve *v, enum precision real)
 {
-    double close = real == T_F32 ? 1e-3 : 1e-6;
+    double close = real == P_F32 ? 1e-3 : 1e-6;
     if (v->reason != k->reason) fail_msg("%s: ended with: %s", k->name, v->why);
     if (k->iterations >= 0 && v->iterations != k->iterations)
         fail_msg("%s: %lld iterations", k->name, (long long)v->iterations);
@@ -818,7 +818,7 @@ static void check_end_of_one_launch(const struct known_end *k, struct bed *bed, 
     }
 }
 
-static void check_known_end(const struct known_end *k, const char *device, enum type real)
+static void check_known_end(const struct known_end *k, const char *device, enum precision real)
 {
     struct bed bed;
     struct err e = {0};
@@ -835,10 +835,10 @@ static void check_known_end(const struct known_end *k, const char *device, enum 
     bed_free(&bed);
 }
 
-void check_known_ends(const char *device, enum type real)
+void check_known_ends(const char *device, enum precision real)
 {
     for (const struct known_end *k = known_ends; k->name; k++)
-        if (real == T_F64 || !k->f64_only) check_known_end(k, device, real);
+        if (real == P_F64 || !k->f64_only) check_known_end(k, device, real);
 }
 
 /* ---- invariants of any solve ---- */
@@ -873,7 +873,7 @@ static void check_same_bits(struct bed *bed, const struct solve_options *o, cons
     mem_free(hist);
 }
 
-void check_frozen(const char *device, enum type real)
+void check_frozen(const char *device, enum precision real)
 {
     static const struct problem grid = {.generator = "poisson2d", .p = {9, 7}};
     struct solve_options o = {.real = real, .tol = 1e-4, .maxit = 100000};
@@ -894,7 +894,7 @@ void check_frozen(const char *device, enum type real)
 /* The number of formats in which the matrix form was compared with the update form. */
 static int compare_forms(struct bed *bed, struct solve_options o, const char *device)
 {
-    double rounding = o.real == T_F32 ? 2e-5 : 4e-14;
+    double rounding = o.real == P_F32 ? 2e-5 : 4e-14;
     int done = 0;
     bed_solve(bed, o, device, 1e9);
     const struct solve *v = bed->s.solve;
@@ -920,7 +920,7 @@ static int compare_forms(struct bed *bed, struct solve_options o, const char *de
     return done;
 }
 
-void check_forms(const char *device, enum type real)
+void check_forms(const char *device, enum precision real)
 {
     static const double dense[] = {4, -1, 0, 2, 5, 1, 0, 0.5, -3};
     static const struct problem problems[] = {
@@ -955,7 +955,7 @@ void check_forms(const char *device, enum type real)
 static void compare_launches(struct bed *bed, struct solve_options o, const char *device)
 {
     enum { COMPARED = 8 };
-    double close = o.real == T_F32 ? 1e-3 : 1e-9, before[COMPARED];
+    double close = o.real == P_F32 ? 1e-3 : 1e-9, before[COMPARED];
     o.launches = LAUNCHES_MANY;
     bed_solve(bed, o, device, 1e9);
     int64_t iterations = bed->s.solve->iterations;
@@ -1003,7 +1003,7 @@ static void check_refused_launches(const char *device, struct solve_options o, c
     bed_free(&bed);
 }
 
-void check_clusters(const char *device, enum type real)
+void check_clusters(const char *device, enum precision real)
 {
     enum { LONG = 450 };
     double *a = long_rows(LONG);
@@ -1020,7 +1020,7 @@ void check_clusters(const char *device, enum type real)
                                   .real = real,
                                   .maxit = 1000,
                                   .tol = slow            ? 0.05
-                                         : real == T_F32 ? 1e-4
+                                         : real == P_F32 ? 1e-4
                                                          : 1e-9};
         for (int k = 0; k < COUNT(problems) && o.solver->steps; k++) {
             struct bed bed;
@@ -1036,7 +1036,7 @@ void check_clusters(const char *device, enum type real)
     mem_free(a);
 }
 
-void check_formats(const char *device, enum type real)
+void check_formats(const char *device, enum precision real)
 {
     static const struct problem grid = {.generator = "poisson2d", .p = {12, 11}};
     struct solve_options o = {.real = real, .tol = 1e-5, .maxit = 1000, .solver = solver_find("cg")};
@@ -1056,7 +1056,7 @@ void check_formats(const char *device, enum type real)
 }
 
 /* gmres multiplies by every kernel. 143 rows: the columns of its basis begin at addresses with different alignment. */
-void check_kernels(const char *device, enum type real)
+void check_kernels(const char *device, enum precision real)
 {
     static const struct problem grid = {.generator = "poisson2d", .p = {12, 11}};
     struct solve_options o = {.real = real, .tol = 1e-5, .maxit = 1000, .m = 8, .solver = solver_find("gmres")};
@@ -1097,10 +1097,10 @@ static bool comparable(const struct solver *s, const char *one, const char *othe
 
 /* Compare x after this many iterations, ignoring the stopping rule: the devices differ only in the order of their sums.
  */
-void check_agreement(const char *one, const char *other, enum type real)
+void check_agreement(const char *one, const char *other, enum precision real)
 {
     static const struct problem grid = {.generator = "poisson2d", .p = {41, 33}};
-    double close = real == T_F32 ? 1e-4 : 1e-12;
+    double close = real == P_F32 ? 1e-4 : 1e-12;
     struct solve_options o = {.real = real};
     for (int i = 0; solvers[i]; i++) {
         struct bed bed;
@@ -1123,7 +1123,7 @@ void check_agreement(const char *one, const char *other, enum type real)
 /* Sums that are added in another order change the iterates only by rounding. */
 static void compare_host_sums(struct bed *bed, struct solve_options o, const char *device)
 {
-    double close = o.real == T_F32 ? 1e-4 : 1e-11;
+    double close = o.real == P_F32 ? 1e-4 : 1e-11;
     o.maxit = agreeing(o.solver) / 2;
     bed_solve(bed, o, device, 1e9);
     double *x = copy_of(bed->s.solve->result.x, bed->s.solve->n);
@@ -1139,7 +1139,7 @@ static void compare_host_sums(struct bed *bed, struct solve_options o, const cha
     mem_free(x);
 }
 
-void check_host_sums(const char *device, enum type real)
+void check_host_sums(const char *device, enum precision real)
 {
     static const struct problem grid = {.generator = "poisson2d", .p = {23, 17}};
     for (int i = 0; solvers[i]; i++)
@@ -1163,7 +1163,7 @@ enum { FREE = SCALARS - 3 }; /* the first of three scalars that no operation her
 struct vectors {
     struct device *d;
     const struct vec_ops *ops;
-    enum type real;
+    enum type type;
     bool host_sums;
     int64_t n;
     double *host[3]; /* a, b, and the result */
@@ -1175,30 +1175,30 @@ static void put(struct vectors *t, int k)
 {
     float *f = mem_new(t->n, sizeof *f, "floats", NULL);
     for (int64_t i = 0; i < t->n; i++) f[i] = (float)t->host[k][i];
-    const void *from = t->real == T_F32 ? (const void *)f : t->host[k];
-    assert_true(t->d->ops->put(t->d, t->dev[k], from, t->n * (int64_t)type_size(t->real), NULL));
+    const void *from = t->type == T_F32 ? (const void *)f : t->host[k];
+    assert_true(t->d->ops->put(t->d, t->dev[k], from, t->n * (int64_t)type_size(t->type), NULL));
     mem_free(f);
 }
 
 static void get(struct vectors *t, int k)
 {
     double *to = t->host[2];
-    assert_true(t->d->ops->get(t->d, to, t->dev[k], t->n * (int64_t)type_size(t->real), NULL));
+    assert_true(t->d->ops->get(t->d, to, t->dev[k], t->n * (int64_t)type_size(t->type), NULL));
     assert_true(t->d->ops->sync(t->d, NULL));
-    for (int64_t i = t->n - 1; i >= 0 && t->real == T_F32; i--) to[i] = (double)((const float *)to)[i];
+    for (int64_t i = t->n - 1; i >= 0 && t->type == T_F32; i--) to[i] = (double)((const float *)to)[i];
 }
 
 /* With host_sums, the host adds the sums of thread blocks. */
-static void vectors_make(struct vectors *t, const char *device, enum type real, int64_t n, bool host_sums)
+static void vectors_make(struct vectors *t, const char *device, enum type type, int64_t n, bool host_sums)
 {
     struct err e = {0};
     uint64_t state = 5;
     t->d = device_open(device, &e);
     if (!t->d) fail_msg("%s", e.text);
-    t->ops = (host_sums ? vec_ops_host_sums : vec_ops_of)(t->d, real);
+    t->ops = (host_sums ? vec_ops_host_sums : vec_ops_of)(t->d, type);
     t->host_sums = host_sums;
     assert_true(device_sums_take(t->d, VEC_SUMS, &e));
-    t->real = real;
+    t->type = type;
     t->n = n;
     for (int k = 0; k < 3; k++) {
         t->host[k] = mem_new(n, sizeof(double), "a vector", &e);
@@ -1246,7 +1246,7 @@ static void launch(struct vectors *t, enum operation op)
 
 static void check_operation(struct vectors *t, enum operation op)
 {
-    double eps = t->real == T_F32 ? 1e-6 : 1e-15;
+    double eps = t->type == T_F32 ? 1e-6 : 1e-15;
     put(t, 1);
     launch(t, op);
     get(t, op == AXPY || op == XPBY ? 1 : 2);
@@ -1277,7 +1277,7 @@ static void run(struct vectors *t, const char *of, const char *name, struct pass
 {
     struct err e = {0};
     c.d = t->d;
-    c.type = t->real;
+    c.type = t->type;
     c.host_sums = t->host_sums;
     c.n = t->n;
     c.s = t->s;
@@ -1329,7 +1329,7 @@ static void cg_step(struct vectors *t, void *r, void *p, void *x, double careful
    predictions are right. */
 static void check_cg_careful(struct vectors *t)
 {
-    double s[SCALARS], rr = 0, eps = t->real == T_F32 ? 1e-5 : 1e-12;
+    double s[SCALARS], rr = 0, eps = t->type == T_F32 ? 1e-5 : 1e-12;
     void *x = t->d->ops->alloc(t->d, t->n * (int64_t)sizeof(double), "x", NULL);
     for (int64_t i = 0; i < t->n; i++) rr += t->host[0][i] * t->host[0][i];
     t->ops->copy(t->d, t->n, t->dev[0], x);
@@ -1380,14 +1380,14 @@ static void check_guard(struct vectors *t)
 /* Some kernels compute the sums of cg together with y = A x. Check that these sums equal the sums computed here from
    the vectors. If `careful` is 0, the kernel reports 0 for the dot product of r and q. With a diagonal, the products of
    r and q with q are those of the diagonal. */
-static void check_sums_of(const struct kernel *k, enum type precision, const struct csr *A, struct vectors *t,
+static void check_sums_of(const struct kernel *k, enum precision precision, const struct csr *A, struct vectors *t,
                           double careful, bool diagonal)
 {
     struct stored S = {0};
     struct mat M = {0};
     struct err e = {0};
     double s[VEC_WORK] = {[S_CAREFUL] = careful}, pq = 0, rq = 0, qq = 0, all = 0,
-           eps = t->real == T_F32 ? 1e-5 : 1e-12;
+           eps = t->type == T_F32 ? 1e-5 : 1e-12;
     if (!format_pack(A, k->format, k->param, precision, false, &S, &e) || !mat_put(&M, &S, t->d, &e))
         fail_msg("%s: %s", k->name, e.text);
     struct launch L = {.A = &M, .alpha = 1, .x = t->dev[0], .y = t->dev[2], .s = t->s, .r = t->dev[1]};
@@ -1403,23 +1403,23 @@ static void check_sums_of(const struct kernel *k, enum type precision, const str
     }
     if (!(fabs(scalar(t, S_PQ) - pq) <= eps * all) || !(fabs(scalar(t, S_RQ) - careful * rq) <= eps * all) ||
         !(fabs(scalar(t, S_QQ) - qq) <= eps * all))
-        fail_msg("%s in %s on %s%s: the sums of cg are wrong", k->name, type_name(precision), t->d->name,
+        fail_msg("%s in %s on %s%s: the sums of cg are wrong", k->name, precisions[precision].name, t->d->name,
                  diagonal ? " with a diagonal" : "");
     mat_free(&M);
     stored_free(&S);
 }
 
-void check_cg_sums(const char *device, enum type real)
+void check_cg_sums(const char *device, enum precision real)
 {
     struct csr A = {0};
     struct vectors t;
     int64_t p[PARAMS_MAX] = {37, 23};
     assert_true(generator_find("poisson2d")->make(p, 1, NULL, &A, NULL));
-    vectors_make(&t, device, real, A.rows, false);
+    vectors_make(&t, device, precisions[real].vector, A.rows, false);
     for (int i = 0; kernels[i]; i++)
-        for (int k = 0; precisions[k].name; k++) {
-            enum type precision = precisions[k].type;
-            bool has = type_of_parts(precision) == real && kernel_sums(kernels[i], precision) &&
+        for (int k = 0; named_precisions[k]; k++) {
+            enum precision precision = named_precisions[k]->index;
+            bool has = precisions[precision].vector == precisions[real].vector && kernel_sums(kernels[i], precision) &&
                        kernel_runs_on(kernels[i], t.d);
             for (int c = 0; has && c < 4; c++) check_sums_of(kernels[i], precision, &A, &t, c % 2, c / 2);
         }
@@ -1427,13 +1427,13 @@ void check_cg_sums(const char *device, enum type real)
     csr_free(&A);
 }
 
-void check_vectors(const char *device, enum type real)
+void check_vectors(const char *device, enum precision real)
 {
     static const int64_t sizes[] = {0, 1, 31, 32, 33, 255, 256, 257, 5000, 270001};
     int last = !strcmp(device, "emu") ? 1 : 0; /* the longest vector is too slow for the emulator */
     for (int i = 0; i < 2 * (COUNT(sizes) - last); i++) {
         struct vectors t;
-        vectors_make(&t, device, real, sizes[i / 2], i % 2);
+        vectors_make(&t, device, precisions[real].vector, sizes[i / 2], i % 2);
         for (enum operation op = 0; op < OPERATIONS; op++) check_operation(&t, op);
         check_dot(&t);
         check_guard(&t);

@@ -3,12 +3,12 @@
 #define SOLVE_KIT_H
 
 #include "base/err.h"
+#include "base/precision.h"
 
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 
-#include "base/array.h"
 #include "formats/stored.h"
 #include "machine/reason.h"
 #include "session/session.h"
@@ -57,30 +57,30 @@ void bed_make(struct bed *bed, const struct problem *p);
 void bed_free(struct bed *bed);
 
 /* Run all cases on a device in one precision. */
-void check_known_ends(const char *device, enum type real);
+void check_known_ends(const char *device, enum precision real);
 /* Run the solve in bed->s.solve to its end, in slices of `us` microseconds. If the device in the options is NULL, the
    device is opened by name. */
 void bed_solve(struct bed *bed, struct solve_options o, const char *device, double us);
 /* Run the same solve several times: one iteration at a time, in large batches, and in short time slices. Check that the
    number of iterations, the residuals and x are equal bit for bit. */
-void check_frozen(const char *device, enum type real);
+void check_frozen(const char *device, enum precision real);
 /* Check a solve in every format that has a kernel on the device. */
-void check_formats(const char *device, enum type real);
+void check_formats(const char *device, enum precision real);
 /* Solve by gmres with every kernel of the device. */
-void check_kernels(const char *device, enum type real);
+void check_kernels(const char *device, enum precision real);
 /* Check that x agrees between two devices. */
-void check_agreement(const char *one, const char *other, enum type real);
+void check_agreement(const char *one, const char *other, enum precision real);
 /* For solvers that can form an iteration matrix: check that both forms have the same iterates up to rounding, on
    several matrices, in every format that has a kernel on the device, and that a zero on the diagonal is refused. */
-void check_forms(const char *device, enum type real);
+void check_forms(const char *device, enum precision real);
 /* Check that every solver has the same iterates up to rounding if the host adds the sums of thread blocks. */
-void check_host_sums(const char *device, enum type real);
+void check_host_sums(const char *device, enum precision real);
 /* For solvers with launches of many iterations: check that these launches have the iterates of the other launches up to
    rounding, however many iterations a launch does, and that impossible launches are refused. */
-void check_clusters(const char *device, enum type real);
+void check_clusters(const char *device, enum precision real);
 /* Compare the vector operations with plain loops, for lengths near multiples of the block size. */
-void check_vectors(const char *device, enum type real);
+void check_vectors(const char *device, enum precision real);
 /* Check the sums of cg that some kernels compute together with their product. */
-void check_cg_sums(const char *device, enum type real);
+void check_cg_sums(const char *device, enum precision real);
 
 #endif

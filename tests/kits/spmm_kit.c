@@ -1,6 +1,7 @@
 #include "spmm_kit.h"
 #include "base/base.h"
 #include "base/err.h"
+#include "base/precision.h"
 #include "formats/format.h"
 #include "machine/device.h"
 #include "machine/mat.h"
@@ -19,17 +20,17 @@
 
 static const int vectors[] = {1, 3, 8, 33, SPMM_VECTORS_MAX};
 
-static void check_sums(const struct csr *A, int n, enum type real, const double *y, const char *what)
+static void check_sums(const struct csr *A, int n, enum precision real, const double *y, const char *what)
 {
     for (int64_t i = 0; i < A->rows; i++)
         for (int v = 0; v < n; v++) {
             double sum = 0, magnitude = 0;
             for (int k = A->rowptr[i]; k < A->rowptr[i + 1]; k++) {
-                double term = A->val[k] * spmm_x(A->col[k], v, real);
+                double term = A->val[k] * spmm_x(A->col[k], v, precisions[real].vector);
                 sum += term;
                 magnitude += fabs(term);
             }
-            if (!(fabs(y[i * n + v] - sum) <= (real == T_F32 ? 1e-4 : 1e-12) * magnitude))
+            if (!(fabs(y[i * n + v] - sum) <= (real == P_F32 ? 1e-4 : 1e-12) * magnitude))
                 fail_msg("%s: row %d of vector %d is %g, not %g", what, (int)i, v, y[i * n + v], sum);
         }
 }
@@ -44,7 +45,7 @@ static void check_kernel(const struct spmm_kernel *k, const struct csr *A, const
     double *y = calloc(1, bytes), *again = calloc(1, bytes);
     assert_true(y && again);
     snprintf(what, sizeof what, "%s on %s, %s, %d vectors, %s", k->name, M->dev->name, shape, n,
-             type_name(M->of->real));
+             precisions[M->of->real].name);
     if (!spmm_measure(k, A, M, n, 1, NULL, y, &run, &e)) fail_msg("%s: %s", what, e.text);
     check_sums(A, n, M->of->real, y, what);
     if (disturb) disturb(1);
@@ -55,7 +56,7 @@ static void check_kernel(const struct spmm_kernel *k, const struct csr *A, const
     free(again);
 }
 
-static void check_stored(const struct spmm_kernel *k, const struct csr *A, const int64_t *param, enum type real,
+static void check_stored(const struct spmm_kernel *k, const struct csr *A, const int64_t *param, enum precision real,
                          struct device *d, int64_t slots, void (*disturb)(int round), const char *shape)
 {
     struct err e = {0};
@@ -72,7 +73,7 @@ static void check_stored(const struct spmm_kernel *k, const struct csr *A, const
 }
 
 /* The default parameters, and 3 for the first parameter, which divides neither rows nor columns of most shapes. */
-static void check_formats(const struct spmm_kernel *k, const struct csr *A, enum type real, struct device *d,
+static void check_formats(const struct spmm_kernel *k, const struct csr *A, enum precision real, struct device *d,
                           int64_t slots, void (*disturb)(int round), const char *shape)
 {
     int64_t param[PARAMS_MAX] = {0};
@@ -86,7 +87,7 @@ static void check_matrix(const struct csr *A, struct device *d, int64_t slots, v
                          const char *shape)
 {
     for (int i = 0; spmm_kernels[i]; i++)
-        for (enum type real = T_F32; real <= T_F64; real++)
+        for (enum precision real = P_F32; real <= P_F64; real++)
             if (spmm_runs_on(spmm_kernels[i], d)) check_formats(spmm_kernels[i], A, real, d, slots, disturb, shape);
 }
 

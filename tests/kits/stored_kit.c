@@ -40,7 +40,7 @@ struct stored packed(const struct csr *A, const char *format, const int64_t *par
 {
     struct stored S;
     struct err e = {0};
-    if (!format_pack(A, format_find(format), param, T_F64, false, &S, &e)) fail_msg("pack %s: %s", format, e.text);
+    if (!format_pack(A, format_find(format), param, P_F64, false, &S, &e)) fail_msg("pack %s: %s", format, e.text);
     return S;
 }
 

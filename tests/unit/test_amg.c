@@ -2,6 +2,7 @@
    on cpu and emu), iterations that hardly grow with the size, and refusals. */
 #include "base/loop.h"
 #include "base/mem.h"
+#include "base/precision.h"
 #include "base/watch.h"
 #include "kits/amg_kit.h"
 #include "kits/precond_kit.h"
@@ -22,7 +23,7 @@
 #include <omp.h>
 
 static const char *const devices[] = {"cpu", "emu"};
-static const enum type reals[] = {T_F64, T_F32};
+static const enum precision reals[] = {P_F64, P_F32};
 
 enum { FEW_ROWS = 12 }; /* so that small matrices have several levels */
 
@@ -153,7 +154,7 @@ TEST(test_device)
     for (int i = 0; i < COUNT(some); i++)
         for (int r = 0; r < COUNT(reals); r++) check_amg_levels(&some[i], "emu", reals[r], AMG_LEVELS);
     /* levels for every size of the hash tables */
-    check_amg_levels(&(struct problem){.generator = "poisson3d", .p = {17, 16, 15}}, "emu", T_F64, AMG_LEVELS);
+    check_amg_levels(&(struct problem){.generator = "poisson3d", .p = {17, 16, 15}}, "emu", P_F64, AMG_LEVELS);
 }
 
 /* A path, and a row in its middle with weak entries in every other row: the product of this row with P has more columns
@@ -175,14 +176,14 @@ TEST(test_long_row)
         }
     assert_true(csr_from_triplets(&A, N, N, n, row, col, val, NULL, NULL, &e));
     bed_take(&bed, &A);
-    check_amg_levels_of(&bed, "emu", T_F64, AMG_LEVELS);
+    check_amg_levels_of(&bed, "emu", P_F64, AMG_LEVELS);
     bed_free(&bed);
 }
 
 /* ---- the cycle ---- */
 
 /* x' M^-1 y = y' M^-1 x, and x' M^-1 x > 0 */
-static void check_cycle(const struct problem *p, const char *device, enum type real)
+static void check_cycle(const struct problem *p, const char *device, enum precision real)
 {
     struct bed bed;
     struct err e = {0};
@@ -196,7 +197,7 @@ static void check_cycle(const struct problem *p, const char *device, enum type r
     double xMx = dot(n, x, work + n), yMy = dot(n, y, work + 2 * n);
     double xMy = dot(n, x, work + 2 * n), yMx = dot(n, y, work + n);
     assert_true(xMx > 0 && yMy > 0);
-    assert_true(fabs(xMy - yMx) < (real == T_F64 && !bed_solver ? 1e-13 : 1e-5) * sqrt(xMx * yMy));
+    assert_true(fabs(xMy - yMx) < (real == P_F64 && !bed_solver ? 1e-13 : 1e-5) * sqrt(xMx * yMy));
     mem_free(x);
     mem_free(work);
     bed_free(&bed);
@@ -219,7 +220,7 @@ static void check_devices_agree(double most)
         int64_t n = matrix_of(&bed)->rows;
         double *r = random_vector(n), *z = mem_new(2 * n, sizeof *z, "z", NULL);
         for (int d = 0; d < COUNT(devices); d++) {
-            assert_true(bed_begin(&bed, "amg", 0, devices[d], T_F64, &e));
+            assert_true(bed_begin(&bed, "amg", 0, devices[d], P_F64, &e));
             bed_apply(bed.s.solve, r, z + d * n);
         }
         double difference = 0;
@@ -241,7 +242,7 @@ TEST(test_narrow_cycle)
 {
     bed_solver = "cg";
     check_devices_agree(1e-5);
-    for (int i = 0; i < COUNT(some); i++) check_cycle(&some[i], "emu", T_F64);
+    for (int i = 0; i < COUNT(some); i++) check_cycle(&some[i], "emu", P_F64);
     bed_solver = NULL;
 }
 
@@ -440,7 +441,7 @@ TEST(test_singular)
     for (int i = 0; i < N; i++) b[i] = i < N / 2 ? 1 : -1;
     assert_true(csr_from_triplets(&A, N, N, n, row, col, val, NULL, NULL, &e));
     bed_take(&bed, &A);
-    struct solve_options o = {.solver = solver_find("cg"), .real = T_F64, .tol = 1e-9, .maxit = 60, .b = b};
+    struct solve_options o = {.solver = solver_find("cg"), .real = P_F64, .tol = 1e-9, .maxit = 60, .b = b};
     o.pre = precond_find("amg");
     for (int d = 0; d < COUNT(devices); d++) {
         bed_solve(&bed, o, devices[d], 1e5);
@@ -468,7 +469,7 @@ TEST(test_refusals)
         struct bed bed;
         struct err e = {0};
         bed_make(&bed, &refusals[i / 2].problem);
-        assert_false(bed_begin(&bed, "amg", 0, devices[i % 2], T_F64, &e));
+        assert_false(bed_begin(&bed, "amg", 0, devices[i % 2], P_F64, &e));
         if (!strstr(e.text, refusals[i / 2].error)) fail_msg("%s: %s", refusals[i / 2].error, e.text);
         assert_int_equal(e.code, E_NUMERIC);
         bed_free(&bed);

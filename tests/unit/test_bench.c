@@ -73,7 +73,7 @@ static void bench_some(struct bench_shared *b, const struct csr *A, const struct
         struct stored S = {0};
         struct mat M = {0};
         const struct kernel *k = kernel_find(names[i]);
-        bool ok = format_pack(A, k->format, NULL, T_F64, false, &S, &e) && mat_put(&M, &S, &fake.dev, &e) &&
+        bool ok = format_pack(A, k->format, NULL, P_F64, false, &S, &e) && mat_put(&M, &S, &fake.dev, &e) &&
                   bench_operation(&(struct bench_job){k, A, &M, op, 3, 0, b}, NULL, &out[i], &e);
         mat_free(&M);
         stored_free(&S);
@@ -128,7 +128,7 @@ static void check_completed(struct talk *t, const char *format, bool device_lost
     struct matrix *m = t->s.current;
     struct device *emu = device_open("emu", &e);
     const struct format *f = format_find(format);
-    struct form there = form_of(m, f, NULL, T_F64);
+    struct form there = form_of(m, f, NULL, P_F64);
     there.packer = emu;
     there.there = true;
     struct product *p = session_product(&t->s, there, &e);
@@ -138,8 +138,8 @@ static void check_completed(struct talk *t, const char *format, bool device_lost
         assert_int_equal(p->S.a[k].data == NULL, role == ROLE_VALUES || role == ROLE_COLUMNS);
     }
     if (device_lost) mat_free(&p->mat[--p->nmats]);
-    assert_ptr_equal(session_product(&t->s, form_of(m, f, NULL, T_F64), &e), p);
-    assert_true(format_pack(&m->csr, f, NULL, T_F64, false, &want, &e));
+    assert_ptr_equal(session_product(&t->s, form_of(m, f, NULL, P_F64), &e), p);
+    assert_true(format_pack(&m->csr, f, NULL, P_F64, false, &want, &e));
     for (int k = 0; k < want.narrays; k++)
         assert_memory_equal(p->S.a[k].data, want.a[k].data, want.a[k].n * (int64_t)type_size(want.a[k].type));
     stored_free(&want);
@@ -172,7 +172,7 @@ TEST(likely_kernels_come_first)
     const struct device *d = device_open("cpu", &e);
     const struct csr *A = &t.s.current->csr;
     for (int i = 0; kernels[i] && n < MAX; i++)
-        if (kernel_runs_on(kernels[i], d)) list[n++] = (struct entrant){.kernel = kernels[i], .real = T_F64};
+        if (kernel_runs_on(kernels[i], d)) list[n++] = (struct entrant){.kernel = kernels[i], .real = P_F64};
     bench_order(list, n, A, d, NULL);
     assert_string_equal(list[0].kernel->name, "csr-openmp");
     for (int i = 0; i < n; i++) {

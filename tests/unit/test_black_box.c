@@ -224,7 +224,7 @@ TEST(a_matrix_has_the_facts_of_the_table)
         struct black_box_terms t = {0};
         if (!generator_find("stencil")->make(made[i].p, 1, NULL, &A, &e)) fail_msg("%s", e.text);
         for (const struct black_box *b = black_boxes; b->name; b++) {
-            if (!black_box_terms_of(b, &A, T_F64, &t, &e)) fail_msg("%s", e.text);
+            if (!black_box_terms_of(b, &A, P_F64, &t, &e)) fail_msg("%s", e.text);
             assert_int_equal(t.gathers, m->gathers);
             assert_int_equal(t.bytes, bytes_of(b, m, 8));
             assert_int_equal(t.longest, m->longest);
@@ -250,7 +250,7 @@ TEST(bytes_are_those_of_both_vectors)
         assert_true(generator_find("dense")->make((int64_t[PARAMS_MAX]){m->rows, m->cols}, 1, NULL, &A, &e));
         for (const struct black_box *b = black_boxes; b->name; b++)
             for (int single = 0; single < 2; single++) {
-                if (!black_box_terms_of(b, &A, single ? T_F32 : T_F64, &t, &e)) fail_msg("%s: %s", m->matrix, e.text);
+                if (!black_box_terms_of(b, &A, single ? P_F32 : P_F64, &t, &e)) fail_msg("%s: %s", m->matrix, e.text);
                 if (t.bytes != bytes_of(b, m, single ? 4 : 8) || t.longest != m->longest)
                     fail_msg("%s, %s: %lld bytes", m->matrix, b->name, (long long)t.bytes);
             }
@@ -267,7 +267,7 @@ TEST(longer_rows_are_not_fitted)
     assert_true(generator_find("dense")->make((int64_t[PARAMS_MAX]){900, 900}, 1, NULL, &A, &e));
     for (const struct black_box *b = black_boxes; b->name; b++) {
         err_clear(&e);
-        bool ok = black_box_terms_of(b, &A, T_F64, &t, &e);
+        bool ok = black_box_terms_of(b, &A, P_F64, &t, &e);
         assert_int_equal(ok, A.cols <= b->longest);
         if (!ok)
             assert_string_equal(e.text, "its time was fitted to rows of at most 893 entries, but a row of this "

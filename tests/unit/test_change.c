@@ -1,6 +1,7 @@
 /* Going back in a solve and changing its settings. The tests call the functions for every solver, and run the
    commands. */
 #include "base/mem.h"
+#include "base/precision.h"
 #include "kits/amg_kit.h"
 #include "kits/solve_kit.h"
 #include "kits/talk.h"
@@ -23,7 +24,7 @@ enum { N = 12 * 11, STEPS = 23 };
 
 /* A solve with checkpoints that has begun but has not run any iterations. */
 static struct solve *begun_by(struct bed *bed, const char *solver, const struct precond *pre, const char *device,
-                              enum type real, enum solve_launches launches)
+                              enum precision real, enum solve_launches launches)
 {
     static double b[N];
     struct err e = {0};
@@ -47,12 +48,12 @@ static struct solve *begun_by(struct bed *bed, const char *solver, const struct 
 }
 
 static struct solve *begun_with(struct bed *bed, const char *solver, const struct precond *pre, const char *device,
-                                enum type real)
+                                enum precision real)
 {
     return begun_by(bed, solver, pre, device, real, LAUNCHES_AUTO);
 }
 
-static struct solve *begun(struct bed *bed, const char *solver, const char *device, enum type real)
+static struct solve *begun(struct bed *bed, const char *solver, const char *device, enum precision real)
 {
     return begun_with(bed, solver, NULL, device, real);
 }
@@ -113,7 +114,7 @@ static void check_back_in(struct bed *bed, struct solve *v)
     bed_free(bed);
 }
 
-static void check_back(const char *solver, const struct precond *pre, const char *device, enum type real)
+static void check_back(const char *solver, const struct precond *pre, const char *device, enum precision real)
 {
     struct bed bed;
     check_back_in(&bed, begun_with(&bed, solver, pre, device, real));
@@ -123,8 +124,8 @@ TEST(test_back)
 {
     for (int d = 0; d < COUNT(devices); d++)
         for (int i = 0; solvers[i]; i++) {
-            check_back(solvers[i]->name, NULL, devices[d], T_F64);
-            check_back(solvers[i]->name, NULL, devices[d], T_F32);
+            check_back(solvers[i]->name, NULL, devices[d], P_F64);
+            check_back(solvers[i]->name, NULL, devices[d], P_F32);
         }
 }
 
@@ -134,7 +135,7 @@ TEST(test_back_preconditioned)
         for (int i = 0; solvers[i]; i++)
             for (int p = 0; preconds[p] && !solvers[i]->no_precond; p++)
                 if (preconds[p]->symmetric || !solvers[i]->own_precond)
-                    check_back(solvers[i]->name, preconds[p], devices[d], T_F64);
+                    check_back(solvers[i]->name, preconds[p], devices[d], P_F64);
 }
 
 /* Launches of many iterations. */
@@ -144,7 +145,7 @@ TEST(test_back_one_launch)
         for (int p = 0; p < 2 && solvers[i]->steps; p++) {
             struct bed bed;
             const struct precond *pre = p && cluster_takes_diagonal(solvers[i]) ? precond_find("jacobi") : NULL;
-            check_back_in(&bed, begun_by(&bed, solvers[i]->name, pre, "emu", p ? T_F32 : T_F64, LAUNCHES_ONE));
+            check_back_in(&bed, begun_by(&bed, solvers[i]->name, pre, "emu", p ? P_F32 : P_F64, LAUNCHES_ONE));
         }
 }
 
@@ -154,7 +155,7 @@ TEST(test_far_back)
     struct bed bed;
     struct err e = {0};
     double hist[201];
-    struct solve *v = begun(&bed, "jacobi", "cpu", T_F64);
+    struct solve *v = begun(&bed, "jacobi", "cpu", P_F64);
     steps(v, 100);
     while (v->iterations < 200) {
         v->steps_left = 200 - v->iterations;
@@ -177,7 +178,7 @@ TEST(test_same_end)
     struct err e = {0};
     for (int i = 0; solvers[i]; i++) {
         struct bed one, two;
-        struct solve *v = begun(&one, solvers[i]->name, "cpu", T_F64), *w = begun(&two, solvers[i]->name, "cpu", T_F64);
+        struct solve *v = begun(&one, solvers[i]->name, "cpu", P_F64), *w = begun(&two, solvers[i]->name, "cpu", P_F64);
         v->set.tol = w->set.tol = 0;
         v->set.maxit = w->set.maxit = 60;
         steps(w, 30);
@@ -198,7 +199,7 @@ TEST(test_back_refused)
 {
     struct bed bed;
     struct err e = {0};
-    struct solve *v = begun(&bed, "cg", "cpu", T_F64);
+    struct solve *v = begun(&bed, "cg", "cpu", P_F64);
     v->checkpoints.wanted = false;
     steps(v, 5);
     assert_false(solve_back(v, 1, &e));
@@ -225,7 +226,7 @@ TEST(test_tighter)
 {
     for (int d = 0; d < COUNT(devices); d++) {
         struct bed bed;
-        struct solve *v = begun(&bed, "cg", devices[d], T_F64);
+        struct solve *v = begun(&bed, "cg", devices[d], P_F64);
         struct solve_change c = nothing;
         c.tol = 1e-2;
         change(v, c);
@@ -252,7 +253,7 @@ TEST(test_change_one_launch)
         double residual[2];
         for (int one = 0; one < 2; one++) {
             struct bed bed;
-            struct solve *v = begun_by(&bed, solvers[i]->name, NULL, "emu", T_F64, one ? LAUNCHES_ONE : LAUNCHES_MANY);
+            struct solve *v = begun_by(&bed, solvers[i]->name, NULL, "emu", P_F64, one ? LAUNCHES_ONE : LAUNCHES_MANY);
             struct solve_change c = nothing;
             if (!diagonal)
                 c.omega = 0.8;
@@ -275,7 +276,7 @@ TEST(test_change_one_launch)
 TEST(test_looser)
 {
     struct bed bed;
-    struct solve *v = begun(&bed, "cg", "cpu", T_F64);
+    struct solve *v = begun(&bed, "cg", "cpu", P_F64);
     struct solve_change c = nothing;
     steps(v, 10);
     c.tol = 2 * v->residual;
@@ -290,7 +291,7 @@ TEST(test_limit)
 {
     struct bed bed;
     struct err e = {0};
-    struct solve *v = begun(&bed, "jacobi", "cpu", T_F64);
+    struct solve *v = begun(&bed, "jacobi", "cpu", P_F64);
     struct solve_change c = nothing;
     steps(v, 10);
     c.maxit = 10;
@@ -311,7 +312,7 @@ static void check_anew(const char *solver, const char *device, struct solve_chan
     struct bed bed;
     struct err e = {0};
     double hist[STEPS + 1];
-    struct solve *v = begun(&bed, solver, device, T_F64);
+    struct solve *v = begun(&bed, solver, device, P_F64);
     steps(v, STEPS);
     assert_int_equal(v->reason, RUNNING);
     memcpy(hist, v->history.residual, sizeof hist);
@@ -379,7 +380,7 @@ TEST(test_refusals)
     for (int i = 0; i < COUNT(table); i++) {
         struct bed bed;
         struct err e = {0};
-        struct solve *v = begun(&bed, table[i].solver, "cpu", T_F64);
+        struct solve *v = begun(&bed, table[i].solver, "cpu", P_F64);
         double tol = v->set.tol;
         steps(v, 4);
         struct solve_change c = {.tol = table[i].tol, .omega = table[i].omega, .m = table[i].m, .maxit = -1};
@@ -402,7 +403,7 @@ TEST(test_without_memory)
         for (int nth = 1; nth < 12; nth++) {
             struct bed bed;
             struct err e = {0};
-            struct solve *v = begun(&bed, names[i], "cpu", T_F64);
+            struct solve *v = begun(&bed, names[i], "cpu", P_F64);
             struct solve_change c = nothing;
             steps(v, 4);
             c.change_pre = true;
@@ -433,7 +434,7 @@ TEST(test_again)
                 struct err e = {0};
                 if (pres[p] && solvers[i]->no_precond) continue;
                 const struct precond *pre = pres[p] ? precond_find(pres[p]) : NULL;
-                struct solve *v = begun_with(&bed, solvers[i]->name, pre, devices[d], T_F64);
+                struct solve *v = begun_with(&bed, solvers[i]->name, pre, devices[d], P_F64);
                 struct solve_change c = nothing;
                 c.tol = 1e-2;
                 change(v, c);
@@ -459,7 +460,7 @@ TEST(test_again_refused)
 {
     struct bed bed;
     struct err e = {0};
-    struct solve *v = begun(&bed, "cg", "cpu", T_F64);
+    struct solve *v = begun(&bed, "cg", "cpu", P_F64);
     struct solve_change c = nothing;
     c.maxit = 6;
     change(v, c);

@@ -50,7 +50,7 @@ TEST(agrees_with_long_double)
         for (int f = 0; f < COUNT(factors); f++) {
             double alpha = factors[f].alpha, beta = factors[f].beta, sizes;
             double *old = random_vector(n, 2), *y = random_vector(n, 2);
-            reference_spmv(&A, alpha, x, beta, y, T_F64, bound);
+            reference_spmv(&A, alpha, x, beta, y, P_F64, bound);
             for (int64_t i = 0; i < n; i++) {
                 long double want = naive(&A, i, alpha, x, beta, old[i], &sizes);
                 double formula = (double)(parts * csr_row_length(&A, i / parts) + 2) * DBL_EPSILON * sizes;
@@ -82,7 +82,7 @@ TEST(cancellation_is_exact)
         struct csr A;
         double y = NAN;
         assert_true(csr_from_triplets(&A, 1, 3, 3, row, col, cases[i].a, NULL, NULL, NULL));
-        reference_spmv(&A, 1, cases[i].x, 0, &y, T_F64, NULL);
+        reference_spmv(&A, 1, cases[i].x, 0, &y, P_F64, NULL);
         assert_true(y == cases[i].sum);
         csr_free(&A);
     }
@@ -95,7 +95,7 @@ TEST(beta_zero_does_not_read_y)
     struct csr A;
     double y[] = {NAN, INFINITY, NAN}, bound[3];
     assert_true(csr_from_triplets(&A, 3, 2, 2, at, at, val, NULL, NULL, NULL));
-    reference_spmv(&A, 2, x, 0, y, T_F32, bound);
+    reference_spmv(&A, 2, x, 0, y, P_F32, bound);
     assert_true(y[0] == 20 && y[1] == 42 && y[2] == 0);
     assert_true(bound[0] == 3 * (double)FLT_EPSILON * 20 && bound[2] == 0);
     csr_free(&A);
@@ -114,7 +114,7 @@ TEST(infinities_and_nan_are_kept)
             struct csr A;
             double y = 1, bound;
             assert_true(csr_from_triplets(&A, 1, 2, 2, row, col, val, NULL, NULL, NULL));
-            reference_spmv(&A, f ? 2 : 1, x, f, &y, T_F64, &bound);
+            reference_spmv(&A, f ? 2 : 1, x, f, &y, P_F64, &bound);
             assert_true(isnan(cases[i].want) ? isnan(y) : y == cases[i].want);
             csr_free(&A);
         }
@@ -132,7 +132,7 @@ TEST(underflow_is_within_the_bound)
         struct csr A;
         double ref = 0, bound, flushed = (float)((float)cases[i].a * (float)cases[i].x);
         assert_true(csr_from_triplets(&A, 1, 1, 1, at, at, &cases[i].a, NULL, NULL, NULL));
-        reference_spmv(&A, 1, &cases[i].x, 0, &ref, T_F32, &bound);
+        reference_spmv(&A, 1, &cases[i].x, 0, &ref, P_F32, &bound);
         assert_true(verdict_of(1, &flushed, &ref, &bound).ok);
         assert_true(bound < 1e-30);
         csr_free(&A);

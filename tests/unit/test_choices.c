@@ -47,10 +47,10 @@ static void open_scene(int64_t products)
     assert_true(talk_line(&z->t, "gen poisson2d 12 as A; device fake-gpu"));
     struct matrix *m = session_matrix(&z->t.s, NULL, &e);
     assert_true(modeled_machine(&z->t.s, &g, &e) && g.here);
-    z->w = (struct spmv_request){.matrix = m, .dev = &z->gpu.dev, .real = T_F64};
-    assert_true(predictions_of(&z->t.s, m, NULL, 0, T_F64, &g, &z->a, &e));
+    z->w = (struct spmv_request){.matrix = m, .dev = &z->gpu.dev, .real = P_F64};
+    assert_true(predictions_of(&z->t.s, m, NULL, 0, P_F64, &g, &z->a, &e));
     assert_true(choices_of(&z->t.s, m, &z->a, products, &z->c, &e));
-    assert_true(choices_fit(&z->c, &z->t.s, m, T_F64, &e));
+    assert_true(choices_fit(&z->c, &z->t.s, m, P_F64, &e));
 }
 
 static void close_scene(void)

@@ -1,6 +1,7 @@
 /* Predictions are corrected by a bench of a similar matrix, and only by that. */
 #include "advice/correction.h"
 #include "advice/predicted.h"
+#include "base/precision.h"
 #include "base/text.h"
 #include "kits/talk.h"
 #include "kits/test.h"
@@ -21,11 +22,11 @@ static double predicted(struct talk *t, struct matrix *m, const char *kernel)
 {
     struct err e = {0};
     struct machine g = machine_reference();
-    if (!modeled_kernel(&t->s, m, kernel_find(kernel), NULL, T_F64, &g, &modeled, &e)) fail_msg("%s", e.text);
+    if (!modeled_kernel(&t->s, m, kernel_find(kernel), NULL, P_F64, &g, &modeled, &e)) fail_msg("%s", e.text);
     return modeled.time.us;
 }
 
-static struct correction correction(struct talk *t, struct matrix *m, const char *kernel, enum type real)
+static struct correction correction(struct talk *t, struct matrix *m, const char *kernel, enum precision real)
 {
     struct err e = {0};
     struct correction c;
@@ -41,8 +42,8 @@ static struct matrix *bench_of_a(struct talk *t)
     assert_true(talk_line(t, "gen poisson2d 40 as A"));
     struct matrix *A = t->s.current;
     struct run r[] = {
-        {.kernel = kernel_find("csr-scalar"), .dev = &gpu, .real = T_F64, .us = 2 * predicted(t, A, "csr-scalar")},
-        {.kernel = kernel_find("ell"), .dev = &gpu, .real = T_F64, .us = 0.5 * predicted(t, A, "ell")}};
+        {.kernel = kernel_find("csr-scalar"), .dev = &gpu, .real = P_F64, .us = 2 * predicted(t, A, "csr-scalar")},
+        {.kernel = kernel_find("ell"), .dev = &gpu, .real = P_F64, .us = 0.5 * predicted(t, A, "ell")}};
     assert_true(spmv_keep(&t->s, A, r, COUNT(r), NULL, &e));
     return A;
 }
@@ -53,8 +54,8 @@ TEST(similar_matrices_are_corrected)
     talk_open(&t, OUT_TEXT);
     struct matrix *A = bench_of_a(&t);
     assert_true(talk_line(&t, "gen poisson2d 50 as B"));
-    struct correction own = correction(&t, t.s.current, "csr-scalar", T_F64);
-    struct correction mean = correction(&t, t.s.current, "sell", T_F64);
+    struct correction own = correction(&t, t.s.current, "csr-scalar", P_F64);
+    struct correction mean = correction(&t, t.s.current, "sell", P_F64);
     assert_true(own.kernels == 1 && fabs(own.factor - 2) < 1e-12 && own.from == A->name);
     assert_true(mean.kernels == 2 && fabs(mean.factor - 1) < 1e-12);
     talk_says(&t, "predict csr-scalar", "Corrected by what was measured for A, a similar matrix: 2.00 times");
@@ -68,16 +69,16 @@ TEST(others_are_not)
     struct talk t;
     talk_open(&t, OUT_TEXT);
     struct matrix *A = bench_of_a(&t);
-    assert_int_equal(correction(&t, A, "csr-scalar", T_F32).kernels, 0);
+    assert_int_equal(correction(&t, A, "csr-scalar", P_F32).kernels, 0);
     for (int i = 0; i < COUNT(others); i++) {
         assert_true(talk_line(&t, others[i]));
-        struct correction c = correction(&t, t.s.current, "csr-scalar", T_F64);
+        struct correction c = correction(&t, t.s.current, "csr-scalar", P_F64);
         assert_true(c.kernels == 0 && c.factor == 1);
     }
     assert_true(talk_line(&t, "predict csr-scalar"));
     assert_null(strstr(t.out, "orrected"));
     assert_true(talk_line(&t, "use A; set gpu a100"));
-    assert_int_equal(correction(&t, A, "csr-scalar", T_F64).kernels, 0);
+    assert_int_equal(correction(&t, A, "csr-scalar", P_F64).kernels, 0);
     talk_close(&t);
 }
 

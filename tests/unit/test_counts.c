@@ -109,7 +109,7 @@ static void subject_new(struct subject *s, int64_t blocks, int each, int apart)
         }
         s->A.rowptr[i + 1] = (int)(i + 1) * each;
     }
-    assert_true(format_pack(&s->A, format_find("csr"), NULL, T_F64, false, &s->S, &e));
+    assert_true(format_pack(&s->A, format_find("csr"), NULL, P_F64, false, &s->S, &e));
     assert_true(mat_put(&s->M, &s->S, device_open("emu", &e), &e));
 }
 
@@ -224,7 +224,7 @@ static void with_long_rows(struct subject *s, int n)
         }
         s->A.rowptr[i + 1] = s->A.rowptr[i] + entries;
     }
-    assert_true(format_pack(&s->A, format_find("csr"), NULL, T_F64, false, &s->S, &e));
+    assert_true(format_pack(&s->A, format_find("csr"), NULL, P_F64, false, &s->S, &e));
     assert_true(mat_put(&s->M, &s->S, device_open("emu", &e), &e));
 }
 

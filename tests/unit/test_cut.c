@@ -62,7 +62,7 @@ static void begin(struct run *r, const struct problem *p, const char *device, co
     struct solve_options o = {.solver = solver,
                               .pre = pre,
                               .dev = device_open(device, &e),
-                              .real = T_F64,
+                              .real = P_F64,
                               .tol = 1e-30,
                               .m = !solver->restarts ? 0
                                    : p == &tiny      ? LONG_CYCLE
@@ -360,7 +360,7 @@ static int ticks_of_set_up(int64_t m)
     for (int64_t i = 0; i < n; i++) r.b[i] = 1;
     struct solve_options o = {.solver = solver_find("gmres"),
                               .dev = device_open("cpu", &e),
-                              .real = T_F64,
+                              .real = P_F64,
                               .tol = 1e-8,
                               .m = m,
                               .maxit = 10,

@@ -122,7 +122,7 @@ TEST_WITH(test_ceilings, "cpu")
 TEST_WITH(test_bounds, "cpu")
 {
     struct device gpu = {.kind = DEV_CUDA}, host = {.kind = DEV_CPU};
-    const struct stored S = {.cols = 1000, .real = T_F64};
+    const struct stored S = {.cols = 1000, .real = P_F64};
     const struct ceilings c = {.measured = true,
                                .read_gbs = 1000,
                                .copy_gbs = 800,
@@ -142,12 +142,12 @@ TEST_WITH(test_bounds, "cpu")
                  {&host, 900000, 20000000, BY_BYTES, 0.18},
                  {&host, 500, 0, BY_BYTES, 0.0001}};
     for (int i = 0; i < COUNT(cases); i++) {
-        struct run r = {.dev = cases[i].dev, .of = &S, .real = T_F64, .bytes = cases[i].bytes};
+        struct run r = {.dev = cases[i].dev, .of = &S, .real = P_F64, .bytes = cases[i].bytes};
         run_bounds(&r, cases[i].gathers, &c);
         assert_int_equal(r.bound, cases[i].by);
         assert_true(fabs(r.bound_us - cases[i].us) < 1e-9 * cases[i].us);
     }
-    struct run r = {.dev = &gpu, .of = &S, .real = T_F64, .bytes = 500};
+    struct run r = {.dev = &gpu, .of = &S, .real = P_F64, .bytes = 500};
     run_bounds(&r, 0, &(struct ceilings){0});
     assert_true(r.bound == BY_NOTHING && isnan(r.bound_us));
 }
@@ -203,7 +203,7 @@ static bool bench_once(const char *format, int reps, struct watch *w, struct run
     struct stored S = {0};
     struct mat M = {0};
     const struct format *f = format_find(format);
-    bool put = format_pack(&A, f, NULL, T_F64, false, &S, e) && mat_put(&M, &S, &fake.dev, e);
+    bool put = format_pack(&A, f, NULL, P_F64, false, &S, e) && mat_put(&M, &S, &fake.dev, e);
     if (!put) assert_int_equal(fake.nblocks, 0);
     bool ok = put && bench_kernel(simplest(f, &fake.dev), &A, &M, reps, w, r, e);
     mat_free(&M);
@@ -237,15 +237,15 @@ TEST_WITH(test_bytes, "cpu")
     struct stored S;
     const struct kernel *coo = kernel_find("coo-serial"), *ell = kernel_find("ell-serial"),
                         *bsr = kernel_find("bsr-serial");
-    assert_true(format_pack(&A, format_find("coo"), NULL, T_F32, false, &S, NULL));
+    assert_true(format_pack(&A, format_find("coo"), NULL, P_F32, false, &S, NULL));
     assert_int_equal(kernel_bytes(coo, &S, 0), 12 * A.nnz + 4 * (80 + 90));
     assert_int_equal(kernel_bytes(coo, &S, -1), 12 * A.nnz + 4 * (80 + 2 * 90));
     stored_free(&S);
-    assert_true(format_pack(&A, format_find("ell"), NULL, T_F64, false, &S, NULL));
+    assert_true(format_pack(&A, format_find("ell"), NULL, P_F64, false, &S, NULL));
     assert_true(stored_slots(&S) > A.nnz);
     assert_int_equal(kernel_bytes(ell, &S, 0), 12 * A.nnz + 8 * (80 + 90));
     stored_free(&S);
-    assert_true(format_pack(&A, format_find("bsr"), NULL, T_F64, false, &S, NULL));
+    assert_true(format_pack(&A, format_find("bsr"), NULL, P_F64, false, &S, NULL));
     assert_int_equal(kernel_bytes(bsr, &S, 0), stored_bytes(&S) + 8 * (80 + 90));
     stored_free(&S);
     csr_free(&A);
@@ -317,7 +317,7 @@ static bool bench_for_memory(const void *user, struct err *e)
     struct stored S = {0};
     struct mat M = {0};
     const struct csr *A = user;
-    bool ok = format_pack(A, format_find("csr"), NULL, T_F32, false, &S, e) && mat_put(&M, &S, &fake.dev, e) &&
+    bool ok = format_pack(A, format_find("csr"), NULL, P_F32, false, &S, e) && mat_put(&M, &S, &fake.dev, e) &&
               bench_kernel(kernel_find("csr-scalar"), A, &M, 1, NULL, &r, e);
     mat_free(&M);
     stored_free(&S);

@@ -47,7 +47,7 @@ static double *right_side(const struct csr *A, bool ones)
     assert_true(b && x);
     for (int64_t i = 0; i < A->cols * parts; i++) x[i] = i % parts == 0;
     for (int64_t i = 0; i < A->rows * parts; i++) b[i] = random_unit(&seed);
-    if (ones) reference_spmv(A, 1, x, 0, b, T_F64, NULL);
+    if (ones) reference_spmv(A, 1, x, 0, b, P_F64, NULL);
     mem_free(x);
     return b;
 }

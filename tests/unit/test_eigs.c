@@ -2,6 +2,7 @@
    what the session keeps. */
 #include "base/loop.h"
 #include "base/mem.h"
+#include "base/precision.h"
 #include "base/shared.h"
 #include "base/watch.h"
 #include "direct/direct.h"
@@ -693,7 +694,7 @@ TEST(every_kernel_multiplies)
     /* a basis of 8 vectors needs restarts */
     for (int i = 0; kernels[i]; i++) {
         char line[200];
-        if (kernels[i]->vendor || !kernels[i]->f64) continue;
+        if (kernels[i]->vendor || !kernels[i]->product[P_F64]) continue;
         snprintf(line, sizeof line, "eigs 2 m 8 tol 1e-7 kernel %s on %s force", kernels[i]->name,
                  kernels[i]->host ? "cpu" : "emu");
         if (!talk_line(&t, line)) { /* the kernel's format or the kernel does not suit the matrix */
@@ -785,7 +786,7 @@ TEST(ctrl_c_keeps_the_pairs)
             assert_true(talk_line(&t, line));
             struct matrix *m = t.s.current;
             struct device *dev = device_open(devices[d], NULL);
-            struct product *p = session_product(&t.s, form_of(m, format_find("csr"), NULL, T_F64), NULL);
+            struct product *p = session_product(&t.s, form_of(m, format_find("csr"), NULL, P_F64), NULL);
             const struct mat *mat = session_mat(&t.s, p, dev, NULL);
             const struct kernel *k = kernel_default(format_find("csr"), &m->csr, dev);
             int kept = 0;

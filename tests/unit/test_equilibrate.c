@@ -120,7 +120,7 @@ static double residual_of(const struct matrix *m, const struct solve *v)
 {
     double r[N];
     memcpy(r, v->b, sizeof r);
-    reference_spmv(&m->csr, -1, v->result.x, 1, r, T_F64, NULL);
+    reference_spmv(&m->csr, -1, v->result.x, 1, r, P_F64, NULL);
     return norm2(N, r) / norm2(N, v->b);
 }
 

@@ -36,7 +36,7 @@ static const struct {
 static void make(int i, struct trial *t, const struct machine *g)
 {
     struct err e = {0};
-    *t = (struct trial){.kernel = kernel_find(planted[i].kernel), .real = T_F64};
+    *t = (struct trial){.kernel = kernel_find(planted[i].kernel), .real = P_F64};
     if (!generator_find(planted[i].generator)->make(planted[i].param, 1, NULL, &t->A, &e) || !trial_watch(t, g, &e))
         fail_msg("%s: %s", planted[i].generator, e.text);
 }
@@ -103,7 +103,7 @@ TEST(test_claims_are_what_the_experiment_gains)
 {
     struct machine g = machine_of(NULL);
     for (int i = 0; i < COUNT(judged); i++) {
-        struct trial with = {.kernel = kernel_find(judged[i].kernel), .real = T_F64}, without;
+        struct trial with = {.kernel = kernel_find(judged[i].kernel), .real = P_F64}, without;
         struct err e = {0};
         bool made = generator_find(judged[i].generator)->make(judged[i].param, 1, NULL, &with.A, &e);
         if (!made || !trial_watch(&with, &g, &e)) fail_msg("%s: %s", judged[i].generator, e.text);
@@ -147,7 +147,7 @@ TEST(test_nothing_removed_is_not_clean)
 TEST(test_side_effects_are_found)
 {
     struct machine g = machine_of(NULL);
-    struct trial with, without = {.kernel = kernel_find("csr-cusp"), .real = T_F64};
+    struct trial with, without = {.kernel = kernel_find("csr-cusp"), .real = P_F64};
     struct err e = {0};
     int i = 0;
     while (strcmp(planted[i].kernel, "csr-light-vector") != 0) i++;

@@ -187,12 +187,12 @@ TEST(test_registry_by_shapes)
 {
     for (int s = 0; s < 2 * COUNT(shapes); s++) {
         struct csr A = build(&shapes[s / 2], s % 2);
-        for (const struct precision *p = precisions; p->name; p++) {
+        for (const struct precision_entry *const *p = named_precisions; *p; p++) {
             struct plan plan;
-            if (type_is_narrow(p->type) && !format_plan(&A, &format_csr, NULL, p->type, &plan, NULL)) continue;
-            for (const struct format *const *f = formats; *f; f++) format_check(&A, *f, NULL, p->type);
-            for (int t = 0; t < COUNT(tries) && !type_is_narrow(p->type); t++)
-                format_check(&A, format_find(tries[t].format), tries[t].param, p->type);
+            if ((*p)->narrow && !format_plan(&A, &format_csr, NULL, (*p)->index, &plan, NULL)) continue;
+            for (const struct format *const *f = formats; *f; f++) format_check(&A, *f, NULL, (*p)->index);
+            for (int t = 0; t < COUNT(tries) && !(*p)->narrow; t++)
+                format_check(&A, format_find(tries[t].format), tries[t].param, (*p)->index);
         }
         csr_free(&A);
     }
@@ -421,7 +421,7 @@ TEST(test_hyb_width)
     for (int rows = 9; rows <= 10; rows++) {
         struct csr A = {.rows = rows, .cols = 4, .nnz = rowptr[rows], .rowptr = (int *)rowptr};
         struct plan p;
-        assert_true(format_plan(&A, format_find("hyb"), NULL, T_F64, &p, NULL));
+        assert_true(format_plan(&A, format_find("hyb"), NULL, P_F64, &p, NULL));
         assert_int_equal(p.shape.param[0], rows == 9 ? 4 : 2);
     }
 }
@@ -441,7 +441,7 @@ TEST(test_bsell_block)
             A.rowptr[i + 1] = (int)n;
         }
         A.nnz = n;
-        assert_true(format_plan(&A, format_find("bsell"), NULL, T_F64, &p, NULL));
+        assert_true(format_plan(&A, format_find("bsell"), NULL, P_F64, &p, NULL));
         assert_int_equal(p.shape.param[0], side);
         csr_free(&A);
     }
@@ -451,12 +451,12 @@ TEST(test_bsell_block)
 TEST(test_bsell_counts_columns)
 {
     /* fp64: 9 (32 + 4) = 324, 4 (72 + 4) = 304, 3 (128 + 4) = 396; the values alone would take 288, 288, 384 */
-    assert_int_equal(bsell_choice((int64_t[]){9, 4, 3}, T_F64), 3);
+    assert_int_equal(bsell_choice((int64_t[]){9, 4, 3}, P_F64), 3);
     /* fp32: 9 (16 + 4) = 180, 5 (36 + 4) = 200, 3 (64 + 4) = 204 */
-    assert_int_equal(bsell_choice((int64_t[]){9, 5, 3}, T_F32), 2);
+    assert_int_equal(bsell_choice((int64_t[]){9, 5, 3}, P_F32), 2);
 }
 
-static int64_t suited(const char *format, const struct csr *A, enum type real, int multiprocessors)
+static int64_t suited(const char *format, const struct csr *A, enum precision real, int multiprocessors)
 {
     int64_t param[PARAMS_MAX];
     assert_non_null(format_suit(format_find(format), A, real, multiprocessors, param));
@@ -468,8 +468,8 @@ static int64_t suited(const char *format, const struct csr *A, enum type real, i
 TEST(test_bsr_suits_the_precision)
 {
     struct csr A = ragged(6, (int[]){6, 6, 6, 6, 4, 4});
-    assert_int_equal(suited("bsr", &A, T_F64, 132), 2);
-    assert_int_equal(suited("bsr", &A, T_F32, 132), 6);
+    assert_int_equal(suited("bsr", &A, P_F64, 132), 2);
+    assert_int_equal(suited("bsr", &A, P_F32, 132), 6);
     csr_free(&A);
 }
 
@@ -477,8 +477,8 @@ TEST(test_bsr_suits_the_precision)
 TEST(test_sccsr_suits_the_gpu)
 {
     struct csr A = ragged(2, (int[]){1, 2});
-    assert_int_equal(suited("sc-csr", &A, T_F64, 132), 4224);
-    assert_int_equal(suited("sc-csr", &A, T_F64, 80), 2560);
+    assert_int_equal(suited("sc-csr", &A, P_F64, 132), 4224);
+    assert_int_equal(suited("sc-csr", &A, P_F64, 80), 2560);
     assert_int_equal(format_find("sc-csr")->params[0].default_value, 2560);
     csr_free(&A);
 }
@@ -486,7 +486,7 @@ TEST(test_sccsr_suits_the_gpu)
 /* By default, a strip is as wide as 192 KB of x: twice as many elements in fp32 as in fp64. */
 TEST(test_strips_are_as_wide_as_shared_memory)
 {
-    static const enum type types[] = {T_F64, T_F32, T_BF16_F32};
+    static const enum precision types[] = {P_F64, P_F32, P_BF16_F32};
     static const int64_t width[] = {24576, 49152, 49152};
     struct csr A = ragged(2, (int[]){1, 2});
     for (int i = 0; i < COUNT(types); i++) {
@@ -524,7 +524,7 @@ static int64_t codes_of(int n)
     assert_true(csr_new(&A, n, n, n, false, NULL));
     for (int i = 0; i < n; i++) A.rowptr[i] = A.col[i] = i, A.val[i] = 1 + i;
     A.rowptr[n] = n;
-    assert_true(format_plan(&A, format_find("packed"), NULL, T_F64, &p, NULL));
+    assert_true(format_plan(&A, format_find("packed"), NULL, P_F64, &p, NULL));
     for (int k = 0; k < p.shape.narrays; k++)
         if (!strcmp(p.shape.a[k].name, "code")) codes = p.shape.a[k].n;
     csr_free(&A);
@@ -569,7 +569,7 @@ TEST(test_bad_parameters)
     for (int k = 0; k < COUNT(refused); k++) {
         struct stored S;
         struct err e = {0};
-        assert_false(format_pack(&A, format_find(refused[k].format), refused[k].param, T_F64, true, &S, &e));
+        assert_false(format_pack(&A, format_find(refused[k].format), refused[k].param, P_F64, true, &S, &e));
         assert_int_equal(e.code, refused[k].code);
         if (!strstr(e.text, refused[k].text)) fail_msg("found: %s", e.text);
         assert_int_equal(S.narrays, 0);
@@ -617,7 +617,7 @@ TEST(test_explosion)
     struct plan p;
     struct stored S;
     struct err e = {0};
-    assert_true(format_plan(&A, format_find("ell"), NULL, T_F64, &p, NULL));
+    assert_true(format_plan(&A, format_find("ell"), NULL, P_F64, &p, NULL));
     for (int k = 0; k < COUNT(limits); k++) {
         err_clear(&e);
         assert_int_equal(format_allow(&p, limits[k].memory, limits[k].force, &e), limits[k].text == NULL);
@@ -626,10 +626,10 @@ TEST(test_explosion)
     }
     err_clear(&e);
     int64_t before = mem_count();
-    assert_false(format_pack(&A, format_find("ell"), NULL, T_F64, false, &S, &e));
+    assert_false(format_pack(&A, format_find("ell"), NULL, P_F64, false, &S, &e));
     assert_int_equal(mem_count(), before);
     assert_non_null(strstr(e.text, "force"));
-    assert_true(format_pack(&A, format_find("hyb"), NULL, T_F64, false, &S, NULL));
+    assert_true(format_pack(&A, format_find("hyb"), NULL, P_F64, false, &S, NULL));
     stored_free(&S);
     csr_free(&A);
 }
@@ -653,7 +653,7 @@ TEST(test_estimate_saturates)
     struct csr A = {.rows = INT32_MAX, .cols = INT32_MAX};
     struct plan p;
     struct err e = {0};
-    assert_true(format_plan(&A, format_find("dense"), NULL, T_F64, &p, &e));
+    assert_true(format_plan(&A, format_find("dense"), NULL, P_F64, &p, &e));
     assert_int_equal(p.slots, (int64_t)INT32_MAX * INT32_MAX);
     assert_true(p.bytes == INT64_MAX);
     assert_false(format_allow(&p, INT64_MAX / 4, true, &e));
@@ -668,11 +668,11 @@ TEST(test_slice_pointers_overflow)
     struct csr A = {.rows = 1, .cols = 1 << 21, .nnz = 1 << 21, .rowptr = (int[]){0, 1 << 21}};
     struct plan p;
     struct err e = {0};
-    assert_false(format_plan(&A, format_find(sell.format), sell.param, T_F32, &p, &e));
+    assert_false(format_plan(&A, format_find(sell.format), sell.param, P_F32, &p, &e));
     assert_int_equal(e.code, E_LIMIT);
     assert_non_null(strstr(e.text, "2147483648"));
     A.nnz = A.rowptr[1] = (1 << 21) - 1;
-    assert_true(format_plan(&A, format_find(sell.format), sell.param, T_F32, &p, NULL));
+    assert_true(format_plan(&A, format_find(sell.format), sell.param, P_F32, &p, NULL));
     assert_int_equal(p.slots, (INT64_C(1) << 31) - 1024);
 }
 
@@ -685,7 +685,7 @@ static bool survives(const struct csr *A, const struct format *f, int64_t nth)
     struct csr back = {0};
     struct err e = {0};
     mem_fail_at(nth);
-    bool packed = format_pack(A, f, NULL, T_F64, false, &S, &e);
+    bool packed = format_pack(A, f, NULL, P_F64, false, &S, &e);
     bool unpacked = packed && format_unpack(&S, &back, &e);
     mem_fail_at(0);
     if (!packed) assert_int_equal(S.narrays, 0);
@@ -720,7 +720,7 @@ TEST(test_samples)
     assert_true(mtx_load("samples/thesis4.mtx", NULL, &B, &info, NULL));
     assert_true(csr_equal(&A, &B));
     assert_true(mtx_load("samples/diag6.mtx", NULL, &D, &info, NULL));
-    assert_true(format_pack(&D, format_find("dia"), NULL, T_F64, false, &S, NULL));
+    assert_true(format_pack(&D, format_find("dia"), NULL, P_F64, false, &S, NULL));
     assert_int_equal(S.a[DIA_OFFSETS].n, 4);
     for (int d = 0; d < 4; d++) assert_true(array_real(&S.a[DIA_OFFSETS], d) == offsets[d]);
     stored_free(&S);

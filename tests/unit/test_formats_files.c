@@ -19,8 +19,8 @@ static void check_file(const char *path)
     if (!mtx_load(path, NULL, &A, &info, &e)) fail_msg("%s: %s", path, e.text);
     for (const struct format *const *f = formats; *f && !A.imag && A.nnz <= FIT_NNZ; f++) {
         struct plan p;
-        assert_true(format_plan(&A, *f, NULL, T_F64, &p, &e));
-        if (p.slots <= FIT_SLOTS && format_allow_here(&p, false, NULL)) format_check(&A, *f, NULL, T_F64);
+        assert_true(format_plan(&A, *f, NULL, P_F64, &p, &e));
+        if (p.slots <= FIT_SLOTS && format_allow_here(&p, false, NULL)) format_check(&A, *f, NULL, P_F64);
     }
     csr_free(&A);
 }

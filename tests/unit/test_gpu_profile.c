@@ -72,7 +72,7 @@ static double predicted_us(struct talk *t, const char *gpu, const char *kernel, 
     snprintf(line, sizeof line, "set gpu %s", gpu);
     if (!talk_line(t, line)) fail_msg("%s: %s", line, t->err);
     assert_true(modeled_machine(&t->s, &g, &e));
-    if (!modeled_kernel(&t->s, session_matrix(&t->s, NULL, &e), kernel_find(kernel), NULL, T_F64, &g, k, &e))
+    if (!modeled_kernel(&t->s, session_matrix(&t->s, NULL, &e), kernel_find(kernel), NULL, P_F64, &g, k, &e))
         fail_msg("%s: %s", kernel, e.text);
     double us = k->time.us;
     if (flops_us) *flops_us = k->time.bound_us[BOUND_FLOPS];

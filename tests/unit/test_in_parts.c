@@ -1,5 +1,6 @@
 /* Matrices that are generated in parts: the same bits as when they are generated whole, what is refused, and faults. */
 #include "base/mem.h"
+#include "base/precision.h"
 #include "formats/format.h"
 #include "kits/cancel_kit.h"
 #include "kits/dev_fake.h"
@@ -143,7 +144,7 @@ TEST(parts_are_those_of_the_whole)
 /* ---- products ---- */
 
 /* The product by k of a matrix that is whole on the host, or, with `made`, in parts. */
-static void product(const struct kernel *k, const struct csr *A, bool made, const char *device, enum type real,
+static void product(const struct kernel *k, const struct csr *A, bool made, const char *device, enum precision real,
                     double *y)
 {
     struct plan plan;
@@ -162,7 +163,7 @@ static void product(const struct kernel *k, const struct csr *A, bool made, cons
 }
 
 /* All kernels of the format on which the matrix is kept. */
-static int check_products(int i, const char *device, enum type real)
+static int check_products(int i, const char *device, enum precision real)
 {
     struct csr A, P;
     struct err e = {0};
@@ -190,12 +191,12 @@ TEST(products_have_the_same_bits)
     static const char *const devices[] = {"emu*2", "emu*4", "cpu+emu"};
     for (int i = 0; i < SMALL_CASES; i++)
         for (int d = 0; d < COUNT(devices); d++) {
-            assert_true(check_products(i, devices[d], T_F64) > 4);
+            assert_true(check_products(i, devices[d], P_F64) > 4);
             csr_set_most_small(1); /* row pointers of 64 bits */
-            assert_true(check_products(i, devices[d], T_F64) >= 2);
+            assert_true(check_products(i, devices[d], P_F64) >= 2);
             csr_set_most_small(0);
         }
-    assert_true(check_products(0, "emu*2", T_F32) > 4);
+    assert_true(check_products(0, "emu*2", P_F32) > 4);
 }
 
 /* ---- solves ---- */

@@ -1,6 +1,7 @@
 /* Every kernel on the cpu and on the emulator, and the invariants of the registry of kernels. */
 #include "base/err.h"
 #include "base/mem.h"
+#include "base/precision.h"
 #include "formats/format.h"
 #include "gpu/emu/emu.h"
 #include "kits/emu_kernels.h"
@@ -98,7 +99,7 @@ TEST(test_registry)
         assert_ptr_equal(kernel_find(k->name), k);
         assert_ptr_equal(format_find(k->format->name), k->format);
         assert_true(not_empty(k->about) && not_empty(k->source) && not_empty(k->work));
-        assert_true(k->f32 && k->f64 && k->c32 && k->c64);
+        assert_true(k->product[P_F32] && k->product[P_F64] && k->product[P_C32] && k->product[P_C64]);
     }
     assert_null(kernel_find("no-such-kernel"));
 }
@@ -129,7 +130,7 @@ TEST(test_refusals)
         struct csr A;
         struct stored S;
         if (!generator_find("poisson2d")->make((int64_t[PARAMS_MAX]){10, 10}, 1, NULL, &A, &e)) fail_msg("%s", e.text);
-        if (!format_pack(&A, k->format, cases[i].param, T_F64, false, &S, &e)) fail_msg("%s", e.text);
+        if (!format_pack(&A, k->format, cases[i].param, P_F64, false, &S, &e)) fail_msg("%s", e.text);
         assert_false(k->fits(&S, &e));
         assert_int_equal(e.code, E_UNSUPPORTED);
         assert_string_equal(e.text, cases[i].text);
@@ -202,7 +203,7 @@ TEST(test_launches_by_row_length)
         int64_t param[PARAMS_MAX] = {150, cases[k].per_row, 150};
         if (!generator_find("random")->make(param, 1, NULL, &A, &e)) fail_msg("%s", e.text);
         assert_int_equal(A.nnz, 150 * cases[k].per_row);
-        assert_true(format_pack(&A, format_find("csr"), NULL, T_F64, false, &S, &e));
+        assert_true(format_pack(&A, format_find("csr"), NULL, P_F64, false, &S, &e));
         assert_true(mat_put(&M, &S, open_or_fail("emu"), &e));
         hold_launch("csr-cusp", &M, 128, cases[k].threads);
         hold_launch("csr-light-vector", &M, 256, cases[k].threads);
@@ -233,7 +234,7 @@ TEST(test_strips_of_many_rows)
     }
     for (int j = 0; j < LENGTH; j++) x[j] = j % 7;
     struct device *d = open_or_fail("emu");
-    if (!format_pack(&A, format_find("strips"), NULL, T_F64, false, &S, &e)) fail_msg("%s", e.text);
+    if (!format_pack(&A, format_find("strips"), NULL, P_F64, false, &S, &e)) fail_msg("%s", e.text);
     assert_true(mat_put(&M, &S, d, &e));
     struct launch L = {.A = &M, .alpha = 1, .x = x, .y = y};
     if (!kernel_launch(kernel_find("strips"), &L, &e) || !d->ops->sync(d, &e)) fail_msg("%s", e.text);

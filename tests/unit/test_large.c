@@ -3,6 +3,7 @@
    with one line that names the limit. */
 #include "base/err.h"
 #include "base/mem.h"
+#include "base/precision.h"
 #include "formats/format.h"
 #include "kits/cancel_kit.h"
 #include "kits/shapes.h"
@@ -131,7 +132,7 @@ TEST(every_format)
             struct err e = {0};
             bool large = csr_is_large(&B);
             if (large) csr_set_most_small(MAX);
-            enum type real = i % 2 ? T_F32 : T_F64;
+            enum precision real = i % 2 ? P_F32 : P_F64;
             bool ok = format_pack(&B, formats[k], NULL, real, true, &S, &e);
             csr_set_most_small(0);
             assert_true(!large || ok == (formats[k]->of_large != NULL));
@@ -139,8 +140,8 @@ TEST(every_format)
             if (large && ok) {
                 assert_true(S.a[1].lent && S.a[1].data == B.col && stored_own_bytes(&S) < stored_bytes(&S));
                 assert_true(format_unpack(&S, &C, &e));
-                for (int64_t j = 0; real == T_F32 && j < A.nnz; j++) A.val[j] = (float)A.val[j];
-                for (int64_t j = 0; real == T_F32 && A.imag && j < A.nnz; j++) A.imag[j] = (float)A.imag[j];
+                for (int64_t j = 0; real == P_F32 && j < A.nnz; j++) A.val[j] = (float)A.val[j];
+                for (int64_t j = 0; real == P_F32 && A.imag && j < A.nnz; j++) A.imag[j] = (float)A.imag[j];
                 assert_true(same_matrix(&A, &C));
                 csr_free(&C);
                 packed++;
@@ -339,7 +340,7 @@ static bool make_large(const void *user, struct err *e)
     struct stored S;
     int64_t p[PARAMS_MAX] = {6, 0};
     if (!generator_poisson2d.make(p, 1, NULL, &A, e)) return false;
-    bool ok = format_pack(&A, format_native(&A), NULL, T_F32, false, &S, e);
+    bool ok = format_pack(&A, format_native(&A), NULL, P_F32, false, &S, e);
     if (ok) stored_free(&S);
     csr_free(&A);
     return ok;

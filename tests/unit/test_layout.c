@@ -42,7 +42,7 @@ static void check_imag(const cJSON *j, const struct stored *S, int k, int64_t fi
     const cJSON *imag = cJSON_GetObjectItem(j, "imag");
     bool pairs = type_is_complex(S->a[k].type);
     if (!pairs) {
-        assert_true(type_is_complex(S->real) ? cJSON_IsNull(imag) : !imag);
+        assert_true(precisions[S->real].is_complex ? cJSON_IsNull(imag) : !imag);
         return;
     }
     const cJSON *part = imag->child;

@@ -144,7 +144,7 @@ TEST(every_conversion_can_be_cancelled)
             struct stored S;
             struct err e = {0};
             loop_enter(&w);
-            ok = format_pack(&A, formats[i], NULL, T_F64, true, &S, &e);
+            ok = format_pack(&A, formats[i], NULL, P_F64, true, &S, &e);
             assert_true(ok || e.code == E_CANCELLED);
             assert_true(!ok || ticks > 0);
             loop_enter(NULL);
@@ -180,7 +180,7 @@ TEST(launches_on_the_emulator_can_be_cancelled)
     for (int i = 0; kernels[i]; i++) {
         const struct kernel *k = kernels[i];
         int cancelled = 0, ok = 0;
-        if (!kernel_runs_on(k, emu) || !format_pack(&A, k->format, k->param, T_F64, true, &S, NULL)) continue;
+        if (!kernel_runs_on(k, emu) || !format_pack(&A, k->format, k->param, P_F64, true, &S, NULL)) continue;
         assert_true(mat_put(&M, &S, emu, NULL));
         for (int ticks = 0; !ok && (!k->fits || k->fits(&S, NULL)); ticks++) {
             int left = ticks;
@@ -215,7 +215,7 @@ TEST(launches_on_the_host_can_be_cancelled)
         struct stored S;
         struct mat M;
         struct err e = {0};
-        if (!kernel_runs_on(k, cpu) || !format_pack(&A, k->format, k->param, T_F64, true, &S, NULL)) continue;
+        if (!kernel_runs_on(k, cpu) || !format_pack(&A, k->format, k->param, P_F64, true, &S, NULL)) continue;
         assert_true(mat_put(&M, &S, cpu, NULL));
         struct launch L = {.A = &M, .alpha = 1, .x = x, .y = y, .threads = 1};
         if (!k->fits || k->fits(&S, NULL)) {

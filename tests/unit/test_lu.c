@@ -1,6 +1,7 @@
 /* Dense LU on cpu and emu: every method and size, every path of the blocked method, refusals, failing calls, the
    command `lu`, and its steps. */
 #include "base/mem.h"
+#include "base/precision.h"
 #include "gpu/emu/emu.h"
 #include "kits/dev_fake.h"
 #include "kits/lu_kit.h"
@@ -15,16 +16,16 @@
 #include <math.h>
 
 static const char *const devices[] = {"cpu", "emu"};
-static const enum type reals[] = {T_F64, T_F32};
+static const enum precision reals[] = {P_F64, P_F32};
 static const int64_t sizes[] = {1, 2, 3, 31, 32, 33, 64, 65, 100};
 
-static void everywhere(void (*check)(const char *device, enum type real))
+static void everywhere(void (*check)(const char *device, enum precision real))
 {
     for (int d = 0; d < COUNT(devices); d++)
         for (int r = 0; r < COUNT(reals); r++) check(devices[d], reals[r]);
 }
 
-static void all_sizes(const char *device, enum type real)
+static void all_sizes(const char *device, enum precision real)
 {
     lu_check_sizes(device, real, sizes, COUNT(sizes));
 }
@@ -34,7 +35,7 @@ TEST(test_sizes)
     everywhere(all_sizes);
 }
 
-static void complex_sizes(const char *device, enum type real)
+static void complex_sizes(const char *device, enum precision real)
 {
     static const int64_t few[] = {1, 2, 33, 70};
     lu_check_complex(device, real, few, COUNT(few));
@@ -45,7 +46,7 @@ TEST(test_complex)
     struct talk t;
     everywhere(complex_sizes);
     lu_hook = (struct lu_hook){16, 32, 40, 0, 0}; /* several panels, and columns one by one above 40 rows */
-    complex_sizes("emu", T_F64);
+    complex_sizes("emu", P_F64);
     lu_hook = (struct lu_hook){0};
     talk_open(&t, OUT_TEXT);
     assert_true(talk_line(&t, "load tests/golden/complex.mtx"));
@@ -107,8 +108,8 @@ TEST(test_orders)
     for (uint64_t seed = 1; seed <= 3; seed++) {
         emu_order(seed);
         lu_hook = (struct lu_hook){seed == 2 ? 16 : 0, seed == 2 ? 64 : 0, seed == 3 ? 50 : 0, 0, seed == 1 ? 3 : 0};
-        lu_check_sizes("emu", T_F64, some, COUNT(some));
-        lu_check_exact("emu", T_F32);
+        lu_check_sizes("emu", P_F64, some, COUNT(some));
+        lu_check_exact("emu", P_F32);
     }
     emu_order(0);
     lu_hook = (struct lu_hook){0};
@@ -125,7 +126,7 @@ TEST(test_widths)
             struct lu *v = NULL;
             struct err why = {0};
             struct device *d = device_open(lu_methods[m]->host ? "cpu" : "emu", &e);
-            struct lu_options o = {.method = lu_methods[m], .dev = d, .real = T_F64, .b = b};
+            struct lu_options o = {.method = lu_methods[m], .dev = d, .real = P_F64, .b = b};
             bool takes = b != 3 && b <= lu_methods[m]->width_most && lu_runs_on(lu_methods[m], d);
             assert_int_equal(lu_begin(&v, &A, &o, &why), takes);
             if (!takes) continue;
@@ -143,10 +144,10 @@ TEST(test_pivots)
     struct err e = {0};
     struct csr A;
     lu_random(&A, 100, 21);
-    struct lu *first = lu_done(&A, lu_find("lu-serial"), device_open("cpu", &e), T_F64);
+    struct lu *first = lu_done(&A, lu_find("lu-serial"), device_open("cpu", &e), P_F64);
     for (int m = 0; lu_methods[m]; m++) {
         if (lu_methods[m]->vendor) continue;
-        struct lu *v = lu_done(&A, lu_methods[m], device_open(lu_methods[m]->host ? "cpu" : "emu", &e), T_F64);
+        struct lu *v = lu_done(&A, lu_methods[m], device_open(lu_methods[m]->host ? "cpu" : "emu", &e), P_F64);
         assert_memory_equal(v->swap, first->swap, 100 * sizeof *v->swap);
         lu_free(v);
     }
@@ -168,7 +169,7 @@ TEST(test_refused)
     struct err e = {0};
     struct csr A, empty;
     struct device *cpu = device_open("cpu", &e), *emu = device_open("emu", &e);
-    struct lu_options o = {.dev = cpu, .real = T_F64};
+    struct lu_options o = {.dev = cpu, .real = P_F64};
     assert_true(csr_new(&empty, 0, 0, 0, false, &e));
     check_refused(&empty, o, E_UNSUPPORTED, "no rows");
     csr_free(&empty);
@@ -238,7 +239,7 @@ TEST(test_failing_calls)
     struct failing f;
     lu_random(&f.A, 40, 2);
     assert_true(fake_open(&fake, "fake", "emu", 1 << 20, &e));
-    f.o = (struct lu_options){.method = lu_find("lu"), .dev = &fake.dev, .real = T_F64};
+    f.o = (struct lu_options){.method = lu_find("lu"), .dev = &fake.dev, .real = P_F64};
     for (int call = 0; call < FAKE_CALLS; call++) {
         bool ok = false;
         int64_t nth = 0;
@@ -263,7 +264,7 @@ TEST(test_budget)
     struct failing f;
     lu_random(&f.A, 40, 2);
     assert_true(fake_open(&fake, "small", "emu", 1000, &e));
-    f.o = (struct lu_options){.method = lu_find("lu"), .dev = &fake.dev, .real = T_F64};
+    f.o = (struct lu_options){.method = lu_find("lu"), .dev = &fake.dev, .real = P_F64};
     check_refused(&f.A, f.o, E_MEMORY, "a dense fp64 matrix of 40 rows and its vectors need 14.");
     fake.budget = lu_bytes(40, T_F64);
     assert_true(go_through(&f, &e));
@@ -311,7 +312,7 @@ static bool methods_column(const struct lu_method *m)
 }
 
 /* The launches of column k turn the state after k columns into the state after k + 1 columns. */
-static void check_columns(const struct csr *A, const struct lu_method *m, enum type real)
+static void check_columns(const struct csr *A, const struct lu_method *m, enum precision real)
 {
     struct err e = {0};
     struct lu_options o = {.method = m, .dev = device_open("emu", &e), .real = real, .b = 4};
@@ -393,7 +394,7 @@ static bool begin_column(const void *user, struct err *e)
 TEST(test_failing_columns)
 {
     struct err e = {0};
-    struct failing f = {.o = {.method = lu_find("lu-paper"), .dev = device_open("emu", &e), .real = T_F32}};
+    struct failing f = {.o = {.method = lu_find("lu-paper"), .dev = device_open("emu", &e), .real = P_F32}};
     lu_random(&f.A, 40, 2);
     assert_true(fail_each(begin_column, &f) >= 5);
     csr_free(&f.A);
@@ -407,7 +408,7 @@ TEST(test_pivots_are_staged)
     struct err e = {0};
     struct csr A;
     lu_random(&A, 65, 2);
-    struct lu_options o = {.method = lu_find("lu-paper"), .dev = device_open("emu", &e), .real = T_F64, .b = 32};
+    struct lu_options o = {.method = lu_find("lu-paper"), .dev = device_open("emu", &e), .real = P_F64, .b = 32};
     struct lu_column column;
     assert_true(lu_column_begin(&column, &A, 0, &o, &e));
     struct watched of = lu_column_watched(&column);
@@ -437,12 +438,12 @@ TEST(test_errors)
     double norm = 0, most_x = 0, most_b = 0, residual = 0, error = 0;
     for (int k = 0; k < N * N; k++) row[k] = k / N, col[k] = k % N, re[k] = im[k] = 1.0 / (k / N + k % N + 1);
     assert_true(csr_from_triplets(&A, N, N, N * N, row, col, re, im, NULL, &e));
-    struct lu_options o = {.method = lu_find("lu-serial"), .dev = device_open("cpu", &e), .real = T_F64};
+    struct lu_options o = {.method = lu_find("lu-serial"), .dev = device_open("cpu", &e), .real = P_F64};
     assert_true(lu_begin(&v, &A, &o, &e) && lu_factor(v, &e) && lu_measure(v, &e));
     for (int i = 0; i < 2 * N; i++) ones[i] = i % 2 == 0;
-    reference_spmv(&A, 1, ones, 0, b, T_F64, NULL);
+    reference_spmv(&A, 1, ones, 0, b, P_F64, NULL);
     assert_true(lu_solve(v, b, x, &e));
-    reference_spmv(&A, 1, x, 0, product, T_F64, NULL);
+    reference_spmv(&A, 1, x, 0, product, P_F64, NULL);
     for (int i = 0; i < N; i++) {
         double sum = 0;
         for (int j = 0; j < N; j++) sum += hypot(re[i * N + j], im[i * N + j]);
@@ -465,7 +466,7 @@ TEST(test_room_for_factors)
     struct lu *v = NULL;
     struct err e = {0};
     int64_t n = (int64_t)sqrt(0.7 * (double)mem_available() / sizeof(double));
-    struct lu_options o = {.method = lu_find("lu-serial"), .dev = device_open("cpu", &e), .real = T_F64};
+    struct lu_options o = {.method = lu_find("lu-serial"), .dev = device_open("cpu", &e), .real = P_F64};
     assert_true(csr_identity(&A, 1, n, &e));
     mem_fail_at(1); /* so that nothing is allocated even if the check fails */
     bool ok = lu_begin(&v, &A, &o, &e);
@@ -484,7 +485,7 @@ TEST(test_overflow_has_no_errors)
     struct csr A;
     struct lu *v;
     assert_true(csr_from_triplets(&A, 2, 2, 4, row, col, val, NULL, NULL, &e));
-    struct lu_options o = {.method = lu_find("lu-serial"), .dev = device_open("cpu", &e), .real = T_F64};
+    struct lu_options o = {.method = lu_find("lu-serial"), .dev = device_open("cpu", &e), .real = P_F64};
     assert_true(lu_begin(&v, &A, &o, &e) && lu_factor(v, &e) && lu_measure(v, &e));
     assert_true(isnan(v->backward) && isnan(v->error));
     lu_free(v);
@@ -689,7 +690,7 @@ TEST(test_cancelled)
     for (int m = 0; lu_methods[m]; m++) {
         if (lu_methods[m]->vendor) continue;
         struct device *d = device_open(lu_methods[m]->host ? "cpu" : "emu", &e);
-        struct lu_options o = {.method = lu_methods[m], .dev = d, .real = T_F64, .watch = &w};
+        struct lu_options o = {.method = lu_methods[m], .dev = d, .real = P_F64, .watch = &w};
         for (int64_t n = 1; n < 4; n++) {
             struct lu *v = NULL;
             struct err why = {0};

@@ -1,5 +1,6 @@
 /* The microscope: counts compared with counts made by hand and by other code, and invariants of all kernels. */
 #include "base/mem.h"
+#include "base/precision.h"
 #include "formats/format.h"
 #include "gpu/emu/emu.h"
 #include "kits/emu_kernels.h"
@@ -33,7 +34,7 @@ struct subject {
     struct mat M;
 };
 
-static bool subject_new(struct subject *s, struct csr A, const char *format, enum type real)
+static bool subject_new(struct subject *s, struct csr A, const char *format, enum precision real)
 {
     struct err e = {0};
     struct plan p;
@@ -69,80 +70,80 @@ static void count_or_fail(const struct kernel *k, const struct mat *M, int64_t s
 struct by_hand {
     const char *kernel, *array;
     enum access_kind touch;
-    enum type real;
+    enum precision real;
     int64_t requests, lanes, sectors, contended;
 };
 
 /* thesis4: rows of 2, 2, 3 and 2 entries in columns 0 1 | 1 2 | 0 2 3 | 1 3. */
 static const struct by_hand of_thesis4[] = {
     /* The kernel makes two requests for ptr, each by 4 lanes. The steps read entries 0 2 4 7, then 1 3 5 8, then 6. */
-    {"csr-scalar", "ptr", ACCESS_LOAD, T_F64, 2, 8, 2, 0},
-    {"csr-scalar", "val", ACCESS_LOAD, T_F64, 3, 9, 6, 0},
-    {"csr-scalar", "col", ACCESS_LOAD, T_F64, 3, 9, 4, 0},
-    {"csr-scalar", "x", ACCESS_LOAD, T_F64, 3, 9, 3, 0},
-    {"csr-scalar", "y", ACCESS_STORE, T_F64, 1, 4, 1, 0},
-    {"csr-scalar", "val", ACCESS_LOAD, T_F32, 3, 9, 4, 0},
-    {"csr-scalar", "col", ACCESS_LOAD, T_F32, 3, 9, 4, 0},
-    {"csr-scalar", "y", ACCESS_STORE, T_F32, 1, 4, 1, 0},
+    {"csr-scalar", "ptr", ACCESS_LOAD, P_F64, 2, 8, 2, 0},
+    {"csr-scalar", "val", ACCESS_LOAD, P_F64, 3, 9, 6, 0},
+    {"csr-scalar", "col", ACCESS_LOAD, P_F64, 3, 9, 4, 0},
+    {"csr-scalar", "x", ACCESS_LOAD, P_F64, 3, 9, 3, 0},
+    {"csr-scalar", "y", ACCESS_STORE, P_F64, 1, 4, 1, 0},
+    {"csr-scalar", "val", ACCESS_LOAD, P_F32, 3, 9, 4, 0},
+    {"csr-scalar", "col", ACCESS_LOAD, P_F32, 3, 9, 4, 0},
+    {"csr-scalar", "y", ACCESS_STORE, P_F32, 1, 4, 1, 0},
     /* A warp takes one row, and all its lanes read ptr; entries 7 and 8 lie in two sectors. */
-    {"csr-vector", "ptr", ACCESS_LOAD, T_F64, 8, 256, 8, 0},
-    {"csr-vector", "val", ACCESS_LOAD, T_F64, 4, 9, 5, 0},
-    {"csr-vector", "col", ACCESS_LOAD, T_F64, 4, 9, 5, 0},
-    {"csr-vector", "x", ACCESS_LOAD, T_F64, 4, 9, 4, 0},
-    {"csr-vector", "y", ACCESS_STORE, T_F64, 4, 4, 4, 0},
-    {"csr-vector", "val", ACCESS_LOAD, T_F32, 4, 9, 5, 0},
+    {"csr-vector", "ptr", ACCESS_LOAD, P_F64, 8, 256, 8, 0},
+    {"csr-vector", "val", ACCESS_LOAD, P_F64, 4, 9, 5, 0},
+    {"csr-vector", "col", ACCESS_LOAD, P_F64, 4, 9, 5, 0},
+    {"csr-vector", "x", ACCESS_LOAD, P_F64, 4, 9, 4, 0},
+    {"csr-vector", "y", ACCESS_STORE, P_F64, 4, 4, 4, 0},
+    {"csr-vector", "val", ACCESS_LOAD, P_F32, 4, 9, 5, 0},
     /* 3 slots per row; each lane stops at its first padding slot. The three requests for col are coalesced and read 4
        slots each. In the third request, only one slot holds an entry, so val and x are read by 4, 4 and 1 lanes. */
-    {"ell", "col", ACCESS_LOAD, T_F64, 3, 12, 3, 0},
-    {"ell", "val", ACCESS_LOAD, T_F64, 3, 9, 3, 0},
-    {"ell", "x", ACCESS_LOAD, T_F64, 3, 9, 3, 0},
-    {"ell", "y", ACCESS_STORE, T_F64, 1, 4, 1, 0},
-    {"ell", "val", ACCESS_LOAD, T_F32, 3, 9, 3, 0},
+    {"ell", "col", ACCESS_LOAD, P_F64, 3, 12, 3, 0},
+    {"ell", "val", ACCESS_LOAD, P_F64, 3, 9, 3, 0},
+    {"ell", "x", ACCESS_LOAD, P_F64, 3, 9, 3, 0},
+    {"ell", "y", ACCESS_STORE, P_F64, 1, 4, 1, 0},
+    {"ell", "val", ACCESS_LOAD, P_F32, 3, 9, 3, 0},
     /* All 12 slots are read and multiplied; the column of the 3 padding slots is taken as 0. */
-    {"ell-padded", "col", ACCESS_LOAD, T_F64, 3, 12, 3, 0},
-    {"ell-padded", "val", ACCESS_LOAD, T_F64, 3, 12, 3, 0},
-    {"ell-padded", "x", ACCESS_LOAD, T_F64, 3, 12, 3, 0},
-    {"ell-padded", "y", ACCESS_STORE, T_F64, 1, 4, 1, 0},
+    {"ell-padded", "col", ACCESS_LOAD, P_F64, 3, 12, 3, 0},
+    {"ell-padded", "val", ACCESS_LOAD, P_F64, 3, 12, 3, 0},
+    {"ell-padded", "x", ACCESS_LOAD, P_F64, 3, 12, 3, 0},
+    {"ell-padded", "y", ACCESS_STORE, P_F64, 1, 4, 1, 0},
     /* Width 2: one entry overflows. One atomic per row, and one for the overflow; the stores of y scale it. */
-    {"hyb-atomic", "ell_val", ACCESS_LOAD, T_F64, 2, 8, 2, 0},
-    {"hyb-atomic", "val", ACCESS_LOAD, T_F64, 1, 1, 1, 0},
-    {"hyb-atomic", "y", ACCESS_ATOMIC, T_F64, 2, 5, 2, 0},
-    {"hyb-atomic", "y", ACCESS_STORE, T_F64, 1, 4, 1, 0},
-    {"hyb", "y", ACCESS_ATOMIC, T_F64, 1, 1, 1, 0},
+    {"hyb-atomic", "ell_val", ACCESS_LOAD, P_F64, 2, 8, 2, 0},
+    {"hyb-atomic", "val", ACCESS_LOAD, P_F64, 1, 1, 1, 0},
+    {"hyb-atomic", "y", ACCESS_ATOMIC, P_F64, 2, 5, 2, 0},
+    {"hyb-atomic", "y", ACCESS_STORE, P_F64, 1, 4, 1, 0},
+    {"hyb", "y", ACCESS_ATOMIC, P_F64, 1, 1, 1, 0},
     /* 9 / 4 = 2 threads per row: the first step reads all entries but the third of row 2. */
-    {"csr-cusp", "val", ACCESS_LOAD, T_F64, 2, 9, 4, 0},
-    {"csr-light-vector", "x", ACCESS_LOAD, T_F64, 2, 9, 2, 0},
-    {"csr-light-vector-texture", "x", ACCESS_TEXTURE, T_F64, 2, 9, 2, 0},
-    {"csr-light-vector-texture", "x", ACCESS_LOAD, T_F64, 0, 0, 0, 0},
-    {"csr-light-warp-texture", "x", ACCESS_TEXTURE, T_F64, 2, 9, 2, 0},
-    {"csr-light-warp-texture", "val", ACCESS_LOAD, T_F64, 2, 9, 4, 0},
+    {"csr-cusp", "val", ACCESS_LOAD, P_F64, 2, 9, 4, 0},
+    {"csr-light-vector", "x", ACCESS_LOAD, P_F64, 2, 9, 2, 0},
+    {"csr-light-vector-texture", "x", ACCESS_TEXTURE, P_F64, 2, 9, 2, 0},
+    {"csr-light-vector-texture", "x", ACCESS_LOAD, P_F64, 0, 0, 0, 0},
+    {"csr-light-warp-texture", "x", ACCESS_TEXTURE, P_F64, 2, 9, 2, 0},
+    {"csr-light-warp-texture", "val", ACCESS_LOAD, P_F64, 2, 9, 4, 0},
     /* Each of 9 lanes processes one entry. The 9 loads of an array read 36 or 72 bytes, and the 9 atomics go to 4 rows.
      */
-    {"coo-atomic", "row", ACCESS_LOAD, T_F64, 1, 9, 2, 0},
-    {"coo-atomic", "val", ACCESS_LOAD, T_F64, 1, 9, 3, 0},
-    {"coo-atomic", "val", ACCESS_LOAD, T_F32, 1, 9, 2, 0},
-    {"coo-atomic", "x", ACCESS_LOAD, T_F64, 1, 9, 1, 0},
-    {"coo-atomic", "y", ACCESS_ATOMIC, T_F64, 1, 9, 3, 5}, /* 3 atomics to row 2 are serialised */
-    {"coo-atomic", "y", ACCESS_STORE, T_F64, 1, 4, 1, 0},
+    {"coo-atomic", "row", ACCESS_LOAD, P_F64, 1, 9, 2, 0},
+    {"coo-atomic", "val", ACCESS_LOAD, P_F64, 1, 9, 3, 0},
+    {"coo-atomic", "val", ACCESS_LOAD, P_F32, 1, 9, 2, 0},
+    {"coo-atomic", "x", ACCESS_LOAD, P_F64, 1, 9, 1, 0},
+    {"coo-atomic", "y", ACCESS_ATOMIC, P_F64, 1, 9, 3, 5}, /* 3 atomics to row 2 are serialised */
+    {"coo-atomic", "y", ACCESS_STORE, P_F64, 1, 4, 1, 0},
 };
 
 /* A full 40 x 40 matrix: a row has 320 bytes in fp64, and begins at the start of a sector. */
 static const struct by_hand of_dense[] = {
-    {"csr-scalar", "val", ACCESS_LOAD, T_F64, 80, 1600, 1600, 0}, /* each lane reads its own sector */
-    {"csr-scalar", "x", ACCESS_LOAD, T_F64, 80, 1600, 80, 0},     /* all lanes read the same element of x */
-    {"csr-vector", "val", ACCESS_LOAD, T_F64, 80, 1600, 400, 0},  /* requests of 8 sectors, then of 2 sectors */
-    {"csr-vector", "col", ACCESS_LOAD, T_F64, 80, 1600, 200, 0},  /* requests of 4 sectors, then of 1 sector */
-    {"csr-vector", "val", ACCESS_LOAD, T_F32, 80, 1600, 200, 0},
-    {"ell", "val", ACCESS_LOAD, T_F64, 80, 1600, 400, 0},
-    {"ell", "x", ACCESS_LOAD, T_F64, 80, 1600, 80, 0},
+    {"csr-scalar", "val", ACCESS_LOAD, P_F64, 80, 1600, 1600, 0}, /* each lane reads its own sector */
+    {"csr-scalar", "x", ACCESS_LOAD, P_F64, 80, 1600, 80, 0},     /* all lanes read the same element of x */
+    {"csr-vector", "val", ACCESS_LOAD, P_F64, 80, 1600, 400, 0},  /* requests of 8 sectors, then of 2 sectors */
+    {"csr-vector", "col", ACCESS_LOAD, P_F64, 80, 1600, 200, 0},  /* requests of 4 sectors, then of 1 sector */
+    {"csr-vector", "val", ACCESS_LOAD, P_F32, 80, 1600, 200, 0},
+    {"ell", "val", ACCESS_LOAD, P_F64, 80, 1600, 400, 0},
+    {"ell", "x", ACCESS_LOAD, P_F64, 80, 1600, 80, 0},
 };
 
 /* A matrix of 64 rows: row 0 and row 40 have one entry, and row 41 has two entries. */
 static const struct by_hand of_empty_rows[] = {
-    {"csr-scalar", "ptr", ACCESS_LOAD, T_F64, 4, 128, 18, 0}, /* 128 bytes lie in 4 or 5 sectors */
-    {"csr-scalar", "val", ACCESS_LOAD, T_F64, 3, 4, 3, 0},    {"csr-scalar", "y", ACCESS_STORE, T_F64, 2, 64, 16, 0},
-    {"csr-scalar", "y", ACCESS_STORE, T_F32, 2, 64, 8, 0},    {"csr-vector", "y", ACCESS_STORE, T_F64, 64, 64, 64, 0},
-    {"csr-vector", "val", ACCESS_LOAD, T_F64, 3, 4, 3, 0},
+    {"csr-scalar", "ptr", ACCESS_LOAD, P_F64, 4, 128, 18, 0}, /* 128 bytes lie in 4 or 5 sectors */
+    {"csr-scalar", "val", ACCESS_LOAD, P_F64, 3, 4, 3, 0},    {"csr-scalar", "y", ACCESS_STORE, P_F64, 2, 64, 16, 0},
+    {"csr-scalar", "y", ACCESS_STORE, P_F32, 2, 64, 8, 0},    {"csr-vector", "y", ACCESS_STORE, P_F64, 64, 64, 64, 0},
+    {"csr-vector", "val", ACCESS_LOAD, P_F64, 3, 4, 3, 0},
 };
 
 static void hold(const struct csr *A, const struct by_hand *list, int n)
@@ -161,8 +162,8 @@ static void hold(const struct csr *A, const struct by_hand *list, int n)
         if (a == counted.scope.narrays || t.requests != h->requests || t.lanes != h->lanes || t.sectors != h->sectors ||
             t.contended != h->contended)
             fail_msg("%s, %s of %s, %s: %lld requests, %lld lanes, %lld sectors, %lld contended", h->kernel,
-                     access_names[h->touch], h->array, type_name(h->real), (long long)t.requests, (long long)t.lanes,
-                     (long long)t.sectors, (long long)t.contended);
+                     access_names[h->touch], h->array, precisions[h->real].name, (long long)t.requests,
+                     (long long)t.lanes, (long long)t.sectors, (long long)t.contended);
         assert_true(counts_error(&counted) == 0);
         subject_free(&s);
     }
@@ -222,7 +223,7 @@ TEST(contended_atomics_by_hand)
 TEST(test_steps_by_hand)
 {
     struct subject s;
-    assert_true(subject_new(&s, thesis4(), "csr", T_F64));
+    assert_true(subject_new(&s, thesis4(), "csr", P_F64));
     count_or_fail(kernel_find("csr-scalar"), &s.M, 0, NULL, &counted);
     const struct launch_counts *l = &counted.launch[0];
     assert_int_equal(counted.scope.nlaunches, 1);
@@ -279,7 +280,8 @@ static void check_coverage(const struct coverage *v, const struct kernel *k, con
         if (!v->row[i]) fail_msg("%s of %s: row %lld was not written", k->name, name, (long long)i);
     for (int a = 0; a < S->narrays; a++)
         for (int64_t i = 0; i < S->a[a].n && !k->reads; i++)
-            if (S->a[a].type == S->real && S->format->where(S, a, i).kind == SLOT_ENTRY && !v->slot[a][i])
+            if (S->a[a].type == precisions[S->real].stored && S->format->where(S, a, i).kind == SLOT_ENTRY &&
+                !v->slot[a][i])
                 fail_msg("%s of %s: %s[%lld] was not read", k->name, name, S->a[a].name, (long long)i);
 }
 
@@ -331,7 +333,7 @@ static void check_one(const struct subject *s, const struct kernel *k, const cha
 }
 
 static void each_kernel(void (*check)(const struct subject *, const struct kernel *, const char *),
-                        const struct shape *shape, enum type real)
+                        const struct shape *shape, enum precision real)
 {
     for (int i = 0; kernels[i]; i++) {
         struct subject s;
@@ -345,8 +347,8 @@ static void each_kernel(void (*check)(const struct subject *, const struct kerne
 TEST(test_all_kernels)
 {
     for (const struct shape *shape = shapes; shape->name; shape++) {
-        each_kernel(check_one, shape, T_F64);
-        each_kernel(check_one, shape, T_F32);
+        each_kernel(check_one, shape, P_F64);
+        each_kernel(check_one, shape, P_F32);
     }
 }
 
@@ -363,7 +365,7 @@ TEST(test_threads)
 {
     static const struct shape wide = {.name = "9000 rows", .rows = 9000, .cols = 500, .entries = 50000, .long_row = 3};
     int threads = omp_get_max_threads();
-    each_kernel(check_threads, &wide, T_F64);
+    each_kernel(check_threads, &wide, P_F64);
     omp_set_num_threads(threads);
 }
 
@@ -397,7 +399,7 @@ TEST(test_long_rows)
     struct subject s;
     for (int i = 0; i < 70; i++) length[i] = i % 7 ? i % 5 * 3 : 900 * (i / 7);
     length[3] = 100000, length[40] = 2049, length[41] = 0;
-    assert_true(subject_new(&s, ragged(70, length), "csr", T_F64));
+    assert_true(subject_new(&s, ragged(70, length), "csr", P_F64));
     count_or_fail(kernel_find("csr-scalar"), &s.M, 0, NULL, &counted);
     int64_t requests = 0, sectors = 0;
     for (int first = 0; first < 70; first += LANES)
@@ -436,7 +438,7 @@ TEST(test_nested_loops)
         }
     row[n] = ROWS - 1, col[n] = WIDE - 1, val[n++] = 1;
     assert_true(csr_from_triplets(&A, ROWS, WIDE, n, row, col, val, NULL, NULL, NULL));
-    assert_true(subject_new(&s, A, "csr", T_F64));
+    assert_true(subject_new(&s, A, "csr", P_F64));
     count_or_fail(&emu_test_nested, &s.M, 0, NULL, &counted);
     int64_t rounds = 0, inner = 0, odd = 0;
     for (int first = 0; first < ROWS; first += LANES)
@@ -466,7 +468,7 @@ TEST(test_function_above_its_caller)
 {
     struct subject s;
     assert_true(subject_new(&s, shape_csr(&(struct shape){.rows = 500, .cols = 90, .entries = 2100, .long_row = -1}, 3),
-                            "csr", T_F64));
+                            "csr", P_F64));
     count_or_fail(kernel_find("csr-merge"), &s.M, 0, NULL, &counted);
     int64_t requests = loads_of("col").requests;
     assert_int_equal(loads_of("col").lanes, s.A.nnz);
@@ -491,7 +493,7 @@ TEST(test_function_with_several_callers)
             row[n] = i, col[n] = (i + 7 * k) % ROWS, val[n] = 1;
     assert_int_equal(n, COUNT(row));
     assert_true(csr_from_triplets(&A, ROWS, ROWS, n, row, col, val, NULL, NULL, NULL));
-    assert_true(subject_new(&s, A, "csr", T_F64));
+    assert_true(subject_new(&s, A, "csr", P_F64));
     count_or_fail(kernel_find("csr-ends"), &s.M, 0, NULL, &counted);
     assert_int_equal(counts_of(&counted, ACCESS_STORE, -1, -1).requests, STORES * CHUNKS);
     subject_free(&s);
@@ -503,7 +505,7 @@ TEST(test_samples)
 {
     struct csr A = shape_csr(&(struct shape){.rows = 60000, .cols = 800, .entries = 200000, .long_row = -1}, 4);
     struct subject s;
-    assert_true(subject_new(&s, A, "csr", T_F64));
+    assert_true(subject_new(&s, A, "csr", P_F64));
     const struct kernel *k = kernel_find("csr-scalar");
     count_or_fail(k, &s.M, 0, NULL, &counted);
     double all = (double)counts_of(&counted, ACCESS_LOAD, -1, -1).sectors + (double)loads_of("y").sectors +
@@ -584,7 +586,7 @@ TEST(test_samples_with_long_rows)
             const struct kernel *k = kernel_find(names[i]);
             struct subject s = {0};
             struct err e = {0};
-            if (!format_pack(&A[m], k->format, NULL, T_F64, false, &s.S, &e)) {
+            if (!format_pack(&A[m], k->format, NULL, P_F64, false, &s.S, &e)) {
                 assert_true(err_is_refusal(&e)); /* too many diagonals */
                 continue;
             }
@@ -607,7 +609,7 @@ TEST(test_sectors_are_new_in_each_launch)
 {
     struct csr A = generated("band", 8, 0);
     struct subject s;
-    assert_true(subject_new(&s, A, "coo", T_F64));
+    assert_true(subject_new(&s, A, "coo", P_F64));
     count_or_fail(kernel_find("coo-atomic"), &s.M, 0, NULL, &counted);
     struct tally t = counts_of(&counted, ACCESS_ATOMIC, -1, -1);
     assert_int_equal(t.sectors, 2);
@@ -669,7 +671,7 @@ TEST(test_hdc_without_remainder)
     struct subject s;
     struct err e = {0};
     struct scope launches;
-    assert_true(subject_new(&s, A, "hdc", T_F64));
+    assert_true(subject_new(&s, A, "hdc", P_F64));
     assert_true(launches_of_kernel(k, &s.M, NULL, &launches, &e));
     assert_int_equal(launches.nlaunches, 1);
     assert_int_equal(kernel_bytes(k, &s.S, 0), 5 * 4 + 5 * 400 * 8 + 2 * 400 * 8); /* offsets, data, x and y */
@@ -681,7 +683,7 @@ TEST(test_skipped_padding_need_not_move)
 {
     struct csr A = generated("circuit", 1000, 2);
     struct subject s;
-    assert_true(subject_new(&s, A, "sell", T_F64));
+    assert_true(subject_new(&s, A, "sell", P_F64));
     assert_int_equal(kernel_bytes(kernel_find("sell"), &s.S, 0),
                      stored_bytes(&s.S) - 12 * (stored_slots(&s.S) - s.S.nnz) + 2 * 1000 * 8);
     subject_free(&s);
@@ -698,7 +700,7 @@ TEST(test_launches_after_traces)
     struct verdict v;
     struct trace t;
     assert_true(generator_find("random")->make((int64_t[PARAMS_MAX]){4, 20000, 40000}, 1, NULL, &A, &e));
-    assert_true(subject_new(&s, A, "csr", T_F64));
+    assert_true(subject_new(&s, A, "csr", P_F64));
     for (int i = 0; kernels[i]; i++) {
         const struct kernel *k = kernels[i];
         if (!kernel_runs_on(k, emu) || !k->together || k->format != s.S.format) continue;
@@ -727,7 +729,7 @@ static bool count_again(const void *user, struct err *e)
 TEST(test_no_memory)
 {
     struct subject s;
-    assert_true(subject_new(&s, thesis4(), "csr", T_F64));
+    assert_true(subject_new(&s, thesis4(), "csr", P_F64));
     failing = &s.M;
     assert_true(fail_each(count_again, kernel_find("csr-scalar")) >= 8);
     subject_free(&s);
@@ -737,7 +739,7 @@ TEST(test_findings)
 {
     struct subject s;
     struct err e = {0};
-    assert_true(subject_new(&s, thesis4(), "csr", T_F64));
+    assert_true(subject_new(&s, thesis4(), "csr", P_F64));
     assert_false(count_kernel(&emu_test_outside, &s.M, 0, NULL, NULL, &counted, &e));
     assert_int_equal(e.code, E_DEVICE);
     assert_non_null(strstr(e.text, "thread 3: index 4 of x is outside the array"));
@@ -755,7 +757,7 @@ TEST(test_roles)
         int64_t row, col; /* of element 2 */
     } want[] = {{"xs", ROLE_X, -1, 2}, {"x", ROLE_WORK, -1, -1}, {"ys", ROLE_Y, 2, -1}};
     struct subject s;
-    assert_true(subject_new(&s, thesis4(), "csr", T_F64));
+    assert_true(subject_new(&s, thesis4(), "csr", P_F64));
     count_or_fail(&emu_test_renamed, &s.M, 0, NULL, &counted);
     assert_int_equal(counted.scope.narrays, COUNT(want));
     for (int a = 0; a < COUNT(want); a++) {
@@ -780,7 +782,7 @@ TEST(test_cancelled)
     int ticks = 0, threads = omp_get_max_threads();
     struct watch w = {stop_at_third, &ticks};
     struct csr A = shape_csr(&(struct shape){.rows = 60000, .cols = 800, .entries = 200000, .long_row = -1}, 4);
-    assert_true(subject_new(&s, A, "csr", T_F64));
+    assert_true(subject_new(&s, A, "csr", P_F64));
     for (int n = 1; n <= 4; n += 3, ticks = 0) {
         omp_set_num_threads(n);
         err_clear(&e);
@@ -807,7 +809,7 @@ TEST(test_progress_of_shared_work)
     struct watch w = {note_progress, &between};
     struct err e = {0};
     struct csr A = shape_csr(&(struct shape){.rows = 60000, .cols = 800, .entries = 200000, .long_row = -1}, 4);
-    assert_true(subject_new(&s, A, "csr", T_F64));
+    assert_true(subject_new(&s, A, "csr", P_F64));
     assert_true(count_kernel(kernel_find("csr-light-vector"), &s.M, 0, NULL, &w, &counted, &e));
     assert_true(between);
     subject_free(&s);
@@ -855,9 +857,9 @@ static int64_t gcd(int64_t a, int64_t b)
 /* The wavefronts of csr-stream for 512 rows of `length` entries, a power of two: each thread stores every 256th product
    and then reads the products of its row, which lie `stride` slots after those of the previous row. As many lanes as
    there are slots in 128 bytes read at the same time; gcd(stride, lanes) of them use the same bank. */
-static int64_t stream_wavefronts(int64_t length, enum type real, int64_t stride)
+static int64_t stream_wavefronts(int64_t length, enum precision real, int64_t stride)
 {
-    int64_t warps = 512 / 32, lanes = 128 / (int64_t)type_size(real), groups = 32 / lanes;
+    int64_t warps = 512 / 32, lanes = 128 / (int64_t)type_size(precisions[real].vector), groups = 32 / lanes;
     return warps * length * groups * (1 + gcd(stride, lanes));
 }
 
@@ -873,11 +875,11 @@ static int64_t wavefronts_of(const char *kernel, const struct mat *M, int64_t *l
     return sum;
 }
 
-static void check_padding(int64_t length, enum type real)
+static void check_padding(int64_t length, enum precision real)
 {
     struct csr A = {0};
     struct subject s;
-    int64_t param[PARAMS_MAX] = {512, length}, round = 128 / (int64_t)type_size(real), least;
+    int64_t param[PARAMS_MAX] = {512, length}, round = 128 / (int64_t)type_size(precisions[real].vector), least;
     assert_true(generator_find("random")->make(param, 1, NULL, &A, NULL));
     assert_true(subject_new(&s, A, "csr", real));
     assert_int_equal(wavefronts_of("csr-stream", &s.M, &least), stream_wavefronts(length, real, length));
@@ -891,7 +893,7 @@ static void check_padding(int64_t length, enum type real)
 /* Padding removes the conflicts of rows of up to 128 bytes. Longer rows keep the conflicts of their padded stride. */
 TEST(test_padding_removes_bank_conflicts)
 {
-    for (int64_t length = 2; length <= 64; length *= 2) check_padding(length, T_F32), check_padding(length, T_F64);
+    for (int64_t length = 2; length <= 64; length *= 2) check_padding(length, P_F32), check_padding(length, P_F64);
 }
 
 /* Whichever allocation fails, one line reports the failure, and the next count works. */

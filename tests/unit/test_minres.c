@@ -59,7 +59,7 @@ static void compare(const char *device, const char *precond, bool sums_host)
 {
     struct bed bed;
     double D[N], expected[N];
-    struct solve_options o = {.solver = solver_find("minres"), .real = T_F64, .tol = 1e-10, .maxit = 50, .b = right};
+    struct solve_options o = {.solver = solver_find("minres"), .real = P_F64, .tol = 1e-10, .maxit = 50, .b = right};
     o.pre = precond ? precond_find(precond) : NULL;
     o.sums_host = sums_host;
     for (int i = 0; i < N; i++) D[i] = o.pre ? fabs(indefinite[(N + 1) * i]) : 1;

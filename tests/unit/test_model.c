@@ -4,6 +4,7 @@
 #include "advice/predicted.h"
 #include "advice/predictions.h"
 #include "base/mem.h"
+#include "base/precision.h"
 #include "formats/format.h"
 #include "kits/talk.h"
 #include "kits/test.h"
@@ -35,7 +36,7 @@ static int close_talk(void **state)
 }
 
 /* The model's result for a kernel on the matrix that `line` generates; the caller frees it. */
-static struct modeled *model_of(const char *line, const char *kernel, enum type real)
+static struct modeled *model_of(const char *line, const char *kernel, enum precision real)
 {
     struct err e = {0};
     struct machine g = machine_of(NULL);
@@ -60,7 +61,7 @@ TEST(differences_add_up)
 {
     static const char *const names[] = {"csr-scalar", "csr-vector", "csr-ends", "coo-atomic", "csr-merge", "ell"};
     struct modeled *k[COUNT(names)];
-    for (int i = 0; i < COUNT(names); i++) k[i] = model_of(i ? NULL : "gen circuit 5000 1", names[i], T_F64);
+    for (int i = 0; i < COUNT(names); i++) k[i] = model_of(i ? NULL : "gen circuit 5000 1", names[i], P_F64);
     for (int i = 0; i < COUNT(names); i++)
         for (int j = 0; j < COUNT(names); j++) {
             struct difference d[DIFFERENCES], back[DIFFERENCES];
@@ -76,8 +77,8 @@ TEST(differences_add_up)
 /* Two kernels that differ in one respect: the dense row is a long block of csr-scalar; csr-merge takes two launches. */
 TEST(differences_name_the_term)
 {
-    struct modeled *scalar = model_of("gen circuit 5000 1", "csr-scalar", T_F64),
-                   *ends = model_of(NULL, "csr-ends", T_F64), *merge = model_of(NULL, "csr-merge", T_F64);
+    struct modeled *scalar = model_of("gen circuit 5000 1", "csr-scalar", P_F64),
+                   *ends = model_of(NULL, "csr-ends", P_F64), *merge = model_of(NULL, "csr-merge", P_F64);
     struct difference d[DIFFERENCES];
     assert_true(differences_of(ends, scalar, d) > 0 && d[0].term == BOUND_LONGEST);
     assert_true(d[0].us > 0.9 * (scalar->time.us - ends->time.us));
@@ -93,8 +94,8 @@ TEST(differences_name_the_term)
    the largest. */
 TEST(differences_count_what_the_launches_do)
 {
-    struct modeled *scalar = model_of("gen circuit 5000 1", "csr-scalar", T_F64),
-                   *merge = model_of(NULL, "csr-merge", T_F64);
+    struct modeled *scalar = model_of("gen circuit 5000 1", "csr-scalar", P_F64),
+                   *merge = model_of(NULL, "csr-merge", P_F64);
     struct difference d[DIFFERENCES];
     double longest = 0, steps = 0;
     int n = differences_of(scalar, merge, d), found = 0;
@@ -123,7 +124,7 @@ TEST(each_term_counts_its_unit)
         double count;
     } cases[] = {{BOUND_LATENCY, 6.5}, {BOUND_LONGEST, 4}, {BOUND_DRAM, 98765}, {BOUND_L2, 166}, {BOUND_L1, 77},
                  {BOUND_ISSUE, 550},   {BOUND_FLOPS, 432}, {BOUND_ATOMICS, 16}, {BOUND_HOT, 12}, {BOUND_LAUNCH, 2}};
-    struct modeled *a = model_of("gen circuit 5000 1", "csr-scalar", T_F64), *b = model_of(NULL, "csr-merge", T_F64);
+    struct modeled *a = model_of("gen circuit 5000 1", "csr-scalar", P_F64), *b = model_of(NULL, "csr-merge", P_F64);
     struct difference d[DIFFERENCES];
     struct work *w = b->work.launch;
     w[0] = w[1] = w[2] = (struct work){.threads = 256, .blocks = 4, .seen = 4};
@@ -158,7 +159,7 @@ TEST(each_term_counts_its_unit)
    sector holds four values in fp64. */
 TEST(test_exact)
 {
-    struct modeled *k = model_of("gen band 256 0", "csr-scalar", T_F64);
+    struct modeled *k = model_of("gen band 256 0", "csr-scalar", P_F64);
     const struct work *w = &k->work.launch[0];
     assert_int_equal(k->work.n, 1);
     assert_false(k->work.sampled);
@@ -177,7 +178,7 @@ TEST(test_exact)
 /* One row of n entries in one thread: a chain of 2 n dependent loads, plus the loads of the pointers. */
 TEST(test_chain)
 {
-    struct modeled *k = model_of("gen random 1 500 500", "csr-scalar", T_F64);
+    struct modeled *k = model_of("gen random 1 500 500", "csr-scalar", P_F64);
     const double *w = k->work.launch[0].longest;
     assert_true(fabs(w[WAIT_FIRST] + w[WAIT_L2] + w[WAIT_L1] - (2 * 500 + 1)) < 1e-9);
     mem_free(k);
@@ -215,7 +216,7 @@ TEST(test_residency_by_hand)
 
 TEST(test_monotone)
 {
-    struct modeled *k = model_of("gen poisson2d 300", "csr-vector", T_F64);
+    struct modeled *k = model_of("gen poisson2d 300", "csr-vector", P_F64);
     struct machine fast = k->on;
     struct workload *more = mem_new(1, sizeof *more, "a test", NULL);
     fast.c.read_gbs *= 2;
@@ -237,8 +238,8 @@ TEST(test_monotone)
 /* Entries far from existing diagonals add diagonals, so the padding grows, and the time never becomes shorter. */
 TEST(test_padding_is_not_faster)
 {
-    struct modeled *few = model_of("gen band 20000 2", "dia", T_F64);
-    struct modeled *many = model_of("gen brokendiag 20000 12", "dia", T_F64);
+    struct modeled *few = model_of("gen band 20000 2", "dia", P_F64);
+    struct modeled *many = model_of("gen brokendiag 20000 12", "dia", P_F64);
     assert_true(many->plan.padding > few->plan.padding);
     assert_true(many->time.us >= few->time.us);
     assert_true(many->time.l2_bytes > few->time.l2_bytes);
@@ -248,7 +249,7 @@ TEST(test_padding_is_not_faster)
 
 TEST(test_single_is_not_slower)
 {
-    struct modeled *f64 = model_of("gen poisson2d 400", "sell", T_F64), *f32 = model_of(NULL, "sell", T_F32);
+    struct modeled *f64 = model_of("gen poisson2d 400", "sell", P_F64), *f32 = model_of(NULL, "sell", P_F32);
     assert_true(f32->time.us <= f64->time.us);
     assert_true(f32->time.l2_bytes < f64->time.l2_bytes);
     mem_free(f64);
@@ -258,7 +259,7 @@ TEST(test_single_is_not_slower)
 /* The model finds the longest row although no sample contains its block. */
 TEST(test_longest_row_is_found)
 {
-    struct modeled *k = model_of("gen circuit 200000 2", "csr-scalar", T_F64);
+    struct modeled *k = model_of("gen circuit 200000 2", "csr-scalar", P_F64);
     const struct work *w = &k->work.launch[0];
     struct matrix *m = session_matrix(&t.s, NULL, NULL);
     int64_t most = 0;
@@ -280,7 +281,7 @@ TEST(test_cut_traces_are_continued)
         double least, most; /* steps per entry */
     } kernel[] = {{"csc-atomic", 2.9, 3.2}, {"bsell", 1.2, 1.4}};
     for (int i = 0; i < COUNT(kernel); i++) {
-        struct modeled *k = model_of("gen circuit 600000 2", kernel[i].kernel, T_F64);
+        struct modeled *k = model_of("gen circuit 600000 2", kernel[i].kernel, P_F64);
         double steps = 0, longest = (double)csr_longest_row(&session_matrix(&t.s, NULL, NULL)->csr);
         for (int l = 0; l < k->work.n; l++) steps = fmax(steps, k->work.launch[l].longest[WAIT_STEP]);
         if (!(k->work.sampled && steps > kernel[i].least * longest && steps < kernel[i].most * longest))
@@ -293,7 +294,7 @@ TEST(test_cut_traces_are_continued)
 /* Between two barriers, a single warp sums most of the entries of a long row, each time another one. */
 TEST(test_each_barrier_waits_for_the_slowest_warp)
 {
-    struct modeled *k = model_of("gen dense 256 1000", "csr-stream", T_F64);
+    struct modeled *k = model_of("gen dense 256 1000", "csr-stream", P_F64);
     double steps = k->work.launch[0].longest[WAIT_STEP];
     assert_int_equal(k->work.launch[0].blocks, 1);
     if (steps < 256 * 1000 / 2) fail_msg("%.0f steps", steps);
@@ -307,7 +308,7 @@ static bool watch_all_blocks(const struct kernel *k, const struct csr *A, const 
     struct stored S = {0};
     struct mat M = {0};
     int64_t own[PARAMS_MAX];
-    bool ok = format_pack(A, k->format, kernel_params(k, NULL, A, T_F64, g->sms, own), T_F64, false, &S, &e) &&
+    bool ok = format_pack(A, k->format, kernel_params(k, NULL, A, P_F64, g->sms, own), P_F64, false, &S, &e) &&
               mat_put(&M, &S, device_open("emu", &e), &e) && model_watch(k, A, &M, g, 0, NULL, NULL, out, &e);
     if (M.dev) mat_free(&M);
     stored_free(&S);
@@ -317,7 +318,7 @@ static bool watch_all_blocks(const struct kernel *k, const struct csr *A, const 
 /* Many threads read a line each, again and again, but a small L2 has replaced it in the meantime. */
 TEST(test_small_cache_loses_lines)
 {
-    struct modeled *k = model_of("gen dense 2000 400", "csr-scalar", T_F64);
+    struct modeled *k = model_of("gen dense 2000 400", "csr-scalar", P_F64);
     const struct csr *A = &session_matrix(&t.s, NULL, NULL)->csr;
     struct machine g = k->on;
     struct workload *w = mem_new(2, sizeof *w, "a test", NULL);
@@ -333,7 +334,7 @@ TEST(test_small_cache_loses_lines)
 /* All entries of a row are added to one sector. */
 TEST(test_additions_to_one_sector)
 {
-    struct modeled *k = model_of("gen circuit 20000 2", "coo-atomic", T_F64);
+    struct modeled *k = model_of("gen circuit 20000 2", "coo-atomic", P_F64);
     const struct csr *A = &session_matrix(&t.s, NULL, NULL)->csr;
     double hot = 0, longest = (double)csr_longest_row(A);
     for (int l = 0; l < k->work.n; l++) hot = fmax(hot, k->work.launch[l].hot);
@@ -380,7 +381,7 @@ TEST(test_planted_causes)
 {
     for (int i = 0; i < COUNT(planted); i++) {
         struct finding f[FINDINGS_MAX];
-        struct modeled *k = model_of(planted[i].line, planted[i].kernel, T_F64);
+        struct modeled *k = model_of(planted[i].line, planted[i].kernel, P_F64);
         int n = findings_of(k, &session_matrix(&t.s, NULL, NULL)->csr, f), at = 0;
         while (at < n && strcmp(f[at].cause, planted[i].cause) != 0) at++;
         if (at >= planted[i].within || at == n)
@@ -397,7 +398,7 @@ TEST(test_planted_causes)
 TEST(test_no_cause_is_invented)
 {
     struct finding f[FINDINGS_MAX];
-    struct modeled *k = model_of("gen poisson2d 300", "csr-stream", T_F64);
+    struct modeled *k = model_of("gen poisson2d 300", "csr-stream", P_F64);
     int n = findings_of(k, &session_matrix(&t.s, NULL, NULL)->csr, f);
     for (int i = 0; i < n; i++)
         if (!strcmp(f[i].cause, "padding") || !strcmp(f[i].cause, "long row") || !strcmp(f[i].cause, "atomics"))
@@ -440,7 +441,7 @@ TEST(test_long_rows_are_long_beside_the_average_row)
         struct err e = {0};
         struct finding f[FINDINGS_MAX];
         struct modeled *k = mem_new(1, sizeof *k, "a prediction", NULL);
-        if (!modeled_csr(&A, kernel_find("csr-scalar"), NULL, T_F64, &g, NULL, &p, k, &e)) fail_msg("%s", e.text);
+        if (!modeled_csr(&A, kernel_find("csr-scalar"), NULL, P_F64, &g, NULL, &p, k, &e)) fail_msg("%s", e.text);
         int n = findings_of(k, &A, f);
         assert_true(has_cause(f, n, "long row") == (i == 1));
         assert_true(has_cause(f, n, "imbalance") == (i == 0));
@@ -458,7 +459,7 @@ static struct predictions advice_for(const char *line)
     struct err e = {0};
     struct machine g = machine_of(NULL);
     if (line && !talk_line(&t, line)) fail_msg("%s", t.err);
-    if (!predictions_of(&t.s, session_matrix(&t.s, NULL, &e), NULL, 0, T_F64, &g, &a, &e)) fail_msg("%s", e.text);
+    if (!predictions_of(&t.s, session_matrix(&t.s, NULL, &e), NULL, 0, P_F64, &g, &a, &e)) fail_msg("%s", e.text);
     return a;
 }
 
@@ -495,7 +496,7 @@ TEST(test_samples_have_the_heavy_blocks)
     static const char *const names[] = {"csr-scalar", "csr-vector", "csr-cusp"};
     struct machine g = machine_of(NULL);
     for (int i = 0; i < COUNT(names); i++) {
-        struct modeled *k = model_of(i ? NULL : "gen circuit 100000 4", names[i], T_F64);
+        struct modeled *k = model_of(i ? NULL : "gen circuit 100000 4", names[i], P_F64);
         const struct csr *A = &session_matrix(&t.s, NULL, NULL)->csr;
         struct workload *all = mem_new(1, sizeof *all, "a test", NULL);
         assert_true(watch_all_blocks(k->kernel, A, &g, all));
@@ -512,7 +513,7 @@ TEST(test_samples_have_the_heavy_blocks)
 /* A sample that would have half of the blocks is no sample. */
 TEST(test_few_blocks_are_all_watched)
 {
-    struct modeled *k = model_of("gen circuit 6000 1", "csr-scalar", T_F64);
+    struct modeled *k = model_of("gen circuit 6000 1", "csr-scalar", P_F64);
     assert_false(k->work.sampled);
     mem_free(k);
 }
@@ -545,7 +546,7 @@ static struct predictions all_of(const char *line)
     struct matrix *m = session_matrix(&t.s, NULL, &e);
     struct modeled *k = mem_new(1, sizeof *k, "a test", &e);
     for (int i = 0; kernels[i]; i++)
-        if (!modeled_kernel(&t.s, m, kernels[i], NULL, T_F64, &g, k, &e)) err_clear(&e);
+        if (!modeled_kernel(&t.s, m, kernels[i], NULL, P_F64, &g, k, &e)) err_clear(&e);
     mem_free(k);
     a = advice_for(NULL);
     assert_int_equal(a.nslow, 0);
@@ -588,7 +589,7 @@ TEST(test_ranking)
 TEST(test_bsr_is_judged_with_the_block_that_fits)
 {
     const char *fem = "gen stencil 27 6 6 6 3";
-    struct modeled *k = model_of(fem, "bsr-block", T_F64);
+    struct modeled *k = model_of(fem, "bsr-block", P_F64);
     assert_int_equal(k->plan.shape.param[0], 3);
     mem_free(k);
     struct predictions a = advice_for(fem);
@@ -605,7 +606,7 @@ TEST(test_batches_of_a_whole_loop)
         double waits;
     } bands[] = {{"gen band 300 0", 1}, {"gen band 300 1", 1}, {"gen band 300 3", 1}, {"gen band 40000 4", 2}};
     for (int i = 0; i < COUNT(bands); i++) {
-        struct modeled *k = model_of(bands[i].line, "dia", T_F64);
+        struct modeled *k = model_of(bands[i].line, "dia", P_F64);
         const double *wait = k->work.launch[0].longest;
         assert_true(fabs(wait[WAIT_L1] + wait[WAIT_L2] + wait[WAIT_FIRST] - bands[i].waits) < 1e-9);
         mem_free(k);
@@ -764,7 +765,7 @@ TEST(test_a_sector_gets_the_entries_of_its_rows)
 {
     char expected[80];
     struct finding f[FINDINGS_MAX];
-    struct modeled *k = model_of("gen circuit 5000 1", "coo-atomic", T_F64);
+    struct modeled *k = model_of("gen circuit 5000 1", "coo-atomic", P_F64);
     const struct csr *A = &session_matrix(&t.s, NULL, NULL)->csr;
     int64_t most = 0;
     for (int64_t i = 0; i < A->rows; i += 4) {
@@ -862,7 +863,7 @@ TEST(test_cancelled)
         struct watch old = t.s.watch;
         t.s.watch = (struct watch){stop, &left};
         err_clear(&e);
-        assert_false(predictions_of(&t.s, session_matrix(&t.s, NULL, NULL), NULL, 0, T_F64, &g, &a, &e));
+        assert_false(predictions_of(&t.s, session_matrix(&t.s, NULL, NULL), NULL, 0, P_F64, &g, &a, &e));
         t.s.watch = old;
         assert_int_equal(e.code, E_CANCELLED);
         predictions_free(&a);

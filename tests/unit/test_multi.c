@@ -1,6 +1,7 @@
 /* Devices with several members, on the emulator: products, solves, and faults. */
 #include "base/err.h"
 #include "base/mem.h"
+#include "base/precision.h"
 #include "formats/format.h"
 #include "gpu/emu/emu.h"
 #include "gpu/halo.h"
@@ -61,7 +62,7 @@ TEST(test_vectors)
     struct stored S;
     struct mat M;
     double in[VECTORS * N], out[VECTORS * N] = {0};
-    assert_true(format_pack(&A, format_find("csr"), NULL, T_F64, false, &S, &e));
+    assert_true(format_pack(&A, format_find("csr"), NULL, P_F64, false, &S, &e));
     assert_true(mat_put(&M, &S, device_open("emu*4", &e), &e));
     double *p = mat_row_vectors(&M, VECTORS, 8, "vectors", &e);
     for (int i = 0; i < VECTORS * N; i++) in[i] = i + 0.5;
@@ -104,7 +105,7 @@ static struct mat chain_on(const char *device)
     struct err e = {0};
     struct mat M;
     chain = shape_csr(&square, 1);
-    assert_true(format_pack(&chain, format_find("csr"), NULL, T_F64, false, &chain_stored, &e));
+    assert_true(format_pack(&chain, format_find("csr"), NULL, P_F64, false, &chain_stored, &e));
     assert_true(mat_put(&M, &chain_stored, device_open(device, &e), &e));
     return M;
 }
@@ -267,28 +268,28 @@ TEST(test_ways_to_send_are_chosen)
 TEST(test_formats)
 {
     static const char *const devices[] = {"emu*1", "emu*2", "emu*3", "emu*4", "emu*5", "cpu+emu"};
-    for (int i = 0; i < COUNT(devices); i++) assert_true(check_multi_formats(devices[i], T_F64, SLOTS) > 100);
-    assert_true(check_multi_formats("emu*3", T_F32, SLOTS) > 100);
-    assert_true(check_multi_formats("emu*3", T_BF16_F32, SLOTS) > 20);
+    for (int i = 0; i < COUNT(devices); i++) assert_true(check_multi_formats(devices[i], P_F64, SLOTS) > 100);
+    assert_true(check_multi_formats("emu*3", P_F32, SLOTS) > 100);
+    assert_true(check_multi_formats("emu*3", P_BF16_F32, SLOTS) > 20);
 }
 
 /* With the race check on, and in other orders of the lanes. */
 TEST(test_races)
 {
     emu_races(true);
-    check_multi_formats("emu*3", T_F64, 200);
-    check_multi_formats("emu*4", T_F64, 200);
+    check_multi_formats("emu*3", P_F64, 200);
+    check_multi_formats("emu*4", P_F64, 200);
     check_multi_solves("emu*4", "emu"); /* sums, halos, and the launches of each solver */
     emu_races(false);
     emu_order(77);
-    check_multi_formats("emu*3", T_F64, 200);
+    check_multi_formats("emu*3", P_F64, 200);
     emu_order(0);
 }
 
 TEST(test_equal_rows)
 {
     split_by("rows");
-    check_multi_formats("emu*4", T_F64, SLOTS);
+    check_multi_formats("emu*4", P_F64, SLOTS);
     split_by("bytes");
 }
 
@@ -403,7 +404,7 @@ TEST(test_nccl)
     nccl_fake(true);
     transport_choose(TRANSPORT_NCCL);
     assert_int_equal(transport_of(device_open("emu*4", NULL)), TRANSPORT_NCCL);
-    check_multi_formats("emu*4", T_F64, SLOTS); /* each product also by the other ways, with the same bits */
+    check_multi_formats("emu*4", P_F64, SLOTS); /* each product also by the other ways, with the same bits */
     transport_choose(TRANSPORT_NCCL);
     check_multi_solves("emu*3", "emu");
     assert_true(nccl_fake_groups() > 1000);

@@ -69,7 +69,7 @@ static void check_kernel(struct talk *t, const struct kernel *k, int o, bool sin
              operations[o].beta, y0_text, on);
     if (!talk_line(t, line)) fail_msg("%s: %s", line, t->err);
     struct vector x = vector_named(t, "x"), y = vector_named(t, "y");
-    reference_spmv(&t->s.current->csr, operations[o].alpha, x.value, operations[o].beta, want, single ? T_F32 : T_F64,
+    reference_spmv(&t->s.current->csr, operations[o].alpha, x.value, operations[o].beta, want, single ? P_F32 : P_F64,
                    bound);
     struct verdict v = verdict_of(ROWS, y.value, want, bound);
     if (!v.ok) fail_msg("%s: y[%d] is %g, not %g", line, (int)v.row, y.value[v.row], want[v.row]);

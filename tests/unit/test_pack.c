@@ -33,7 +33,7 @@ TEST(test_order)
 {
     for (uint64_t seed = 1; seed < 3; seed++) {
         emu_order(seed);
-        pack_check_tiles_in("emu", T_F64);
+        pack_check_tiles_in("emu", P_F64);
     }
     emu_order(0);
 }
@@ -51,12 +51,12 @@ TEST(test_explosion)
     struct csr A = shape_csr(&arrow, 1);
     struct on_device c;
     struct packing *p;
-    on_device_put(&c, &A, T_F32, device_open("emu", NULL));
+    on_device_put(&c, &A, P_F32, device_open("emu", NULL));
     for (int i = 0; formats[i]; i++) {
         struct err host = {0}, here = {0};
         struct stored S;
         if (!packer_find(formats[i], c.M.dev)) continue;
-        if (format_pack(&A, formats[i], NULL, T_F32, false, &S, &host)) {
+        if (format_pack(&A, formats[i], NULL, P_F32, false, &S, &host)) {
             stored_free(&S);
             continue;
         }
@@ -90,7 +90,7 @@ TEST(test_allocations)
 {
     struct csr A = sym_made("random", 60, 4);
     struct on_device c;
-    on_device_put(&c, &A, T_F64, device_open("emu", NULL));
+    on_device_put(&c, &A, P_F64, device_open("emu", NULL));
     for (int i = 0; formats[i]; i++) {
         failing = formats[i];
         if (packer_find(failing, c.M.dev)) assert_true(fail_each(go, &c.M) > 4);
@@ -107,7 +107,7 @@ TEST(test_failing_calls)
     struct csr A = sym_made("random", 60, 4);
     struct on_device c;
     assert_true(fake_open(&fake, "fake", "emu", 1 << 28, NULL));
-    on_device_put(&c, &A, T_F32, &fake.dev);
+    on_device_put(&c, &A, P_F32, &fake.dev);
     int before = fake.nblocks;
     for (int i = 0; formats[i]; i++)
         for (int call = 0; call < FAKE_CALLS && packer_find(formats[i], &fake.dev); call++) {
@@ -135,7 +135,7 @@ TEST(test_memory)
     struct packing *p;
     struct err e = {0};
     fake.budget = 1 << 28;
-    on_device_put(&c, &A, T_F64, &fake.dev);
+    on_device_put(&c, &A, P_F64, &fake.dev);
     int before = fake.nblocks;
     fake.budget = fake.used + 300000;
     assert_false(packing_begin(&p, format_find("ell"), &c.M, NULL, false, &e));
@@ -166,18 +166,18 @@ TEST(test_session)
     assert_true(talk_line(&t, "gen poisson2d 20 as A"));
     struct matrix *m = t.s.current;
     struct device *emu = device_open("emu", NULL), *cpu = device_open("cpu", NULL);
-    struct product *p = packed_on(&t.s, form_of(m, f, NULL, T_F64), emu, &e);
+    struct product *p = packed_on(&t.s, form_of(m, f, NULL, P_F64), emu, &e);
     assert_non_null(p);
     assert_ptr_equal(p->packed_on, emu);
     assert_int_equal(p->nmats, 1);
     assert_ptr_equal(session_mat(&t.s, p, emu, &e), &p->mat[0]);
     const int64_t width[PARAMS_MAX] = {5};
-    assert_ptr_equal(session_product(&t.s, form_of(m, f, NULL, T_F64), &e), p);
-    assert_ptr_equal(session_product(&t.s, form_of(m, f, width, T_F64), &e), p);
-    assert_ptr_equal(packed_on(&t.s, form_of(m, f, width, T_F64), emu, &e), p);
-    struct product *q = packed_on(&t.s, form_of(m, f, NULL, T_F32), cpu, &e);
+    assert_ptr_equal(session_product(&t.s, form_of(m, f, NULL, P_F64), &e), p);
+    assert_ptr_equal(session_product(&t.s, form_of(m, f, width, P_F64), &e), p);
+    assert_ptr_equal(packed_on(&t.s, form_of(m, f, width, P_F64), emu, &e), p);
+    struct product *q = packed_on(&t.s, form_of(m, f, NULL, P_F32), cpu, &e);
     assert_true(q && !q->packed_on && q != p);
-    assert_ptr_equal(packed_on(&t.s, form_of(m, f, NULL, T_F32), emu, &e), q);
+    assert_ptr_equal(packed_on(&t.s, form_of(m, f, NULL, P_F32), emu, &e), q);
     talk_close(&t);
 }
 
@@ -189,13 +189,13 @@ TEST(test_host_instead)
     talk_open(&t, OUT_TEXT);
     assert_true(talk_line(&t, "gen random 3000 12 as A"));
     fake.budget = fake.used + 12 * t.s.current->csr.nnz + 50000; /* enough memory for csr and little more */
-    struct product *p = packed_on(&t.s, form_of(t.s.current, format_find("csc"), NULL, T_F64), &fake.dev, &e);
+    struct product *p = packed_on(&t.s, form_of(t.s.current, format_find("csc"), NULL, P_F64), &fake.dev, &e);
     assert_non_null(p);
     assert_null(p->packed_on);
     assert_int_equal(p->nmats, 0);
     assert_true(talk_line(&t, "drop A; gen random 3000 12 as A"));
     fake.budget = fake.used + 1000; /* not enough memory even for csr */
-    p = packed_on(&t.s, form_of(t.s.current, format_find("csc"), NULL, T_F64), &fake.dev, &e);
+    p = packed_on(&t.s, form_of(t.s.current, format_find("csc"), NULL, P_F64), &fake.dev, &e);
     assert_true(p && !p->packed_on);
     talk_close(&t);
     fake.budget = 1 << 28;
@@ -234,7 +234,7 @@ static bool convert(const struct format *f, const struct csr *A, const struct on
     struct packing *p;
     struct mat M = {0};
     *S = (struct stored){0};
-    if (!packer_find(f, c->M.dev)) return format_pack(A, f, NULL, T_F64, true, S, e);
+    if (!packer_find(f, c->M.dev)) return format_pack(A, f, NULL, P_F64, true, S, e);
     if (!packing_begin(&p, f, &c->M, NULL, true, e)) return false;
     bool ok = packing_take(p, S, &M, e) && mat_get(&M, S, e);
     if (M.dev) mat_free(&M);
@@ -251,7 +251,7 @@ TEST(test_cancelled)
     struct on_device c;
     loop_check_all(true);
     for (int d = 0; d < COUNT(on); d++) {
-        on_device_put(&c, &A, T_F64, device_open(on[d], NULL));
+        on_device_put(&c, &A, P_F64, device_open(on[d], NULL));
         for (int i = 0; formats[i]; i++) {
             bool ok = false;
             int ticks = 0;

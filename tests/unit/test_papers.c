@@ -384,7 +384,7 @@ static void drop_zeros(struct csr *A)
 static double padding(const struct csr *A, const char *format)
 {
     struct plan p;
-    assert_true(format_plan(A, format_find(format), NULL, T_F64, &p, NULL));
+    assert_true(format_plan(A, format_find(format), NULL, P_F64, &p, NULL));
     return (double)p.padding;
 }
 
@@ -401,7 +401,7 @@ TEST(test_add32)
     snprintf(path, sizeof path, "%s/add32.mtx.gz", folder);
     assert_true(mtx_load(path, NULL, &A, &info, NULL));
     drop_zeros(&A);
-    assert_true(format_plan(&A, format_find("dia"), NULL, T_F64, &dia, NULL));
+    assert_true(format_plan(&A, format_find("dia"), NULL, P_F64, &dia, NULL));
     assert_int_equal(dia.shape.a[DIA_OFFSETS].n, 3767);
     assert_true(floor(10 * padding(&A, "dia") / (double)A.nnz) == 9403);
     assert_true(floor(10 * padding(&A, "drm") / (double)A.nnz) == 83);
@@ -698,7 +698,7 @@ TEST(test_explosion)
     assert_true(generator_find("random")->make((int64_t[PARAMS_MAX]){20000, 10, 20000}, 3, NULL, &A, NULL));
     for (int k = 0; k < COUNT(refused); k++) {
         struct err e = {0};
-        assert_false(format_pack(&A, format_find(refused[k].format), refused[k].param, T_F64, false, &S, &e));
+        assert_false(format_pack(&A, format_find(refused[k].format), refused[k].param, P_F64, false, &S, &e));
         assert_int_equal(e.code, E_LIMIT);
         assert_non_null(strstr(e.text, "add `force` to the command to convert it anyway"));
     }
@@ -728,7 +728,7 @@ static bool pack_once(const void *user, struct err *e)
 {
     const struct job *job = user;
     struct stored S;
-    bool ok = format_pack(job->A, format_find(job->format), job->param, T_F32, false, &S, e);
+    bool ok = format_pack(job->A, format_find(job->format), job->param, P_F32, false, &S, e);
     assert_int_equal(S.narrays > 0, ok);
     stored_free(&S);
     return ok;

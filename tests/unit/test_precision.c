@@ -83,16 +83,16 @@ TEST(conversions_agree_with_the_compiler)
 
 TEST(types_of_precisions)
 {
-    for (const struct precision *p = precisions; p->name; p++) {
-        enum type stored = type_of_stored(p->type), sums = type_of_parts(p->type);
+    for (const struct precision_entry *const *p = named_precisions; *p; p++) {
+        enum type stored = (*p)->stored, sums = (*p)->part;
         char name[32];
         snprintf(name, sizeof name, "%s-%s", type_name(stored), type_name(sums));
-        assert_string_equal(type_name(p->type), p->name);
-        assert_true(type_is_narrow(p->type) == (stored != sums));
-        assert_string_equal(p->name, type_is_narrow(p->type) ? name : type_name(sums));
-        assert_true(type_size(stored) <= type_size(sums) && type_size(p->type) == type_size(sums));
-        assert_true(type_of_values(p->type, false) == p->type);
-        assert_ptr_equal(precision_find(p->name), p);
+        assert_ptr_equal(&precisions[(*p)->index], *p);
+        assert_true((*p)->narrow == (stored != sums));
+        assert_string_equal((*p)->name, (*p)->narrow ? name : type_name(sums));
+        assert_true(type_size(stored) <= type_size(sums) && (*p)->vector == sums);
+        assert_true(precision_of_values((*p)->index, false) == (*p)->index);
+        assert_ptr_equal(precision_find((*p)->name), *p);
         assert_true(type_rounded(stored, type_most(stored)) == type_most(stored));
         assert_true(isinf(type_rounded(stored, type_most(stored) * 1.01)) || stored == T_F64);
     }
@@ -106,14 +106,14 @@ TEST(values_beyond_the_largest_are_refused)
     static const int at[] = {0, 1, 2};
     static const double large[] = {65504, -65505, 1e39}, imag[] = {0, 1, 0};
     static const struct {
-        enum type real;
+        enum precision real;
         const char *why;
     } refused[] = {
-        {T_F16_F32, "2 values exceed fp16's largest number, 65504; use bf16, or `scale` the matrix first"},
-        {T_F16_F64, "2 values exceed fp16's largest number, 65504; use bf16, or `scale` the matrix first"},
-        {T_BF16_F64, "1 value exceeds bf16's largest number, 3.38953e+38; use f64, or `scale` the matrix first"},
-        {T_F32_F64, "1 value exceeds fp32's largest number, 3.40282e+38; use f64, or `scale` the matrix first"},
-        {T_F32, "1 value exceeds fp32's largest number, 3.40282e+38; use f64, or `scale` the matrix first"},
+        {P_F16_F32, "2 values exceed fp16's largest number, 65504; use bf16, or `scale` the matrix first"},
+        {P_F16_F64, "2 values exceed fp16's largest number, 65504; use bf16, or `scale` the matrix first"},
+        {P_BF16_F64, "1 value exceeds bf16's largest number, 3.38953e+38; use f64, or `scale` the matrix first"},
+        {P_F32_F64, "1 value exceeds fp32's largest number, 3.40282e+38; use f64, or `scale` the matrix first"},
+        {P_F32, "1 value exceeds fp32's largest number, 3.40282e+38; use f64, or `scale` the matrix first"},
     };
     struct csr A, Z;
     struct plan p;
@@ -124,13 +124,13 @@ TEST(values_beyond_the_largest_are_refused)
         assert_false(format_plan(&A, &format_csr, NULL, refused[i].real, &p, &e));
         assert_int_equal(e.code, E_UNSUPPORTED);
         assert_string_equal(e.text, refused[i].why);
-        if (!type_is_narrow(refused[i].real)) continue;
+        if (!precisions[refused[i].real].narrow) continue;
         assert_false(format_plan(&Z, &format_csr, NULL, refused[i].real, &p, &complex_values));
         assert_non_null(strstr(complex_values.text, "stores real values only; use f32 or f64 for a complex matrix"));
     }
     A.val[1] = -INFINITY;
     A.val[2] = NAN;
-    assert_true(format_plan(&A, &format_csr, NULL, T_F16_F32, &p, NULL));
+    assert_true(format_plan(&A, &format_csr, NULL, P_F16_F32, &p, NULL));
     csr_free(&A);
     csr_free(&Z);
 }
@@ -138,14 +138,14 @@ TEST(values_beyond_the_largest_are_refused)
 TEST(kernels_that_take_a_precision_are_named)
 {
     struct err e = {0};
-    assert_true(kernel_takes(kernel_find("csr-ends"), T_BF16_F32, NULL));
-    assert_false(kernel_takes(kernel_find("csr-merge"), T_BF16_F32, &e));
+    assert_true(kernel_takes(kernel_find("csr-ends"), P_BF16_F32, NULL));
+    assert_false(kernel_takes(kernel_find("csr-merge"), P_BF16_F32, &e));
     assert_int_equal(e.code, E_UNSUPPORTED);
     assert_non_null(strstr(e.text, "csr-merge does not multiply in bf16-fp32; these kernels do: csr-scalar, "));
     for (int i = 0; kernels[i]; i++) /* a kernel takes all of them or none */
-        for (const struct precision *p = precisions; p->name; p++)
-            if (type_is_narrow(p->type))
-                assert_true(kernel_takes(kernels[i], p->type, NULL) == kernel_takes(kernels[i], T_NARROW, NULL));
+        for (const struct precision_entry *const *p = named_precisions; *p; p++)
+            if ((*p)->narrow)
+                assert_true(kernel_takes(kernels[i], (*p)->index, NULL) == kernel_takes(kernels[i], P_NARROW, NULL));
 }
 
 TEST(commands_take_precisions)
@@ -183,12 +183,12 @@ TEST(precisions_are_compared)
     assert_int_equal(t.s.nruns, 7);
     for (int i = 0; i < t.s.nruns; i++) {
         const struct run *r = &t.s.runs[i];
-        enum type stored = type_of_stored(r->real);
-        int64_t nnz = r->of->nnz, sums = (int64_t)type_size(r->real);
+        enum type stored = precisions[r->real].stored;
+        int64_t nnz = r->of->nnz, sums = (int64_t)type_size(precisions[r->real].vector);
         double unit = stored == T_F64 ? 0x1p-53 : stored == T_F32 ? 0x1p-24 : stored == T_F16 ? 0x1p-11 : 0x1p-8;
         assert_int_equal(r->bytes, nnz * (4 + (int64_t)type_size(stored)) + 201 * 4 + (200 + 20) * sums);
         if (!(r->error.relative < 8 * unit && r->error.relative > unit / 64))
-            fail_msg("%s: error %g", type_name(r->real), r->error.relative);
+            fail_msg("%s: error %g", precisions[r->real].name, r->error.relative);
     }
     talk_says(&t, "bench precisions on emu", "bf16-fp64");
     assert_true(talk_line(&t, "let B = 100000*A"));
@@ -218,7 +218,7 @@ TEST(the_error_is_that_of_the_product)
         for (int k = 0; k < COUNT(lines); k++) {
             assert_true(talk_line(&t, lines[k]));
             int at = 0;
-            while (at < t.s.nruns - 1 && t.s.runs[at].real != T_F16_F64) at++;
+            while (at < t.s.nruns - 1 && t.s.runs[at].real != P_F16_F64) at++;
             if (!(fabs(t.s.runs[at].error.relative - cases[i].error) < 1e-12))
                 fail_msg("%s of %s: error %g", lines[k], cases[i].factor, t.s.runs[at].error.relative);
         }

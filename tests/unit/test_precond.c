@@ -3,6 +3,7 @@
    and failing devices. */
 #include "base/loop.h"
 #include "base/mem.h"
+#include "base/precision.h"
 #include "files/matrix_market.h"
 #include "gpu/emu/emu.h"
 #include "kits/amg_kit.h"
@@ -29,9 +30,9 @@
 #include <omp.h>
 
 static const char *const devices[] = {"cpu", "emu"};
-static const enum type reals[] = {T_F64, T_F32};
+static const enum precision reals[] = {P_F64, P_F32};
 
-static void everywhere(void (*check)(const char *device, enum type real))
+static void everywhere(void (*check)(const char *device, enum precision real))
 {
     for (int d = 0; d < COUNT(devices); d++)
         for (int r = 0; r < COUNT(reals); r++) check(devices[d], reals[r]);
@@ -49,7 +50,7 @@ TEST(test_exact)
     static const char *const names[] = {"ilu0", "ic0"};
     for (int i = 0; i < 4; i++) {
         struct bed bed;
-        struct solve_options o = {.solver = solver_find("cg"), .real = T_F64, .tol = 1e-10, .maxit = 9};
+        struct solve_options o = {.solver = solver_find("cg"), .real = P_F64, .tol = 1e-10, .maxit = 9};
         o.pre = precond_find(names[i & 1]);
         bed_make(&bed, &line);
         bed_solve(&bed, o, devices[i >> 1], 1e9);
@@ -63,7 +64,7 @@ TEST(test_exact)
 static void check_negated(const struct precond *pre, const char *solver, const char *device)
 {
     struct bed bed;
-    struct solve_options o = {.solver = solver_find(solver), .real = T_F64, .tol = 1e-10, .maxit = 500, .pre = pre};
+    struct solve_options o = {.solver = solver_find(solver), .real = P_F64, .tol = 1e-10, .maxit = 500, .pre = pre};
     int64_t iterations[2];
     struct ritz r[2] = {{0}};
     for (int negated = 0; negated < 2; negated++) {
@@ -125,7 +126,7 @@ static void check_levels(const struct problem *p, const char *device, int64_t le
     struct bed bed;
     struct err e = {0};
     bed_make(&bed, p);
-    assert_true(bed_begin(&bed, "ilu0", 0, device, T_F64, &e));
+    assert_true(bed_begin(&bed, "ilu0", 0, device, P_F64, &e));
     assert_int_equal(bed.s.solve->pre.note[TRI_LEVELS_LOWER], levels);
     assert_int_equal(bed.s.solve->pre.note[TRI_LEVELS_UPPER], levels);
     bed_free(&bed);
@@ -160,7 +161,7 @@ TEST(test_order_chosen)
             if (!preconds[k]->triangles) continue;
             bed_make(&bed, &cases[i].of);
             bed_triangles.natural = cases[i].natural;
-            assert_true(bed_begin(&bed, preconds[k]->name, 0, cases[i].device, T_F64, &e));
+            assert_true(bed_begin(&bed, preconds[k]->name, 0, cases[i].device, P_F64, &e));
             bool colours = cases[i].colours && !strcmp(preconds[k]->name, "ic0"); /* ilu0: of large matrices only */
             if ((bed.s.solve->pre.order == ordering_find("colours")) != colours) fail_msg("case %d", i);
             bed_triangles.natural = false;
@@ -173,7 +174,7 @@ TEST(test_triangles)
 {
     everywhere(check_preconds_triangles);
     emu_order(17);
-    check_preconds_triangles("emu", T_F64);
+    check_preconds_triangles("emu", P_F64);
     emu_order(0);
 }
 
@@ -181,7 +182,7 @@ TEST(test_launches)
 {
     everywhere(check_preconds_launches);
     emu_order(17);
-    check_preconds_launches("emu", T_F64);
+    check_preconds_launches("emu", P_F64);
     emu_order(0);
 }
 
@@ -269,7 +270,7 @@ TEST(test_refusals)
         struct bed bed;
         struct err e = {0};
         bed_make(&bed, &k->problem);
-        if (bed_begin(&bed, k->precond, k->block, devices[i % 2], k->f32 ? T_F32 : T_F64, &e))
+        if (bed_begin(&bed, k->precond, k->block, devices[i % 2], k->f32 ? P_F32 : P_F64, &e))
             fail_msg("%s: not refused: %s", k->precond, k->error);
         if (!strstr(e.text, k->error)) fail_msg("%s: %s", k->error, e.text);
         assert_int_equal(e.code, k->usage ? E_USAGE : E_NUMERIC);
@@ -287,7 +288,7 @@ TEST(test_pivoted_blocks)
     for (int i = 0; i < COUNT(pivoted); i++) {
         struct bed bed;
         bed_make(&bed, &pivoted[i]);
-        check_applied(&bed, "bjacobi", 0, "emu", T_F64);
+        check_applied(&bed, "bjacobi", 0, "emu", P_F64);
         bed_free(&bed);
     }
 }
@@ -325,7 +326,7 @@ TEST(test_shift_is_the_least)
     struct err e = {0};
     char note[120];
     bed_make(&bed, &milder);
-    assert_true(bed_begin(&bed, "ic0", 0, "cpu", T_F64, &e));
+    assert_true(bed_begin(&bed, "ic0", 0, "cpu", P_F64, &e));
     bed.s.solve->pre.method->note(bed.s.solve, note, sizeof note);
     assert_string_equal(note, "diagonal increased by 10%");
     bed_free(&bed);
@@ -337,11 +338,11 @@ TEST(test_shift)
     struct bed bed;
     struct err e = {0};
     bed_make(&bed, &kershaw);
-    if (!bed_begin(&bed, "ic0", 0, "cpu", T_F64, &e)) fail_msg("%s", e.text);
+    if (!bed_begin(&bed, "ic0", 0, "cpu", P_F64, &e)) fail_msg("%s", e.text);
     assert_int_equal(bed.s.solve->pre.note[TRI_SHIFT], 300000);
     bed_free(&bed);
     bed_make(&bed, &grid);
-    assert_true(bed_begin(&bed, "ic0", 0, "cpu", T_F64, &e));
+    assert_true(bed_begin(&bed, "ic0", 0, "cpu", P_F64, &e));
     assert_int_equal(bed.s.solve->pre.note[TRI_SHIFT], 0);
     bed_free(&bed);
 }
@@ -351,7 +352,7 @@ TEST(test_empty)
 {
     for (int i = 0; preconds[i]; i++) {
         struct bed bed;
-        struct solve_options o = {.solver = solver_find("cg"), .real = T_F64, .tol = 1e-9, .maxit = 9};
+        struct solve_options o = {.solver = solver_find("cg"), .real = P_F64, .tol = 1e-9, .maxit = 9};
         o.pre = preconds[i];
         bed_make(&bed, &(struct problem)DENSE(0, 0));
         bed_solve(&bed, o, "emu", 1e9);
@@ -415,10 +416,10 @@ TEST(test_shift_note)
     struct err e = {0};
     char note[120];
     bed_make(&bed, &kershaw);
-    assert_true(bed_begin(&bed, "ic0", 0, "cpu", T_F64, &e));
+    assert_true(bed_begin(&bed, "ic0", 0, "cpu", P_F64, &e));
     bed.s.solve->pre.method->note(bed.s.solve, note, sizeof note);
     assert_string_equal(note, "diagonal increased by 30%");
-    assert_true(bed_begin(&bed, "ic0", 0, "emu", T_F64, &e));
+    assert_true(bed_begin(&bed, "ic0", 0, "emu", P_F64, &e));
     bed.s.solve->pre.method->note(bed.s.solve, note, sizeof note);
     assert_string_equal(note, "4 levels down, 4 up, diagonal increased by 30%");
     bed_free(&bed);
@@ -429,7 +430,7 @@ TEST(test_shift_note)
 static bool solve_some(struct bed *bed, const struct precond *pre, struct device *d, struct err *e)
 {
     double b[20] = {1};
-    struct solve_options o = {.solver = solver_find("cg"), .real = T_F32, .tol = 1e-3, .maxit = 50, .b = b};
+    struct solve_options o = {.solver = solver_find("cg"), .real = P_F32, .tol = 1e-3, .maxit = 50, .b = b};
     o.dev = d;
     o.pre = pre;
     bool ok = session_solve(&bed->s.solve, &bed->s, bed->s.current, &o, e);
@@ -523,7 +524,7 @@ TEST(test_cancelled)
         struct err e = {0};
         bed_make(&bed, &grid);
         bed.s.watch.tick = never;
-        assert_false(bed_begin(&bed, names[i], 0, "cpu", T_F64, &e));
+        assert_false(bed_begin(&bed, names[i], 0, "cpu", P_F64, &e));
         assert_int_equal(e.code, E_CANCELLED);
         bed_free(&bed);
     }
@@ -546,7 +547,7 @@ TEST(test_shown_while_made)
         bed_make(&bed, &grid);
         struct solve_change c = {
             .tol = NAN, .omega = NAN, .m = -1, .maxit = -1, .pre = preconds[i], .change_pre = true};
-        assert_true(bed_begin(&bed, "jacobi", 0, "emu", T_F64, &e));
+        assert_true(bed_begin(&bed, "jacobi", 0, "emu", P_F64, &e));
         bed.s.watch = (struct watch){shows_memory, &bed.s};
         struct watch *before = loop_enter(&bed.s.watch);
         if (!solve_change(bed.s.solve, &c, &e)) fail_msg("%s: %s", preconds[i]->name, e.text);
@@ -588,7 +589,7 @@ static void check_same(struct bed *bed, const char *precond, const char *name)
     double *emu = mem_new(A->rows, sizeof *emu, "z", NULL);
     bed_apply(bed->s.solve, r, host);
     bed_triangles.way = TRIANGLES_LEVELS;
-    assert_true(bed_begin(bed, precond, 0, "emu", T_F64, &e));
+    assert_true(bed_begin(bed, precond, 0, "emu", P_F64, &e));
     bed_triangles.way = TRIANGLES_AUTO;
     bed_apply(bed->s.solve, r, emu);
     if (longest(A) <= LEVEL_EARLY + 1 && !bed->s.solve->pre.method->by_products &&
@@ -607,7 +608,7 @@ static int check_all(struct csr *A, const char *name)
     bed_take(&bed, A);
     for (int i = 0; preconds[i]; i++) {
         struct err e = {0};
-        if (bed_begin(&bed, preconds[i]->name, 0, "cpu", T_F64, &e)) {
+        if (bed_begin(&bed, preconds[i]->name, 0, "cpu", P_F64, &e)) {
             made++;
             if (bed.s.current->csr.rows <= ROWS_EMULATED) check_same(&bed, preconds[i]->name, name);
         } else if (e.code != E_NUMERIC || !*e.text)

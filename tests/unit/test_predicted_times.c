@@ -3,6 +3,7 @@
    table. */
 #include "base/base.h"
 #include "base/mem.h"
+#include "base/precision.h"
 #include "base/text.h"
 #include "kits/golden_kit.h"
 #include "kits/talk.h"
@@ -16,22 +17,22 @@ static const char *const gpus[] = {"h200", "a100", "t4", "rtx4090"};
 
 static const struct {
     const char *line; /* makes the matrix */
-    enum type real;
+    enum precision real;
     const char *kernels; /* NULL: all */
 } matrices[] = {
-    {"load samples/thesis4.mtx", T_F64, NULL},
-    {"gen circuit 300 1", T_F64, NULL}, /* one long row, one long column */
-    {"gen rmat 7 6 seed 3", T_F64, NULL},
-    {"gen rmat 7 6 seed 3", T_F32, NULL},
-    {"gen random 12 100 3000", T_F64, NULL}, /* wide */
-    {"gen random 2 600 1200", T_F32, NULL},  /* a few blocks, which are long */
-    {"gen brokendiag 400 5", T_F64, NULL},
-    {"gen band 400 2", T_F32, NULL},
-    {"gen poisson2d 20", T_F64, NULL},
-    {"gen fem 8", T_F64, NULL},
-    {"gen stencil 5 8 8 0 3", T_F64, NULL}, /* 3 x 3 blocks */
+    {"load samples/thesis4.mtx", P_F64, NULL},
+    {"gen circuit 300 1", P_F64, NULL}, /* one long row, one long column */
+    {"gen rmat 7 6 seed 3", P_F64, NULL},
+    {"gen rmat 7 6 seed 3", P_F32, NULL},
+    {"gen random 12 100 3000", P_F64, NULL}, /* wide */
+    {"gen random 2 600 1200", P_F32, NULL},  /* a few blocks, which are long */
+    {"gen brokendiag 400 5", P_F64, NULL},
+    {"gen band 400 2", P_F32, NULL},
+    {"gen poisson2d 20", P_F64, NULL},
+    {"gen fem 8", P_F64, NULL},
+    {"gen stencil 5 8 8 0 3", P_F64, NULL}, /* 3 x 3 blocks */
     /* more than the L2 of a T4; a sample of its blocks is watched */
-    {"gen poisson2d 230", T_F64, "coo-atomic csr-scalar csr-vector csr-stream csr-light-vector csr-ends sell packed"},
+    {"gen poisson2d 230", P_F64, "coo-atomic csr-scalar csr-vector csr-stream csr-light-vector csr-ends sell packed"},
 };
 
 /* The kernels whose causes are listed, on the first GPU. */
@@ -49,17 +50,17 @@ static void write_findings(FILE *to, const struct csr *A, const char *name, cons
     struct finding f[FINDINGS_MAX];
     int n = findings_of(m, A, f);
     for (int i = 0; i < n; i++)
-        fprintf(to, "%s\t%s\t%s\t%s\t%.4g\t%s\n", name, type_name(m->real), m->kernel->name, f[i].cause, f[i].us,
+        fprintf(to, "%s\t%s\t%s\t%s\t%.4g\t%s\n", name, precisions[m->real].name, m->kernel->name, f[i].cause, f[i].us,
                 f[i].text);
 }
 
 /* One line: the matrix, the precision, the kernel, and its time in us on each GPU, or - if it does not fit. */
-static void write_times(const struct tables *to, const struct csr *A, const char *name, enum type real,
+static void write_times(const struct tables *to, const struct csr *A, const char *name, enum precision real,
                         const struct kernel *k, const struct machine *on, struct packed packed[COUNT(gpus)])
 {
     struct modeled *m = mem_new(1, sizeof *m, "a prediction", NULL);
     assert_non_null(m);
-    fprintf(to->times, "%s\t%s\t%s", name, type_name(real), k->name);
+    fprintf(to->times, "%s\t%s\t%s", name, precisions[real].name, k->name);
     for (int i = 0; i < COUNT(gpus); i++) {
         struct err e = {0};
         bool ok = modeled_csr(A, k, NULL, real, &on[i], NULL, &packed[i], m, &e);

@@ -3,6 +3,7 @@
 #include "advice/predictions.h"
 #include "base/base.h"
 #include "base/mem.h"
+#include "base/precision.h"
 #include "files/load_info.h"
 #include "formats/format.h"
 #include "gpu/emu/emu.h"
@@ -40,7 +41,7 @@ static struct matrix *make(const char *line)
     return session_matrix(&t.s, NULL, NULL);
 }
 
-static struct predictions predict(struct matrix *m, const struct format *f, enum type real)
+static struct predictions predict(struct matrix *m, const struct format *f, enum precision real)
 {
     struct predictions p;
     struct err e = {0};
@@ -57,7 +58,7 @@ static const struct modeled *of(const struct predictions *p, const struct kernel
 }
 
 /* A lower bound is below the time that the kernel is predicted to take, and no kernel with one is among the first. */
-static void check_bounds(const char *line, enum type real)
+static void check_bounds(const char *line, enum precision real)
 {
     struct matrix *m = make(line);
     struct predictions p = predict(m, NULL, real);
@@ -87,13 +88,13 @@ static const char *const lines[] = {
 
 TEST(test_lower_bounds)
 {
-    for (int i = 0; i < COUNT(lines); i++) check_bounds(lines[i], i % 2 ? T_F32 : T_F64);
+    for (int i = 0; i < COUNT(lines); i++) check_bounds(lines[i], i % 2 ? P_F32 : P_F64);
 }
 
 /* Of a large matrix, most kernels are not watched. */
 TEST(test_slow_kernels_are_not_watched)
 {
-    struct predictions p = predict(make("gen poisson2d 900"), NULL, T_F64);
+    struct predictions p = predict(make("gen poisson2d 900"), NULL, P_F64);
     assert_true(p.nslow > p.n / 2);
     predictions_free(&p);
 }
@@ -107,9 +108,9 @@ static int64_t launches_since(int64_t before)
 TEST(test_predictions_are_kept)
 {
     struct matrix *m = make("gen poisson2d 60");
-    struct predictions first = predict(m, NULL, T_F64);
+    struct predictions first = predict(m, NULL, P_F64);
     int64_t before = emu_launches();
-    struct predictions second = predict(m, NULL, T_F64);
+    struct predictions second = predict(m, NULL, P_F64);
     assert_int_equal(launches_since(before), 0);
     assert_int_equal(second.n, first.n);
     for (int i = 0; i < first.n; i++) {
@@ -154,13 +155,13 @@ TEST(test_uneven_rows)
     for (int i = 0; i < COUNT(rows); i++) {
         struct matrix *m = few_long_rows(rows[i], full[i]), *again = few_long_rows(rows[i], full[i]);
         int handed_out = 0;
-        struct predictions p = predict(m, NULL, T_F64);
+        struct predictions p = predict(m, NULL, P_F64);
         for (int k = 0; k < p.n; k++) {
             struct modeled close;
             struct err e = {0};
             if (!p.k[k].kernel->shares) continue;
             handed_out++;
-            if (!modeled_kernel(&t.s, again, p.k[k].kernel, NULL, T_F64, &g, &close, &e)) fail_msg("%s", e.text);
+            if (!modeled_kernel(&t.s, again, p.k[k].kernel, NULL, P_F64, &g, &close, &e)) fail_msg("%s", e.text);
             if (fabs(p.k[k].time.us / close.time.us - 1) > 0.1)
                 fail_msg("%s, %d rows: %g us in place of %g us", p.k[k].kernel->name, rows[i], p.k[k].time.us,
                          close.time.us);
@@ -174,7 +175,7 @@ TEST(test_uneven_rows)
 TEST(test_fastest_of_a_format)
 {
     struct matrix *m = make("gen poisson2d 900");
-    struct predictions all = predict(m, NULL, T_F64), own = predict(m, format_find("coo"), T_F64);
+    struct predictions all = predict(m, NULL, P_F64), own = predict(m, format_find("coo"), P_F64);
     assert_null(of(&all, kernel_find("coo-segmented")));
     assert_non_null(of(&own, kernel_find("coo-segmented")));
     for (int i = 0; i < own.nslow; i++) assert_true(own.slow[i].least_us > own.k[0].time.us);
@@ -220,12 +221,12 @@ TEST(test_old_predictions_are_forgotten)
         struct err e = {0};
         struct predictions p;
         g.sms = 100 + i;
-        if (!predictions_of(&t.s, m, k->format, 0, T_F64, &g, &p, &e)) fail_msg("%s", e.text);
+        if (!predictions_of(&t.s, m, k->format, 0, P_F64, &g, &p, &e)) fail_msg("%s", e.text);
         predictions_free(&p);
     }
     for (int i = 0; i < 5; i++) {
         g.sms = 100 + i;
-        assert_true((prediction_kept(m, k, T_F64, &g) != NULL) == (i > 0));
+        assert_true((prediction_kept(m, k, P_F64, &g) != NULL) == (i > 0));
     }
 }
 
@@ -236,7 +237,7 @@ TEST(test_conversions_count)
     struct machine g = machine_reference();
     struct err e = {0};
     struct predictions p;
-    assert_true(predictions_of(&t.s, m, NULL, 1, T_F64, &g, &p, &e));
+    assert_true(predictions_of(&t.s, m, NULL, 1, P_F64, &g, &p, &e));
     for (int i = 0; i < p.nslow; i++) assert_false(p.slow[i].kernel->format->interchange && !p.slow[i].kernel->prepare);
     assert_non_null(of(&p, kernel_find("csr-ends"))); /* one SpMV by csr is faster than any conversion */
     predictions_free(&p);
@@ -248,7 +249,7 @@ TEST(test_long_rows_cost_no_more)
     char line[64];
     for (int64_t n = 20000; n <= 320000; n *= 4) {
         snprintf(line, sizeof line, "gen circuit %lld 1", (long long)n);
-        struct predictions p = predict(make(line), NULL, T_F64);
+        struct predictions p = predict(make(line), NULL, P_F64);
         for (int i = 0; i < p.n; i++)
             if (p.k[i].counts.accesses > 4000 * 1000 && !p.k[i].kernel->together)
                 fail_msg("%s on %s: %lld accesses were watched", p.k[i].kernel->name, line,

@@ -179,7 +179,7 @@ TEST(vectors_of_a_solve)
     talk_open(&t, OUT_JSON);
     assert_true(talk_line(&t, "gen poisson2d 10 as A; solve cg on cpu b random maxit 3 tol 1e-3"));
     const struct solve *v = t.s.solve;
-    reference_spmv(v->matrix.csr, 1, v->result.x, 0, r, T_F64, NULL);
+    reference_spmv(v->matrix.csr, 1, v->result.x, 0, r, P_F64, NULL);
     for (int k = 0; k < 3; k++) {
         static const char *const lines[] = {"print x", "print b", "print r"};
         talk_forget(&t);
@@ -252,7 +252,7 @@ TEST(vectors_of_an_spmv)
         talk_forget(&t);
         assert_true(talk_line(&t, lines[k]));
         for (int i = 0; i < 25; i++) x[i] = read_back(&t)->re[i][0];
-        reference_spmv(&t.s.current->csr, 1, x, 0, y, T_F64, NULL);
+        reference_spmv(&t.s.current->csr, 1, x, 0, y, P_F64, NULL);
         talk_forget(&t);
         assert_true(talk_line(&t, "print y"));
         for (int i = 0; i < 25; i++) assert_true(fabs(read_back(&t)->re[i][0] - y[i]) < (k ? 1e-5 : 1e-14));

@@ -62,7 +62,7 @@ static struct race *begun(struct talk *t, const char *const *names, int n, const
     struct race *r = mem_zero(1, sizeof *r, "a race", &e);
     assert_non_null(r);
     t->s.race = r;
-    *r = (struct race){.matrix = t->s.current, .dev = device_open(device, &e), .real = T_F64, .n = n};
+    *r = (struct race){.matrix = t->s.current, .dev = device_open(device, &e), .real = P_F64, .n = n};
     for (int i = 0; i < n; i++) {
         r->racer[i].solver = solver_find(names[i]);
         snprintf(r->racer[i].name, sizeof r->racer[i].name, "%s", names[i]);
@@ -70,7 +70,7 @@ static struct race *begun(struct talk *t, const char *const *names, int n, const
     double *b = mem_new(r->matrix->csr.rows, sizeof *b, "b", &e);
     assert_non_null(b);
     for (int64_t i = 0; i < r->matrix->csr.rows; i++) b[i] = (double)(i % 7) - 2;
-    struct solve_options o = {.dev = r->dev, .real = T_F64, .maxit = 100000, .b = b, .force = true};
+    struct solve_options o = {.dev = r->dev, .real = P_F64, .maxit = 100000, .b = b, .force = true};
     assert_true(race_solvers(&t->s, r, &o, &e));
     mem_free(b);
     return r;
@@ -190,7 +190,7 @@ TEST(kernels_repeat_in_turn)
         if (i) assert_true(number(&t, i - 1, "time_us") <= number(&t, i, "time_us"));
     }
     assert_int_equal(t.s.nruns, 3);
-    assert_true(t.s.runs[0].us <= t.s.runs[2].us && t.s.runs[0].real == T_F32);
+    assert_true(t.s.runs[0].us <= t.s.runs[2].us && t.s.runs[0].real == P_F32);
     assert_true(talk_line(&t, "race csr-vector ell on emu"));
     for (int i = 0; i < 2; i++) assert_true(isnan(number(&t, i, "time_us")) && number(&t, i, "error") < 1e-12);
     talk_close(&t);

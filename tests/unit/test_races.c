@@ -82,7 +82,7 @@ TEST(test_lu_has_none)
     for (int m = 0; lu_methods[m]; m++)
         for (int b = 1; lu_runs_on(lu_methods[m], d) && b <= lu_methods[m]->width_most; b *= 2) {
             struct lu *v = NULL;
-            struct lu_options o = {.method = lu_methods[m], .dev = d, .real = b % 3 == 1 ? T_F32 : T_F64, .b = b};
+            struct lu_options o = {.method = lu_methods[m], .dev = d, .real = b % 3 == 1 ? P_F32 : P_F64, .b = b};
             if (!lu_begin(&v, &A, &o, &e) || !lu_factor(v, &e)) fail_msg("%s b %d: %s", lu_methods[m]->name, b, e.text);
             lu_free(v);
         }

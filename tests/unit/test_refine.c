@@ -32,7 +32,7 @@ static double residual_of(const struct solve *v)
 {
     double *r = mem_new(v->n, sizeof *r, "r", NULL);
     memcpy(r, v->b, (size_t)v->n * sizeof *r);
-    reference_spmv(v->matrix.csr, -1, v->result.x, 1, r, T_F64, NULL);
+    reference_spmv(v->matrix.csr, -1, v->result.x, 1, r, P_F64, NULL);
     double norm = norm2(v->n, r) / v->b_norm;
     mem_free(r);
     return norm;

@@ -315,7 +315,7 @@ static struct solve_options options_of(const char *solver, const char *precond, 
     uint64_t seed = 3;
     for (int i = 0; i < NX * NY; i++) b[i] = random_unit(&seed);
     return (struct solve_options){.solver = solver_find(solver),
-                                  .real = T_F64,
+                                  .real = P_F64,
                                   .tol = 1e-13,
                                   .maxit = 1000,
                                   .m = solver_find(solver)->restarts ? 90 : 0,

@@ -66,7 +66,7 @@ static void check_kernel(const struct kernel *k, const struct csr *A, const char
     struct mat M = {0};
     struct err e = {0};
     struct row_sample r;
-    bool ok = format_pack(A, k->format, NULL, T_F64, false, &S, &e) && mat_put(&M, &S, device_open("emu", &e), &e) &&
+    bool ok = format_pack(A, k->format, NULL, P_F64, false, &S, &e) && mat_put(&M, &S, device_open("emu", &e), &e) &&
               count_kernel(k, &M, 0, NULL, NULL, &all, &e) && row_sample_take(&r, k, A, &M, PART, NULL, &e) &&
               count_kernel(k, &r.M, 0, NULL, NULL, &few, &e);
     if (!ok) fail_msg("%s on %s: %s", k->name, generator, e.text);
@@ -129,7 +129,7 @@ static void check_blocks(const struct kernel *k, const struct csr *A, const char
     struct stored S = {0};
     struct mat M = {0};
     struct err e = {0};
-    if (!format_pack(A, k->format, k->param, T_F64, false, &S, &e)) return; /* too much padding */
+    if (!format_pack(A, k->format, k->param, P_F64, false, &S, &e)) return; /* too much padding */
     if (!mat_put(&M, &S, device_open("emu", &e), &e) || !count_kernel(k, &M, 0, NULL, NULL, &all, &e) ||
         !count_kernel(k, &M, -EVERY, NULL, NULL, &few, &e))
         fail_msg("%s on %s: %s", k->name, generator, e.text);

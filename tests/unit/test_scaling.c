@@ -1,5 +1,6 @@
 /* The predicted time on several GPUs: the formulas, the limits, one figure that is known, and the commands. */
 #include "base/base.h"
+#include "base/precision.h"
 #include "base/registry.h"
 #include "formats/format.h"
 #include "kits/talk.h"
@@ -26,7 +27,7 @@ static struct csr made(const char *generator, int64_t a, int64_t b, int64_t c)
     return A;
 }
 
-static struct scaling begun(const struct csr *A, const char *link, const char *kernel, enum type real)
+static struct scaling begun(const struct csr *A, const char *link, const char *kernel, enum precision real)
 {
     struct machine on = machine_of(NULL);
     struct err e = {0};
@@ -91,7 +92,7 @@ TEST(test_measured_link)
 TEST(test_sums)
 {
     struct csr A = made("poisson2d", 200, 150, 0);
-    struct scaling c = begun(&A, "ib", "csr-scalar", T_F64);
+    struct scaling c = begun(&A, "ib", "csr-scalar", P_F64);
     static const int parts[] = {1, 2, 7, 64};
     for (int i = 0; i < COUNT(parts); i++) add(&c, &A, parts[i]);
     assert_int_equal(c.n, COUNT(parts));
@@ -116,7 +117,7 @@ TEST(test_sums)
 TEST(test_bytes_in_memory)
 {
     struct csr A = made("poisson2d", 200, 150, 0);
-    struct scaling c = begun(&A, "ib", "csr-scalar", T_F64);
+    struct scaling c = begun(&A, "ib", "csr-scalar", P_F64);
     struct machine on = machine_of(NULL);
     add(&c, &A, 2);
     const struct scaling_point *p = &c.point[0];
@@ -140,7 +141,7 @@ TEST(test_blocks)
         A.col[i] = i;
         A.val[i] = 2;
     }
-    struct scaling c = begun(&A, "nccl", "csr-scalar", T_F64);
+    struct scaling c = begun(&A, "nccl", "csr-scalar", P_F64);
     add(&c, &A, 4);
     assert_int_equal(c.point[0].halo, 0);
     assert_true(c.point[0].exchange_us == 0 && c.point[0].outside_us == 0);
@@ -155,7 +156,7 @@ TEST(test_blocks)
 TEST(test_poisson3d)
 {
     struct csr A = made("poisson3d", 128, 128, 128);
-    struct scaling nccl = begun(&A, "nccl", "csr-ends", T_F64), nvlink = nccl;
+    struct scaling nccl = begun(&A, "nccl", "csr-ends", P_F64), nvlink = nccl;
     add(&nccl, &A, 8);
     double gain = scaling_gain(&nccl, 0);
     if (gain < 1.6 || gain > 2.6) fail_msg("NCCL: %g times", gain);
@@ -173,7 +174,7 @@ TEST(test_poisson3d)
 TEST(test_bytes)
 {
     struct csr A = made("random", 400000, 5, 0);
-    struct scaling c = begun(&A, "ib", "csr-scalar", T_F64), f = begun(&A, "ib", "csr-scalar", T_F32);
+    struct scaling c = begun(&A, "ib", "csr-scalar", P_F64), f = begun(&A, "ib", "csr-scalar", P_F32);
     add(&c, &A, 4);
     add(&f, &A, 4);
     assert_int_equal(c.point[0].spmv_limit, LIMIT_BYTES);
@@ -187,7 +188,7 @@ TEST(test_rectangular)
 {
     struct csr A = made("random", 3000, 5, 0);
     A.cols++;
-    struct scaling c = begun(&A, "pcie", "csr-scalar", T_F64);
+    struct scaling c = begun(&A, "pcie", "csr-scalar", P_F64);
     add(&c, &A, 3);
     assert_true(isnan(c.point[0].cg_us) && isnan(scaling_cg_gain(&c, 0)));
     assert_true(isfinite(scaling_gain(&c, 0)));

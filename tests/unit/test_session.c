@@ -130,15 +130,15 @@ TEST(matrices_are_packed_once)
     talk_open(&t, OUT_TEXT);
     assert_true(talk_line(&t, "gen poisson2d 5 as A"));
     struct matrix *m = t.s.current;
-    struct product *p = session_product(&t.s, form_of(m, hyb, NULL, T_F64), &e);
-    struct product *f = session_product(&t.s, form_of(m, hyb, NULL, T_F32), &e);
-    struct product *w = session_product(&t.s, form_of(m, hyb, width, T_F64), &e);
+    struct product *p = session_product(&t.s, form_of(m, hyb, NULL, P_F64), &e);
+    struct product *f = session_product(&t.s, form_of(m, hyb, NULL, P_F32), &e);
+    struct product *w = session_product(&t.s, form_of(m, hyb, width, P_F64), &e);
     assert_true(p && f && w && p != f && p != w && f != w);
     int64_t resolved[PARAMS_MAX];
     memcpy(resolved, p->S.param, sizeof resolved);
-    assert_ptr_equal(session_product(&t.s, form_of(m, hyb, NULL, T_F64), &e), p);
-    assert_ptr_equal(session_product(&t.s, form_of(m, hyb, resolved, T_F64), &e), p);
-    assert_ptr_equal(session_product(&t.s, form_of(m, hyb, width, T_F64), &e), w);
+    assert_ptr_equal(session_product(&t.s, form_of(m, hyb, NULL, P_F64), &e), p);
+    assert_ptr_equal(session_product(&t.s, form_of(m, hyb, resolved, P_F64), &e), p);
+    assert_ptr_equal(session_product(&t.s, form_of(m, hyb, width, P_F64), &e), w);
     struct device *d = session_device(&t.s, "cpu", &e);
     struct mat *M = session_mat(&t.s, p, d, &e);
     assert_true(M && session_mat(&t.s, p, d, &e) == M);
@@ -267,8 +267,8 @@ TEST(unused_copies_are_evicted)
     struct fake *f = &fakes[0];
     talk_open(&t, OUT_TEXT);
     assert_true(talk_line(&t, "gen poisson2d 5 as A"));
-    struct product *p = session_product(&t.s, form_of(t.s.current, format_find("csr"), NULL, T_F64), &e);
-    struct product *q = session_product(&t.s, form_of(t.s.current, format_find("ell"), NULL, T_F64), &e);
+    struct product *p = session_product(&t.s, form_of(t.s.current, format_find("csr"), NULL, P_F64), &e);
+    struct product *q = session_product(&t.s, form_of(t.s.current, format_find("ell"), NULL, P_F64), &e);
     assert_non_null(session_mat(&t.s, p, &f->d, &e));
     assert_non_null(session_mat(&t.s, q, &f->d, &e)); /* one matrix fills the device */
     assert_int_equal(p->nmats, 0);
@@ -288,7 +288,7 @@ TEST(devices_share_the_places)
     struct err e = {0};
     talk_open(&t, OUT_TEXT);
     assert_true(talk_line(&t, "gen poisson2d 5 as A"));
-    struct product *p = session_product(&t.s, form_of(t.s.current, format_find("csr"), NULL, T_F64), &e);
+    struct product *p = session_product(&t.s, form_of(t.s.current, format_find("csr"), NULL, P_F64), &e);
     for (int round = 0; round < 2; round++)
         for (int i = 0; i < COUNT(fakes); i++) {
             struct mat *M = session_mat(&t.s, p, &fakes[i].d, &e);
@@ -305,7 +305,7 @@ TEST(a_lost_device_is_reset_or_left)
     struct fake *f = &fakes[1];
     talk_open(&t, OUT_TEXT);
     assert_true(talk_line(&t, "gen poisson2d 5 as A; device fake1"));
-    struct product *p = session_product(&t.s, form_of(t.s.current, format_find("csr"), NULL, T_F64), &e);
+    struct product *p = session_product(&t.s, form_of(t.s.current, format_find("csr"), NULL, P_F64), &e);
     assert_non_null(session_mat(&t.s, p, &f->d, &e));
     f->d.lost = f->resets = true;
     assert_ptr_equal(session_device(&t.s, NULL, &e), &f->d);

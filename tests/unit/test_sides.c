@@ -63,7 +63,7 @@ static void assert_solved(const struct loaded *f)
     double *r = mem_new(f->t.b_each, sizeof *r, "r", NULL);
     assert_non_null(f->t.x);
     for (int64_t i = 0; i < f->t.n; i++) {
-        reference_spmv(&f->A, 1, sides_x(&f->t, i), 0, r, T_F64, NULL);
+        reference_spmv(&f->A, 1, sides_x(&f->t, i), 0, r, P_F64, NULL);
         for (int64_t k = 0; k < f->t.b_each; k++)
             assert_true(fabs(r[k] - sides_b(&f->t, i)[k]) <= 1e-12 * (1 + fabs(r[k])));
     }
@@ -454,7 +454,7 @@ static void assert_current_solved(const struct session *s)
     assert_true(m->csr.rows <= 16);
     assert_true(m->sides.n > 0 && m->sides.x);
     for (int64_t i = 0; i < m->sides.n; i++) {
-        reference_spmv(&m->csr, 1, sides_x(&m->sides, i), 0, r, T_F64, NULL);
+        reference_spmv(&m->csr, 1, sides_x(&m->sides, i), 0, r, P_F64, NULL);
         for (int k = 0; k < m->csr.rows; k++)
             assert_true(fabs(r[k] - sides_b(&m->sides, i)[k]) <= 1e-12 * (1 + fabs(r[k])));
     }
@@ -549,7 +549,7 @@ TEST(the_default_b_is_not_hidden_by_constants)
         varied(m->csr.rows, x);
         if (!strcmp(r.name, "aones"))
             for (int64_t k = 0; k < m->csr.rows; k++) x[k] = 1;
-        reference_spmv(&m->csr, 1, x, 0, b, T_F64, NULL);
+        reference_spmv(&m->csr, 1, x, 0, b, P_F64, NULL);
         for (int64_t k = 0; k < m->csr.rows; k++) assert_true(r.b[k] == b[k]);
         assert_true(norm2(m->csr.rows, b) > 0);
         right_sides_free(&r);

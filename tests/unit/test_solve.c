@@ -1,6 +1,7 @@
 /* The solvers on cpu and emu: known results, equal bits in every run, stepping, cancelling, failing allocations, and
    the commands. */
 #include "base/mem.h"
+#include "base/precision.h"
 #include "files/matrix_market.h"
 #include "kits/complex_kit.h"
 #include "kits/dev_fake.h"
@@ -21,9 +22,9 @@
 #include <unistd.h>
 
 static const char *const devices[] = {"cpu", "emu"};
-static const enum type reals[] = {T_F64, T_F32};
+static const enum precision reals[] = {P_F64, P_F32};
 
-static void everywhere(void (*check)(const char *device, enum type real))
+static void everywhere(void (*check)(const char *device, enum precision real))
 {
     for (int d = 0; d < COUNT(devices); d++)
         for (int r = 0; r < COUNT(reals); r++) check(devices[d], reals[r]);
@@ -62,8 +63,8 @@ TEST(test_forms)
 
 TEST(test_clusters)
 {
-    check_clusters("emu", T_F64);
-    check_clusters("emu", T_F32);
+    check_clusters("emu", P_F64);
+    check_clusters("emu", P_F32);
 }
 
 TEST(test_host_sums)
@@ -96,8 +97,8 @@ TEST(test_sum_tree)
 
 TEST(test_agreement)
 {
-    check_agreement("cpu", "emu", T_F64);
-    check_agreement("cpu", "emu", T_F32);
+    check_agreement("cpu", "emu", P_F64);
+    check_agreement("cpu", "emu", P_F32);
 }
 
 static const struct problem grid = {.generator = "poisson2d", .p = {201, 190}};
@@ -106,7 +107,7 @@ static const struct problem grid = {.generator = "poisson2d", .p = {201, 190}};
 TEST(test_threads)
 {
     struct bed bed;
-    struct solve_options o = {.solver = solver_find("cg"), .real = T_F64, .tol = 0, .maxit = 30};
+    struct solve_options o = {.solver = solver_find("cg"), .real = P_F64, .tol = 0, .maxit = 30};
     int threads = omp_get_max_threads();
     bed_make(&bed, &grid);
     bed_solve(&bed, o, "cpu", 1e9);
@@ -125,7 +126,7 @@ TEST(test_steps)
     struct bed bed;
     struct err e = {0};
     for (int i = 0; solvers[i]; i++) {
-        struct solve_options o = {.solver = solvers[i], .real = T_F64, .tol = 1e-10, .maxit = 1000};
+        struct solve_options o = {.solver = solvers[i], .real = P_F64, .tol = 1e-10, .maxit = 1000};
         bed_make(&bed, &grid);
         o.dev = device_open("cpu", &e);
         double *b = mem_zero(bed.s.current->csr.rows, sizeof *b, "b", &e);
@@ -152,7 +153,7 @@ static bool solve_failing(const struct solver *solver, bool form, int64_t nth)
     struct bed bed;
     struct err e = {0};
     double b[20] = {1};
-    struct solve_options o = {.solver = solver, .real = T_F32, .tol = 1e-3, .maxit = 500, .b = b, .form_matrix = form};
+    struct solve_options o = {.solver = solver, .real = P_F32, .tol = 1e-3, .maxit = 500, .b = b, .form_matrix = form};
     bed_make(&bed, &(struct problem){.generator = "poisson2d", .p = {5, 4}});
     o.dev = device_open("cpu", &e);
     mem_fail_at(nth);
@@ -182,7 +183,7 @@ static bool solve_on_fake(struct fake *f, const char *solver, enum fake_call cal
 {
     struct bed bed;
     double b[20] = {1};
-    struct solve_options o = {.solver = solver_find(solver), .real = T_F64, .tol = 1e-6, .maxit = 50, .b = b};
+    struct solve_options o = {.solver = solver_find(solver), .real = P_F64, .tol = 1e-6, .maxit = 50, .b = b};
     bed_make(&bed, &(struct problem){.generator = "poisson2d", .p = {5, 4}});
     o.dev = &f->dev;
     f->fail_in[call] = nth;
@@ -239,7 +240,7 @@ TEST(test_bytes)
 TEST(test_estimates_of_gmres_are_checked)
 {
     static const struct problem poisson = {.generator = "poisson2d", .p = {30, 30}};
-    struct solve_options o = {.solver = solver_find("gmres"), .m = 100, .real = T_F32, .tol = 1e-7, .maxit = 150};
+    struct solve_options o = {.solver = solver_find("gmres"), .m = 100, .real = P_F32, .tol = 1e-7, .maxit = 150};
     static const char *const both[] = {"cpu", "emu"};
     for (int i = 0; i < COUNT(both); i++) {
         struct bed bed;
@@ -283,7 +284,7 @@ TEST(test_estimate_of_m)
     };
     for (int i = 0; i < COUNT(cases); i++) {
         struct bed bed;
-        struct solve_options o = {.solver = solver_find("gmres"), .real = T_F64, .tol = cases[i].tol, .maxit = 1};
+        struct solve_options o = {.solver = solver_find("gmres"), .real = P_F64, .tol = cases[i].tol, .maxit = 1};
         bed_make(&bed, &cases[i].problem);
         const struct csr *A = &bed.s.current->csr;
         double d = (double)A->nnz / (double)A->rows, tau = reduction_of(&bed, o);
@@ -308,7 +309,7 @@ static bool counted_spmv(const struct launch *L, struct err *e)
 {
     called[OP_SPMV]++;
     called[OP_PASS]++;
-    return real_kernel->f64(L, e);
+    return real_kernel->product[P_F64](L, e);
 }
 
 static void pass_on(const char *name, const struct pass_call *c)
@@ -370,7 +371,7 @@ static const struct pass counting[] = {{"dots", 3, 4, counted_dots},     {"subtr
                                        {"column", 1, 3, counted_column}, {"solve", 1, 1, counted_solve},
                                        {"add", 3, 1, counted_add},       {"residual", 3, 1, counted_residual},
                                        {"scale", 2, 0, counted_scale},   {NULL}};
-static const struct pass_tables counting_tables = {{[T_F64 - T_F32] = counting}, {[T_F64 - T_F32] = counting}};
+static const struct pass_tables counting_tables = {{[T_F64] = counting}, {[T_F64] = counting}};
 static const struct passes counting_gmres = {"gmres", {[DEV_CPU] = &counting_tables, [DEV_EMU] = &counting_tables}};
 static const struct passes *const counting_passes[] = {&counting_gmres, NULL};
 
@@ -378,7 +379,7 @@ static void count_calls(struct solve *v)
 {
     real_kernel = v->matrix.kernel;
     counting_kernel = *real_kernel;
-    counting_kernel.f64 = counted_spmv;
+    counting_kernel.product[P_F64] = counted_spmv;
     v->ops.passes = counting_passes;
     v->matrix.kernel = &counting_kernel;
     memset(called, 0, sizeof called);
@@ -409,7 +410,7 @@ static void check_cycle(const char *device, int64_t m, bool modified, bool sums_
     double b[99];
     for (int i = 0; i < COUNT(b); i++) b[i] = 1 + i % 5;
     struct solve_options o = {
-        .solver = solver_find("gmres"), .m = m, .modified = modified, .sums_host = sums_host, .real = T_F64};
+        .solver = solver_find("gmres"), .m = m, .modified = modified, .sums_host = sums_host, .real = P_F64};
     bed_make(&bed, &(struct problem){.generator = "poisson2d", .p = {11, 9}});
     o.dev = device_open(device, &e);
     o.maxit = 2 * m + 1;

@@ -1,6 +1,7 @@
 /* The reported costs of a solve: the bytes per iteration are compared with counts made by hand, and the memory with the
    device's allocations. After a change, the times are those of the new method. Other tests check messages about paused
    work. */
+#include "base/precision.h"
 #include "commands/race.h"
 #include "kits/amg_kit.h"
 #include "kits/dev_fake.h"
@@ -100,7 +101,7 @@ TEST(test_bytes_of_triangles)
 
 /* ---- memory ---- */
 
-static void check_memory(struct fake *f, const struct solver *s, const struct precond *pre, enum type real)
+static void check_memory(struct fake *f, const struct solver *s, const struct precond *pre, enum precision real)
 {
     static double b[12 * 11];
     struct bed bed;
@@ -130,7 +131,7 @@ TEST(test_memory)
     struct err e = {0};
     assert_true(fake_open(&f, "counting", "emu", 1 << 24, &e));
     for (int i = 0; solvers[i]; i++)
-        for (enum type real = T_F32; real <= T_F64; real++) {
+        for (enum precision real = P_F32; real <= P_F64; real++) {
             check_memory(&f, solvers[i], NULL, real);
             for (int k = 0; preconds[k] && !solvers[i]->no_precond; k++)
                 check_memory(&f, solvers[i], preconds[k], real);

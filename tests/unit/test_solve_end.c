@@ -63,7 +63,7 @@ TEST(rows_of_complex_vectors_are_named)
     char line[300];
     snprintf(line, sizeof line, "load %s", write_file("diagonal.mtx", file, sizeof file - 1));
     assert_true(talk_line(&t, line));
-    struct solve_options o = {.solver = solver_find("bicgstab"), .real = T_F64, .tol = 1e-8, .maxit = 10, .b = b};
+    struct solve_options o = {.solver = solver_find("bicgstab"), .real = P_F64, .tol = 1e-8, .maxit = 10, .b = b};
     assert_false(solve_check(&t.s.current->csr, &o, &e));
     assert_non_null(strstr(e.text, "b has nan in row 2 "));
     talk_close(&t);

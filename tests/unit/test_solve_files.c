@@ -83,8 +83,8 @@ static int solve_all(struct csr *A, const char *name)
     int converged = 0;
     double *vector = mem_new(2 * A->rows, sizeof *vector, "b", NULL), *ones = vector + A->rows;
     for (int64_t i = 0; i < A->rows; i++) ones[i] = 1;
-    reference_spmv(A, 1, ones, 0, vector, T_F64, NULL);
-    struct solve_options o = {.b = vector, .known_ones = true, .real = T_F64, .tol = tol, .maxit = 100};
+    reference_spmv(A, 1, ones, 0, vector, P_F64, NULL);
+    struct solve_options o = {.b = vector, .known_ones = true, .real = P_F64, .tol = tol, .maxit = 100};
     o.dev = device_open("cpu", &e);
     assert_true(session_new(&s, out, out, OUT_TEXT, &e) && session_add(&s, NULL, A, &info, &e));
     for (int i = 0; solvers[i]; i++) {

@@ -29,7 +29,7 @@ static void ask_with(struct talk *t, const char *lines, const char *b, struct so
     assert_true(talk_line(t, lines));
     q.matrix = t->s.current;
     q.options.dev = device_open("cpu", &e);
-    q.options.real = T_F64;
+    q.options.real = P_F64;
     q.options.tol = 1e-8;
     q.options.maxit = 10000;
     if (!(q.limit_us > 0)) q.limit_us = 1e6, q.wait_us = INFINITY;
@@ -371,7 +371,7 @@ TEST(ctrl_c_keeps_the_trials)
         assert_true(right_sides_make(t.s.current, NULL, 1, &right, &e));
         struct solver_question q = {.matrix = t.s.current, .direct = true, .limit_us = 1e6};
         q.options = (struct solve_options){.dev = device_open("cpu", &e),
-                                           .real = T_F64,
+                                           .real = P_F64,
                                            .tol = 1e-8,
                                            .maxit = 10000,
                                            .b = right.b,

@@ -1,4 +1,5 @@
 /* Several vectors at a time: every SpMM kernel on the cpu and on the emulator, and the command spmm. */
+#include "base/precision.h"
 #include "formats/format.h"
 #include "gpu/emu/emu.h"
 #include "kits/kernel_loops.h"
@@ -17,7 +18,7 @@ TEST(the_table_is_complete)
 {
     for (int i = 0; spmm_kernels[i]; i++) {
         const struct spmm_kernel *k = spmm_kernels[i];
-        assert_true(*k->name && *k->about && *k->work && k->format && k->f32 && k->f64);
+        assert_true(*k->name && *k->about && *k->work && k->format && k->product[P_F32] && k->product[P_F64]);
         assert_true(!k->begin == !k->end);
         assert_null(kernel_find(k->name)); /* no SpMV has the same name */
         for (int j = 0; j < i; j++) assert_string_not_equal(k->name, spmm_kernels[j]->name);

@@ -2,6 +2,7 @@
    device. */
 #include "base/clock.h"
 #include "base/mem.h"
+#include "base/precision.h"
 #include "gpu/emu/emu.h"
 #include "kits/dev_fake.h"
 #include "kits/precond_kit.h"
@@ -147,7 +148,8 @@ static double *reference(const struct csr *A, const double *b, double omega, boo
     return x;
 }
 
-static void check_sweeps(const struct problem *p, const char *solver, const char *device, enum type real, int sweeps)
+static void check_sweeps(const struct problem *p, const char *solver, const char *device, enum precision real,
+                         int sweeps)
 {
     struct bed bed;
     bed_make(&bed, p);
@@ -164,7 +166,7 @@ static void check_sweeps(const struct problem *p, const char *solver, const char
         worst = fmax(worst, fabs(x[i] - bed.s.solve->result.x[i]));
         most = fmax(most, fabs(x[i] - before[i]));
     }
-    double close = size * (real == T_F32 ? 1e-5 : 1e-13);
+    double close = size * (real == P_F32 ? 1e-5 : 1e-13);
     if (!(worst < close)) fail_msg("%s on %s: x is off by %g", solver, device, worst);
     assert_true(fabs(bed.s.solve->max_diff - most) < close);
     assert_true(fabs(bed.s.solve->result.residual_true - bed.s.solve->residual) < close);
@@ -187,11 +189,11 @@ TEST(test_sweeps)
     for (int i = 0; i < COUNT(problems); i++)
         for (int k = 0; k < COUNT(narrow) * 8; k++) {
             level_schedule_hook(narrow[k / 8]);
-            check_sweeps(&problems[i], names[k & 1], devices[k >> 1 & 1], k & 4 ? T_F32 : T_F64, 3);
+            check_sweeps(&problems[i], names[k & 1], devices[k >> 1 & 1], k & 4 ? P_F32 : P_F64, 3);
         }
     level_schedule_hook(-1);
     emu_order(23);
-    check_sweeps(&problems[1], "gs", "emu", T_F64, 3);
+    check_sweeps(&problems[1], "gs", "emu", P_F64, 3);
     emu_order(0);
 }
 
@@ -215,7 +217,7 @@ static void check_changed_omega(const char *device)
     int n = 1, *colour = mem_zero(A->rows, sizeof *colour, "colours", NULL);
     bool coloured = strcmp(device, "cpu") != 0;
     assert_true(!coloured || colour_of(A, colour, &n, &e));
-    struct solve_options o = {.solver = solver_find("sor"), .real = T_F64, .b = b, .maxit = 99, .keeps = true};
+    struct solve_options o = {.solver = solver_find("sor"), .real = P_F64, .b = b, .maxit = 99, .keeps = true};
     o.dev = device_open(device, &e);
     if (!session_solve(&bed.s.solve, &bed.s, bed.s.current, &o, &e)) fail_msg("%s", e.text);
     advance(bed.s.solve, 3);
@@ -266,7 +268,7 @@ static bool solve_on_fake(struct fake *f, enum fake_call call, int64_t nth, stru
 {
     struct bed bed;
     double b[20] = {1};
-    struct solve_options o = {.solver = solver_find("sor"), .real = T_F32, .tol = 1e-3, .maxit = 50, .b = b};
+    struct solve_options o = {.solver = solver_find("sor"), .real = P_F32, .tol = 1e-3, .maxit = 50, .b = b};
     bed_make(&bed, &(struct problem){.generator = "poisson2d", .p = {5, 4}});
     o.dev = &f->dev;
     f->fail_in[call] = nth;
@@ -299,7 +301,7 @@ TEST(test_fewer_iterations)
     static const struct problem grid = {.generator = "poisson2d", .p = {20, 20}};
     for (int d = 0; d < COUNT(devices); d++) {
         struct bed bed;
-        struct solve_options o = {.real = T_F64, .tol = 1e-6, .maxit = 5000};
+        struct solve_options o = {.real = P_F64, .tol = 1e-6, .maxit = 5000};
         int64_t took[3];
         bed_make(&bed, &grid);
         for (int i = 0; i < 3; i++) {

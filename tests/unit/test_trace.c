@@ -3,6 +3,7 @@
    refusals. */
 #include "advice/traced.h"
 #include "base/mem.h"
+#include "base/precision.h"
 #include "commands/cmd_lu.h"
 #include "formats/fmt_csr.h"
 #include "formats/format.h"
@@ -377,7 +378,7 @@ static struct tally sum_of(const struct counts *c)
 }
 
 /* All warps of all launches together give the counts of count_kernel. */
-static void check_kernel(struct session *s, const struct kernel *k, enum type real)
+static void check_kernel(struct session *s, const struct kernel *k, enum precision real)
 {
     struct err e = {0};
     struct trace_request w = {.matrix = s->current, .kernel = k, .real = real, .launch = -1};
@@ -409,7 +410,7 @@ static void check_kernel(struct session *s, const struct kernel *k, enum type re
 }
 
 /* All warps of all launches of a column together give the counts of count_launches. */
-static void check_lu_column(struct session *s, const struct lu_method *m, int64_t column, enum type real)
+static void check_lu_column(struct session *s, const struct lu_method *m, int64_t column, enum precision real)
 {
     struct err e = {0};
     struct lu_options o = {.method = m, .dev = session_device(s, "emu", &e), .real = real, .b = 4};
@@ -440,8 +441,8 @@ TEST(every_lu_method)
     assert_true(talk_line(&t, "gen dense 11 seed 4"));
     for (int m = 0; lu_methods[m]; m++)
         for (int64_t k = 0; k < 11 && lu_methods[m]->step; k += 5) {
-            check_lu_column(&t.s, lu_methods[m], k, T_F64);
-            check_lu_column(&t.s, lu_methods[m], k, T_F32);
+            check_lu_column(&t.s, lu_methods[m], k, P_F64);
+            check_lu_column(&t.s, lu_methods[m], k, P_F32);
         }
     talk_close(&t);
 }
@@ -454,7 +455,7 @@ TEST(every_kernel)
         talk_open(&t, OUT_TEXT);
         assert_true(talk_line(&t, matrices[m]));
         for (int k = 0; kernels[k]; k++)
-            if (kernel_runs_on(kernels[k], emu)) check_kernel(&t.s, kernels[k], k % 2 ? T_F32 : T_F64);
+            if (kernel_runs_on(kernels[k], emu)) check_kernel(&t.s, kernels[k], k % 2 ? P_F32 : P_F64);
         talk_close(&t);
     }
 }
@@ -888,7 +889,7 @@ TEST(no_memory)
         talk_open(&t, OUT_TEXT);
         assert_true(talk_line(&t, "load samples/thesis4.mtx"));
         assert_non_null(session_device(&t.s, "emu", &e));
-        struct trace_request w = {.matrix = t.s.current, .kernel = kernel_find("ell"), .real = T_F64, .launch = -1};
+        struct trace_request w = {.matrix = t.s.current, .kernel = kernel_find("ell"), .real = P_F64, .launch = -1};
         mem_fail_at(n);
         bool ok = tracing_begin(&t.s, &w, &e);
         mem_fail_at(0);

@@ -2,6 +2,7 @@
    refused, and corrupted copies are detected. */
 #include "base/clock.h"
 #include "base/mem.h"
+#include "base/precision.h"
 #include "kits/talk.h"
 #include "kits/test.h"
 #include "kits/transfer_kit.h"
@@ -29,7 +30,7 @@ static struct transfer_plan plan_for(const struct csr *A, const char *device, in
     return (struct transfer_plan){.A = A,
                                   .dev = device_open(device, NULL),
                                   .ops = &host_transfer,
-                                  .real = T_F64,
+                                  .real = P_F64,
                                   .pieces = pieces,
                                   .streams = streams,
                                   .products = 1,
@@ -64,13 +65,13 @@ TEST(any_pieces_cover_the_matrix)
         for (int real = T_F32; real <= T_F64; real++) {
             struct csr A = make(cases[i].generator, cases[i].a, cases[i].b, cases[i].c);
             struct transfer_plan p = plan_for(&A, cases[i].device, cases[i].pieces, cases[i].streams);
-            p.real = (enum type)real;
+            p.real = (enum precision)real;
             p.products = 1 + i % 2;
             transfer_kit_reset();
             if (!transfer_measure(&p, &t, &e)) fail_msg("case %d: %s", i, e.text);
             assert_sound(&t);
-            assert_true(t.matrix_bytes >= A.nnz * (4 + (int64_t)type_size(p.real)));
-            assert_int_equal(t.result_bytes, A.rows * (int64_t)type_size(p.real));
+            assert_true(t.matrix_bytes >= A.nnz * (4 + (int64_t)type_size(precisions[p.real].vector)));
+            assert_int_equal(t.result_bytes, A.rows * (int64_t)type_size(precisions[p.real].vector));
             assert_int_equal(transfer_kit.pins + transfer_kit.streams, 0);
             for (int k = 0; k < cases[i].streams && k < cases[i].pieces; k++) assert_true(transfer_kit.used[k] > 0);
             csr_free(&A);

@@ -165,8 +165,8 @@ TEST(borrowed_arrays_leave_with_their_owner)
     assert_true(talk_line(&t, "gen random 30 3 20 as A"));
     struct matrix *A = t.s.current, *T = session_transposed(A, &f.dev, &e);
     assert_true(T && session_transposed(A, &f.dev, &e) == T);
-    struct product *csc = session_product(&t.s, form_of(T, format_find("csc"), NULL, T_F64), &e);
-    struct product *ell = session_product(&t.s, form_of(A, format_find("ell"), NULL, T_F64), &e);
+    struct product *csc = session_product(&t.s, form_of(T, format_find("csc"), NULL, P_F64), &e);
+    struct product *ell = session_product(&t.s, form_of(A, format_find("ell"), NULL, P_F64), &e);
     assert_true(csc && csc->lender && csc->lender->borrower == csc && ell);
     assert_non_null(session_mat(&t.s, csc, &f.dev, &e));
     assert_int_equal(csc->lender->nmats, 1);

@@ -3,6 +3,7 @@
 #include "advice/sm_lives.h"
 #include "base/clock.h"
 #include "base/mem.h"
+#include "base/precision.h"
 #include "base/registry.h"
 #include "formats/format.h"
 #include "kits/talk.h"
@@ -269,15 +270,15 @@ TEST(plain_cuda_is_understood)
 /* A template of two types multiplies stored values of one type by vectors of another. */
 TEST(values_may_have_a_type_of_their_own)
 {
-    static const char *const precisions[] = {"fp64", "fp32", "bf16-fp32", "fp32-fp64"};
+    static const char *const precision[] = {"fp64", "fp32", "bf16-fp32", "fp32-fp64"};
     struct talk t;
     char more[40];
     open_with_matrix(&t, OUT_TEXT);
-    for (int i = 0; i < COUNT(precisions); i++) {
-        snprintf(more, sizeof more, "precision %s", precisions[i]);
+    for (int i = 0; i < COUNT(precision); i++) {
+        snprintf(more, sizeof more, "precision %s", precision[i]);
         if (!try_file(&t, "two_types", more)) fail_msg("%s: %s%s", more, t.out, t.err);
         assert_says(t.out, "right, within");
-        assert_says(t.out, precisions[i]);
+        assert_says(t.out, precision[i]);
     }
     assert_true(try_file(&t, "right", ""));
     assert_false(try_file(&t, "right", "precision bf16-fp32"));
@@ -586,15 +587,15 @@ TEST(registers_are_read_from_ptxas)
         "ptxas info    : Used 255 registers\n"
         "ptxas info    : Compiling entry function 'plain' for 'sm_90'\n"
         "ptxas info    : Used 17 registers\n";
-    assert_int_equal(lab_registers(said, "bound", T_F64), 62);
-    assert_int_equal(lab_registers(said, "row", T_F64), 40);
-    assert_int_equal(lab_registers(said, "row", T_F32), 28);
-    assert_int_equal(lab_registers(said, "row", T_C64), 40);
-    assert_int_equal(lab_registers(said, "row_of_blocks", T_F32), 255);
-    assert_int_equal(lab_registers(said, "plain", T_F64), 17);
-    assert_int_equal(lab_registers(said, "lain", T_F64), 0);
-    assert_int_equal(lab_registers(said, "ound", T_F64), 0);
-    assert_int_equal(lab_registers("", "bound", T_F64), 0);
+    assert_int_equal(lab_registers(said, "bound", P_F64), 62);
+    assert_int_equal(lab_registers(said, "row", P_F64), 40);
+    assert_int_equal(lab_registers(said, "row", P_F32), 28);
+    assert_int_equal(lab_registers(said, "row", P_C64), 40);
+    assert_int_equal(lab_registers(said, "row_of_blocks", P_F32), 255);
+    assert_int_equal(lab_registers(said, "plain", P_F64), 17);
+    assert_int_equal(lab_registers(said, "lain", P_F64), 0);
+    assert_int_equal(lab_registers(said, "ound", P_F64), 0);
+    assert_int_equal(lab_registers("", "bound", P_F64), 0);
 }
 
 /* A multiprocessor has 65,536 registers: one block of 1,024 threads with more than 32 each, two with fewer. */
@@ -839,7 +840,7 @@ static void assert_same_kernel(const struct kernel *a, const struct kernel *b, c
     struct operation op = {1.25, -0.5, NULL};
     assert_non_null(p);
     assert_non_null(q);
-    if (!format_pack(A, a->format, a->param, T_F64, true, &S, &e)) fail_msg("%s: %s", a->name, e.text);
+    if (!format_pack(A, a->format, a->param, P_F64, true, &S, &e)) fail_msg("%s: %s", a->name, e.text);
     assert_true(mat_put(&M, &S, device_open("emu", NULL), &e));
     bool fits = !a->fits || a->fits(&S, NULL);
     if (fits && (!bench_result(a, A, &M, &op, 3, p, &v, &e) || !bench_result(b, A, &M, &op, 3, q, &v, &e)))

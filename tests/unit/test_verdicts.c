@@ -396,7 +396,7 @@ TEST(the_share_of_a_block_is_that_of_the_norm)
     assert_true(stagnation_of(&t.s, t.s.current, t.s.solve, 1e6, &found, &e));
     const struct solve *v = t.s.solve;
     memcpy(r, v->b, sizeof r);
-    reference_spmv(v->matrix.csr, -1, v->result.x, 1, r, T_F64, NULL);
+    reference_spmv(v->matrix.csr, -1, v->result.x, 1, r, P_F64, NULL);
     for (int i = 0; i < N; i++) all += r[i] * r[i], of_block[i < B ? 0 : i] += r[i] * r[i];
     for (int i = 0; i < N; i++) worst = of_block[i] > of_block[worst] ? i : worst;
     assert_true(of_block[worst] < 0.9 * all);

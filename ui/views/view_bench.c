@@ -39,11 +39,11 @@ static void figure(struct canvas *c, int end, int y, enum style st, const char *
 }
 
 /* The types of the values and, if they differ, of x: "f64", "bf-32". */
-static const char *short_name(enum type real)
+static const char *short_name(enum precision real)
 {
-    static const char *const narrow[] = {"32-64", "16-32", "bf-32", "16-64", "bf-64"};
-    if (type_is_narrow(real)) return narrow[real - T_NARROW];
-    return type_of_parts(real) == T_F32 ? "f32" : "f64";
+    static const char *const names[PRECISIONS] = {"f32",   "f64",   "f32",   "f64",  "32-64",
+                                                  "16-32", "bf-32", "16-64", "bf-64"};
+    return names[real];
 }
 
 static void draw_run(struct canvas *c, const struct run *r, double fastest, int y, enum style name)

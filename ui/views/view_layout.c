@@ -140,19 +140,20 @@ static void draw(struct canvas *c, struct session *s, struct view_state *st)
 /* ---- keys ---- */
 
 /* A new state has no precision. */
-static enum type precision_in(const struct layout_state *own)
+static enum precision precision_in(const struct layout_state *own)
 {
-    return own->real == T_F32 || type_is_narrow(own->real) ? own->real : T_F64;
+    return own->format ? own->real : P_F64;
 }
 
 static bool prepare(struct session *s, struct view_state *st, struct err *e)
 {
     struct layout_state *own = st->own;
+    own->real = precision_in(own);
     if (!own->format || !format_takes(own->format, &s->current->csr)) own->format = format_native(&s->current->csr);
-    enum type real = precision_in(own);
     own->blocks = 0;
     own->search.on = false;
-    own->product = session_product(s, form_of(s->current, own->format, own->param_set ? own->param : NULL, real), e);
+    own->product =
+        session_product(s, form_of(s->current, own->format, own->param_set ? own->param : NULL, own->real), e);
     const struct stored *S = own->product ? &own->product->S : NULL;
     bool outside = S && (own->array >= S->narrays || st->item >= S->a[own->array].n);
     if (outside) own->array = 0, st->item = 0; /* the cursor was set in another format, which had more slots */

@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "base/array.h"
+#include "base/precision.h"
 #include "formats/stored.h"
 #include "machine/microscope.h"
 
@@ -33,8 +33,8 @@ struct slot_search {
 };
 
 struct layout_state {
-    const struct format *format; /* NULL: csr */
-    enum type real;
+    const struct format *format; /* NULL: csr in fp64 */
+    enum precision real;
     int64_t param[PARAMS_MAX];
     bool param_set;
     struct product *product; /* set by prepare; owned by the session */

@@ -93,7 +93,7 @@ static void draw_about(struct canvas *c, const struct solve *v)
              cluster_used(v) ? "many iterations a launch"
              : k             ? k->name
                              : "",
-             precision_of(v->matrix.csr, v->real));
+             type_name(solve_type(v)));
     draw_wrapped(c, 1, 1, PLOT_TOP - 1, ST_DIM, text);
 }
 

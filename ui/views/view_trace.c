@@ -150,7 +150,7 @@ static bool prepare(struct session *s, struct view_state *st, struct err *e)
 {
     struct err why = {0};
     struct trace_request w = {
-        .matrix = s->current, .kernel = kernel_find("csr-scalar"), .real = s->single ? T_F32 : T_F64, .launch = -1};
+        .matrix = s->current, .kernel = kernel_find("csr-scalar"), .real = s->single ? P_F32 : P_F64, .launch = -1};
     if (s->trace || !s->current || tracing_begin(s, &w, &why)) return true;
     snprintf(st->message, sizeof st->message, "%.119s", why.text);
     return why.code != E_MEMORY || fail_at(e, why.code, why.where, "%s", why.text);
