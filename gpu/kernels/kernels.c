@@ -290,7 +290,9 @@ static bool launch_with_scratch(const struct kernel *k, const struct kernel *c, 
 
 static launch_fn *sums_of(const struct kernel *c, enum precision real)
 {
-    return c->host_sums && precisions[real].vector == T_F32 ? c->product[real] : c->sums[real];
+    bool by_product = c->host_sums && precisions[real].vector == T_F32;
+    launch_fn *const *launches = by_product ? c->product : c->sums;
+    return launches[real];
 }
 
 static launch_fn *entry_of(const struct kernel *c, const struct launch *L)
