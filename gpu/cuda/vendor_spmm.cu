@@ -60,7 +60,7 @@ template <cusparseSpMMAlg_t ALGORITHM> static bool spmm_begin(const struct spmm 
     *state = m;
     m->algorithm = ALGORITHM;
     if (!spmm_describe(L, m, e)) return false;
-    return L->A->of->real == T_F32 ? spmm_analyse<float>(L, m, e) : spmm_analyse<double>(L, m, e);
+    return L->A->of->real == P_F32 ? spmm_analyse<float>(L, m, e) : spmm_analyse<double>(L, m, e);
 }
 
 template <typename T> static bool spmm_run(const struct spmm *L, struct err *e)
@@ -91,8 +91,7 @@ template <typename T> static bool spmm_run(const struct spmm *L, struct err *e)
         .fits = cusparse_accepts,                               \
         .begin = spmm_begin<algorithm>,                         \
         .end = spmm_end,                                        \
-        .f32 = spmm_run<float>,                                 \
-        .f64 = spmm_run<double>,                                \
+        .product = {REALS(spmm_run)},                           \
     };
 
 VENDOR_SPMM(cusparse2, "cusparse-spmm2", "cuSPARSE's SpMM, CSR algorithm 2, made for row-major X", false, 2,
