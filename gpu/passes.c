@@ -15,32 +15,28 @@
 #include "machine/passes.def"
 #undef PASSES
 
-#define PASSES(id)                             \
-    static const struct passes passes_##id = { \
+#define PASSES(id)                      \
+    const struct passes passes_##id = { \
         #id, {[DEV_CPU] = &cpu_vec_passes_##id, [DEV_EMU] = &emu_vec_passes_##id, [DEV_CUDA] = ON_CUDA(id)}};
 #include "machine/passes.def"
 #undef PASSES
 
-#define PASSES(id) &passes_##id,
-const struct passes *const passes[] = {
-#include "machine/passes.def"
-    NULL};
-#undef PASSES
-
-/* Without a call for most names: an iteration of a small system on the host takes less than a microsecond. */
-static inline bool same(const char *a, const char *b)
+/* Names are compared by their addresses first: the linker merges equal strings. An iteration of a small system on the
+   host takes less than a microsecond, in which a pass is found several times. */
+static const struct pass *named(const struct pass *table, const char *name)
 {
-    return *a == *b && strcmp(a, b) == 0;
+    for (const struct pass *p = table; p && p->name; p++)
+        if (p->name == name) return p;
+    for (const struct pass *p = table; p && p->name; p++)
+        if (!strcmp(p->name, name)) return p;
+    return NULL;
 }
 
 const struct pass *pass_find(const struct passes *p, const struct device *d, enum type type, bool host_sums,
                              const char *name)
 {
     const struct pass_tables *t = p->on[d->kind];
-    const struct pass *table = t ? (host_sums ? t->sums_on_host : t->sums_on_device)[type] : NULL;
-    for (; table && table->name; table++)
-        if (same(table->name, name)) return table;
-    return NULL;
+    return t ? named((host_sums ? t->sums_on_host : t->sums_on_device)[type], name) : NULL;
 }
 
 /* Members send each other the sums that the host adds on other devices. */
@@ -50,17 +46,16 @@ static const struct pass *found(const struct passes *p, const char *name, const 
     return pass_find(p, c->d, c->type, c->host_sums, name);
 }
 
-bool pass_run(const struct passes *const *among, const char *of, const char *name, const struct pass_call *c,
-              struct err *e)
+bool pass_run(const struct passes *p, const char *name, const struct pass_call *c, struct err *e)
 {
-    while (*among && !same((*among)->name, of)) among++;
-    const struct pass *pass = *among ? found(*among, name, c) : NULL;
-    if (!pass) return fail(e, E_INTERNAL, "%s has no pass %s of %s in %s", c->d->name, name, of, type_name(c->type));
+    const struct pass *pass = found(p, name, c);
+    if (!pass)
+        return fail(e, E_INTERNAL, "%s has no pass %s of %s in %s", c->d->name, name, p->name, type_name(c->type));
     if (pass->vectors != c->vectors || pass->numbers != c->numbers)
-        return fail(e, E_INTERNAL, "the pass %s of %s takes %d vectors and %d numbers, not %d and %d", name, of,
+        return fail(e, E_INTERNAL, "the pass %s of %s takes %d vectors and %d numbers, not %d and %d", name, p->name,
                     pass->vectors, pass->numbers, c->vectors, c->numbers);
     if (c->d->members)
-        multi_pass(*among, name, c);
+        multi_pass(p, name, c);
     else
         pass->run(c);
     return true;

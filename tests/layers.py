@@ -114,6 +114,10 @@ def check_symbols(objects):
             home.setdefault(name, source)
     machine = " ".join(p.read_text() for p in pathlib.Path("src/machine").glob("*.h"))
     declared = set(re.findall(r"\b[A-Za-z_]\w*", machine))
+    # #define PASSES(id) ... passes_##id; before a list declares one name for each entry.
+    for macro, prefix, entries in re.findall(r'#define (\w+)\(id\) .*\b(\w+_)##id;\n#include "(\w+\.def)"', machine):
+        names = re.findall(rf"^{macro}\((\w+)\)", pathlib.Path("src/machine", entries).read_text(), re.M)
+        declared |= {prefix + name for name in names}
     wrong, uses = [], collections.defaultdict(set)
     for source, _, undefined in objects:
         table = re.search(r'#include "[^"]*\.def"', source.read_text())

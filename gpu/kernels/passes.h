@@ -28,6 +28,7 @@ template <typename A> static A pass_argument(const struct pass_call *c, int &vec
 template <typename T, auto GO> struct pass_entry;
 template <typename T, typename... A, void (*GO)(struct device *, int64_t, double *, A...)> struct pass_entry<T, GO> {
     static constexpr int vectors = (0 + ... + (int)std::is_pointer_v<A>), numbers = (int)sizeof...(A) - vectors;
+    static_assert(vectors <= PASS_VECTORS_MAX);
 
     /* A constructor, because the arguments in braces are evaluated in their order. */
     struct call {

@@ -142,10 +142,12 @@ void multi_pass(const struct passes *p, const char *name, const struct pass_call
     const block *like = vectors_of(m, c);
     in_stages(c->d, like, c->s, [&](device *of, int k) {
         pass_call own = *c;
+        const void *vec[PASS_VECTORS_MAX];
         own.d = of;
         own.n = for_member(m, like, k, c->n);
         own.s = for_member(m, like, k, c->s);
-        for (int i = 0; i < c->vectors; i++) own.vec[i] = for_member(m, like, k, c->vec[i]);
+        for (int i = 0; i < c->vectors; i++) vec[i] = for_member(m, like, k, c->vec[i]);
+        own.vec = vec;
         pass_find(p, of, c->type, true, name)->run(&own);
     });
 }

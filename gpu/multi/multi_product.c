@@ -232,7 +232,7 @@ static bool sums(const struct launch *L, enum type type, struct err *e)
 {
     struct pass_call c = {
         .d = L->A->dev, .type = type, .n = L->A->of->rows, .s = L->s, VECTORS(L->x, L->y, L->r, L->dinv)};
-    return pass_run(passes, "cg", "dots", &c, e);
+    return pass_run(&passes_cg, "dots", &c, e);
 }
 
 bool multi_launch(const struct kernel *k, const struct launch *L, struct err *e)

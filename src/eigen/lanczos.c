@@ -108,7 +108,7 @@ static bool pass(const struct lanczos *v, const char *name, struct pass_call c, 
     c.type = T_F64;
     c.n = v->o.n;
     c.s = v->scalars;
-    return pass_run(passes, "gmres", name, &c, e);
+    return pass_run(&passes_gmres, name, &c, e);
 }
 
 /* Orthogonalise q against the first k columns. If h is not NULL, add the inner products to h[k]. *norm receives the

@@ -13,7 +13,7 @@
 
 C_BEGIN
 
-enum { PASS_VECTORS_MAX = 10, PASS_NUMBERS_MAX = 5 };
+enum { PASS_VECTORS_MAX = 10 };
 
 /* A call of a pass: where it runs, and its arguments in the order of its parameters. The pass has no effect once
    s[S_DONE] is not 0; its launches may still be running when the call returns. */
@@ -24,13 +24,22 @@ struct pass_call {
     int64_t n;      /* numbers in a vector, two for each complex element */
     double *s;      /* the solver's scalars (vec_ops.h) */
     int vectors, numbers;
-    const void *vec[PASS_VECTORS_MAX]; /* vectors, and other memory on the device */
-    int number[PASS_NUMBERS_MAX];
+    const void *const *vec; /* at most PASS_VECTORS_MAX vectors, and other memory on the device */
+    const int *number;
 };
 #ifndef __cplusplus
-/* The arguments, in an initialiser: {.d = d, ..., VECTORS(b, q, r), NUMBERS(again)}. */
-#define VECTORS(...) .vectors = sizeof((const void *[]){__VA_ARGS__}) / sizeof(void *), .vec = {__VA_ARGS__}
-#define NUMBERS(...) .numbers = sizeof((int[]){__VA_ARGS__}) / sizeof(int), .number = {__VA_ARGS__}
+/* The arguments, in an initialiser: {.d = d, ..., VECTORS(b, q, r), NUMBERS(again)}. They live as long as the block
+   that contains the initialiser. */
+#define VECTORS(...)                                                                           \
+    .vectors = sizeof((const void *[]){__VA_ARGS__}) / sizeof(void *), .vec = (const void *[]) \
+    {                                                                                          \
+        __VA_ARGS__                                                                            \
+    }
+#define NUMBERS(...)                                                         \
+    .numbers = sizeof((int[]){__VA_ARGS__}) / sizeof(int), .number = (int[]) \
+    {                                                                        \
+        __VA_ARGS__                                                          \
+    }
 #endif
 
 struct pass {
@@ -49,12 +58,13 @@ struct passes {
     const char *name;                        /* of the solver */
     const struct pass_tables *on[DEV_RANKS]; /* by kind of device; NULL: the program was built without it */
 };
-extern const struct passes *const passes[]; /* all solvers that have passes, terminated by NULL */
+#define PASSES(id) extern const struct passes passes_##id;
+#include "passes.def"
+#undef PASSES
 
-/* Run the pass `name` of the solver `of`, which `among` lists; tests give a list other than passes[]. Fails with
-   E_INTERNAL if the device has no such pass for this type, or if the pass has other numbers of arguments. */
-bool pass_run(const struct passes *const *among, const char *of, const char *name, const struct pass_call *c,
-              struct err *e);
+/* Run the pass `name` of p. Fails with E_INTERNAL if the device has no such pass for this type, or if the pass has
+   other numbers of arguments. */
+bool pass_run(const struct passes *p, const char *name, const struct pass_call *c, struct err *e);
 /* That pass on an ordinary device, or NULL. */
 const struct pass *pass_find(const struct passes *p, const struct device *d, enum type type, bool host_sums,
                              const char *name);

@@ -391,8 +391,8 @@ struct solve {
     double *host_scalars;              /* as last read */
     struct {
         const struct vec_ops *vec;
-        const struct passes *const *passes; /* machine/passes.h */
-        enum type type;                     /* of an element, for the passes */
+        const struct passes *passes; /* in place of those that PASS names, for tests; NULL: none */
+        enum type type;              /* of an element, for the passes */
     } ops;
     struct {
         volatile double *record;

@@ -124,7 +124,6 @@ enum type solve_type(const struct solve *v)
 void solve_choose_ops(struct solve *v)
 {
     v->ops.vec = (v->set.sums_host ? vec_ops_host_sums : vec_ops_of)(v->dev, solve_type(v));
-    v->ops.passes = passes;
     v->ops.type = type_of_numbers(v->real, solve_complex_steps(v));
 }
 

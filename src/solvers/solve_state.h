@@ -15,14 +15,14 @@
 void solve_choose_ops(struct solve *v);
 /* PASS(v, minres, step, e, VECTORS(u, x)) runs the pass `step` of minres (gpu/kernels/k_minres.cu) on the device of v;
    see pass_run. */
-#define PASS(v, of, name, e, ...)                                 \
-    pass_run((v)->ops.passes, #of, #name,                         \
-             &(struct pass_call){.d = (v)->dev,                   \
-                                 .type = (v)->ops.type,           \
-                                 .host_sums = (v)->set.sums_host, \
-                                 .n = (v)->n,                     \
-                                 .s = (v)->scalars,               \
-                                 __VA_ARGS__},                    \
+#define PASS(v, of, name, e, ...)                                     \
+    pass_run((v)->ops.passes ? (v)->ops.passes : &passes_##of, #name, \
+             &(struct pass_call){.d = (v)->dev,                       \
+                                 .type = (v)->ops.type,               \
+                                 .host_sums = (v)->set.sums_host,     \
+                                 .n = (v)->n,                         \
+                                 .s = (v)->scalars,                   \
+                                 __VA_ARGS__},                        \
              e)
 /* Compute q = A p by the chosen kernel, or q = A M^-1 p if a preconditioner is applied from the right. */
 bool solve_spmv(struct solve *v, const void *p, void *q, struct err *e);

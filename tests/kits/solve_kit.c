@@ -1272,8 +1272,8 @@ static void check_dot(struct vectors *t)
     assert_true(scalar(t, FREE + 2) == first / 0.5);
 }
 
-/* Run a pass of the solver `of` on the vectors; c holds its arguments. */
-static void run(struct vectors *t, const char *of, const char *name, struct pass_call c)
+/* Run a pass on the vectors; c holds its arguments. */
+static void run(struct vectors *t, const struct passes *of, const char *name, struct pass_call c)
 {
     struct err e = {0};
     c.d = t->d;
@@ -1281,9 +1281,9 @@ static void run(struct vectors *t, const char *of, const char *name, struct pass
     c.host_sums = t->host_sums;
     c.n = t->n;
     c.s = t->s;
-    if (!pass_run(passes, of, name, &c, &e)) fail_msg("%s", e.text);
+    if (!pass_run(of, name, &c, &e)) fail_msg("%s", e.text);
 }
-#define RUN(t, of, name, ...) run(t, #of, #name, (struct pass_call){__VA_ARGS__})
+#define RUN(t, of, name, ...) run(t, &passes_##of, #name, (struct pass_call){__VA_ARGS__})
 
 static void check_bicg_guard(struct vectors *t)
 {

@@ -629,7 +629,7 @@ static bool queue_cg_step(const struct watched *of, struct err *e)
     const struct cg_step *c = of->user;
     struct pass_call step = {
         .d = of->dev, .type = T_F64, .n = c->n, .s = c->s, VECTORS(c->v[0], NULL, c->v[1], c->v[2], c->v[3])};
-    return pass_run(passes, "cg", "step", &step, e);
+    return pass_run(&passes_cg, "step", &step, e);
 }
 
 /* On vectors that do not fit in the L2 cache, the pass goes backwards. A warp must still store 32 neighbours that fill
