@@ -42,7 +42,7 @@ struct chain {
    long the chain. Such an alpha must itself be a number of the precision. */
 static bool set_alpha(struct chain *c, struct err *e)
 {
-    bool single = type_of_parts(c->M->of->real) == T_F32;
+    bool single = precisions[c->M->of->real].part == T_F32;
     double norm;
     if (!norm_inf(c->A, &norm, e)) return false;
     c->alpha = isfinite(norm) && norm > 0 ? fmin(1 / norm, single ? FLT_MAX : DBL_MAX) : 1;
@@ -53,10 +53,10 @@ static bool set_alpha(struct chain *c, struct err *e)
 static bool chain_new(struct chain *c, struct err *e)
 {
     const struct mat *M = c->M;
-    int64_t size = (int64_t)type_size(M->of->real);
+    int64_t size = (int64_t)type_size(precisions[M->of->real].vector);
     double **host[] = {&c->from, &c->to, &c->ref, &c->bound};
     void **device[] = {&c->x0, &c->v[0], &c->v[1]};
-    c->n = type_parts(M->of->real) * c->A->rows;
+    c->n = type_parts(precisions[M->of->real].vector) * c->A->rows;
     for (int i = 0; i < COUNT(host); i++)
         if (!(*host[i] = mem_new(c->n, sizeof(double), "the check of a chain", e))) return false;
     for (int i = 0; i < COUNT(device); i++)
@@ -83,7 +83,7 @@ static void chain_free(struct chain *c)
 
 static struct array narrow_of(const struct chain *c)
 {
-    return (struct array){.type = type_of_parts(c->M->of->real), .n = c->n, .data = c->narrow};
+    return (struct array){.type = precisions[c->M->of->real].part, .n = c->n, .data = c->narrow};
 }
 
 static bool put(const struct chain *c, const double *v, void *to, struct err *e)

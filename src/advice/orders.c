@@ -31,7 +31,7 @@ struct trying {
     struct session *s;
     struct matrix *m;
     const struct format *f;
-    enum type real;
+    enum precision real;
     const struct machine *on;
     struct orders_tried *out;
 };
@@ -134,8 +134,8 @@ static bool try_order(const struct trying *v, const struct ordering *o, struct e
 
 /* ---- all orders ---- */
 
-bool orders_try(struct session *s, struct matrix *m, const struct format *f, enum type real, const struct machine *g,
-                bool quick, struct orders_tried *out, struct err *e)
+bool orders_try(struct session *s, struct matrix *m, const struct format *f, enum precision real,
+                const struct machine *g, bool quick, struct orders_tried *out, struct err *e)
 {
     *out = (struct orders_tried){.n = 1, .at[0].us = NAN, .best = out->at};
     struct trying v = {.s = s, .m = m, .f = f, .real = real, .on = g, .out = out};
@@ -164,12 +164,12 @@ double orders_pay_after(const struct order_tried *now, const struct order_tried 
     return t->us < now->us ? ceil(fmax(cost, 0) / (now->us - t->us)) : INFINITY;
 }
 
-bool orders_may_gain(const struct csr *A, const struct kernel *k, enum type real, double us, double gain,
+bool orders_may_gain(const struct csr *A, const struct kernel *k, enum precision real, double us, double gain,
                      const struct machine *g)
 {
-    int64_t size = (int64_t)type_size(type_of_values(real, A->imag != NULL));
+    int64_t size = (int64_t)type_size(precisions[precision_of_values(real, A->imag != NULL)].vector);
     int64_t bytes = size * (A->nnz + A->rows + A->cols);
-    return A->rows == A->cols && us > gain * model_least_us(k, bytes, 0, real == T_F32, g);
+    return A->rows == A->cols && us > gain * model_least_us(k, bytes, 0, real == P_F32, g);
 }
 
 /* ---- output ---- */
@@ -194,7 +194,7 @@ static void out_costs(struct out *o, const struct order_tried *now, const struct
     out_pays(o, moves && known ? orders_pay_after(now, t) : NAN);
 }
 
-void out_order_tried(struct out *o, const struct matrix *m, enum type real, const struct machine *g,
+void out_order_tried(struct out *o, const struct matrix *m, enum precision real, const struct machine *g,
                      const struct orders_tried *all, const struct order_tried *t)
 {
     out_row(o);
@@ -227,7 +227,7 @@ static void say_order(struct out *o, const struct order_tried *t)
     if (t->as) out_text(o, "%s gives the same order as %s.", t->order->name, t->as->order ? t->as->order->name : "now");
 }
 
-void out_orders_tried(struct session *s, const struct matrix *m, enum type real, const struct machine *g,
+void out_orders_tried(struct session *s, const struct matrix *m, enum precision real, const struct machine *g,
                       const struct orders_tried *all)
 {
     bool sampled = false;

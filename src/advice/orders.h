@@ -2,6 +2,8 @@
 #ifndef ORDERS_H
 #define ORDERS_H
 
+#include "base/precision.h"
+
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -45,8 +47,8 @@ struct orders_tried {
    `quick`, only those that take time in proportion to the entries. f: the only format of the kernels; NULL: all.
    An order that refuses the matrix is listed with the reason. The caller must call orders_free even if the result is
    false. */
-bool orders_try(struct session *s, struct matrix *m, const struct format *f, enum type real, const struct machine *g,
-                bool quick, struct orders_tried *out, struct err *e);
+bool orders_try(struct session *s, struct matrix *m, const struct format *f, enum precision real,
+                const struct machine *g, bool quick, struct orders_tried *out, struct err *e);
 void orders_free(struct orders_tried *t);
 /* The order of rows of t->best; NULL: that of the matrix. */
 const int *orders_best_perm(const struct orders_tried *t);
@@ -55,14 +57,14 @@ const int *orders_best_perm(const struct orders_tried *t);
 double orders_pay_after(const struct order_tried *now, const struct order_tried *t);
 /* Can an order of the rows make products faster by more than the factor `gain` than us, which the fastest kernel takes
    now? The values, x once and y must be moved in any case. */
-bool orders_may_gain(const struct csr *A, const struct kernel *k, enum type real, double us, double gain,
+bool orders_may_gain(const struct csr *A, const struct kernel *k, enum precision real, double us, double gain,
                      const struct machine *g);
 
 /* Print an order that was tried; `now` is the order that the matrix has. */
-void out_order_tried(struct out *o, const struct matrix *m, enum type real, const struct machine *g,
+void out_order_tried(struct out *o, const struct matrix *m, enum precision real, const struct machine *g,
                      const struct orders_tried *all, const struct order_tried *t);
 /* Print all of them, and in text what they mean. */
-void out_orders_tried(struct session *s, const struct matrix *m, enum type real, const struct machine *g,
+void out_orders_tried(struct session *s, const struct matrix *m, enum precision real, const struct machine *g,
                       const struct orders_tried *all);
 /* The keys of such a row (report/fields.h). */
 extern const struct row_kind row_order_tried;

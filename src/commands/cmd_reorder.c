@@ -97,8 +97,8 @@ static bool reorder_for_locality(struct session *s, const struct args *a, struct
     struct orders_tried tried = {0};
     struct machine g;
     if (!modeled_machine(s, &g, e)) return false;
-    bool ok = orders_try(s, m, NULL, T_F64, &g, false, &tried, e);
-    if (ok) out_orders_tried(s, m, T_F64, &g, &tried);
+    bool ok = orders_try(s, m, NULL, P_F64, &g, false, &tried, e);
+    if (ok) out_orders_tried(s, m, P_F64, &g, &tried);
     ok = ok && keep_best(s, a, m, &tried, e);
     orders_free(&tried);
     return ok;

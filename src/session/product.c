@@ -181,14 +181,14 @@ static void set_params(struct form *w, const int64_t *param)
     for (int i = 0; of[i].name; i++) w->param[i] = param ? param[i] : of[i].default_value;
 }
 
-struct form form_of(struct matrix *m, const struct format *f, const int64_t *param, enum type real)
+struct form form_of(struct matrix *m, const struct format *f, const int64_t *param, enum precision real)
 {
     struct form w = {.matrix = m, .format = f, .real = real};
     set_params(&w, param);
     return w;
 }
 
-struct form form_for(struct matrix *m, const struct kernel *k, const int64_t *param, enum type real,
+struct form form_for(struct matrix *m, const struct kernel *k, const int64_t *param, enum precision real,
                      int multiprocessors)
 {
     struct form w = form_of(m, k->format, param, real);
@@ -207,9 +207,10 @@ struct form form_near(struct form w, struct device *d)
 
 /* The stored form of m in f with these parameters, which are those of the request that made it, so that format_plan
    need not be called again, or those that the format resolved. A resolved parameter resolves to itself. */
-static struct product *find(const struct matrix *m, const struct format *f, enum type precision, const int64_t *param)
+static struct product *find(const struct matrix *m, const struct format *f, enum precision precision,
+                            const int64_t *param)
 {
-    enum type real = type_of_values(precision, m->csr.imag != NULL);
+    enum precision real = precision_of_values(precision, m->csr.imag != NULL);
     struct product *p = m->products;
     while (p && (p->S.format != f || p->S.real != real ||
                  (memcmp(p->requested, param, sizeof p->requested) != 0 &&
@@ -231,14 +232,14 @@ static void say_vanishing(struct session *s, const char *name, const struct vani
              v->values == 1 ? "becomes" : "become");
 }
 
-void session_say_vanishing(struct session *s, const char *name, const struct csr *A, enum type real)
+void session_say_vanishing(struct session *s, const char *name, const struct csr *A, enum precision real)
 {
     struct vanishing v;
     if (format_vanishing(A, real, &v)) say_vanishing(s, name, &v);
 }
 
 /* Does m have no stored form in this precision yet? */
-static bool is_first_in(const struct matrix *m, enum type real)
+static bool is_first_in(const struct matrix *m, enum precision real)
 {
     const struct product *p = m->products;
     while (p && p->S.real != real) p = p->next;
@@ -327,18 +328,18 @@ static struct product *pack_there(struct session *s, const struct form *w, struc
     return p;
 }
 
-static bool only_rows(const struct matrix *m, const struct format *f, enum type real, struct err *e)
+static bool only_rows(const struct matrix *m, const struct format *f, enum precision real, struct err *e)
 {
     const struct format *own = format_native(&m->csr);
     if (f != own)
         return fail(e, E_UNSUPPORTED, "%s was generated in parts, as %s; it cannot be converted to %s", m->name,
                     own->name, f->name);
-    return !type_is_narrow(real) ||
-           fail(e, E_UNSUPPORTED, "%s was generated in parts, in f64 or f32, not in %s", m->name, type_name(real));
+    return !precisions[real].narrow || fail(e, E_UNSUPPORTED, "%s was generated in parts, in f64 or f32, not in %s",
+                                            m->name, precisions[real].name);
 }
 
 /* The stored form of m, which is in parts, without arrays on the host. */
-static struct product *lay_out_parts(struct matrix *m, const struct format *f, enum type real, struct err *e)
+static struct product *lay_out_parts(struct matrix *m, const struct format *f, enum precision real, struct err *e)
 {
     struct plan plan;
     if (!only_rows(m, f, real, e) || !format_plan(&m->csr, f, NULL, real, &plan, e)) return NULL;

@@ -41,7 +41,7 @@ void device_copies_drop(struct session *s, const struct device *d);
 struct form {
     struct matrix *matrix;
     const struct format *format;
-    enum type real;              /* the precision */
+    enum precision real;         /* the precision */
     int64_t param[PARAMS_MAX];   /* of the format: as given, or the defaults; the format resolves them when it plans */
     bool force;                  /* accept any amount of padding */
     struct device *packer;       /* packs the form from its copy of the csr, if it can; NULL: the host packs it */
@@ -51,9 +51,9 @@ struct form {
     bool there;                  /* only `packer` reads the arrays: the host may lack the long ones */
 };
 /* m in format f, packed by the host. param: PARAMS_MAX values; NULL: the defaults. */
-struct form form_of(struct matrix *m, const struct format *f, const int64_t *param, enum type real);
+struct form form_of(struct matrix *m, const struct format *f, const int64_t *param, enum precision real);
 /* m as kernel k reads it, packed by the host; param NULL: with the parameters that kernel_params chooses. */
-struct form form_for(struct matrix *m, const struct kernel *k, const int64_t *param, enum type real,
+struct form form_for(struct matrix *m, const struct kernel *k, const int64_t *param, enum precision real,
                      int multiprocessors);
 /* The form w for products on d: a GPU packs it and need not copy the long arrays to the host. The emulator is slow, and
    the tables of lessons show the host's packing time, so the host packs for the emulator and in lessons. */
@@ -65,6 +65,6 @@ struct product *session_product(struct session *s, struct form w, struct err *e)
 /* Would session_product return at once, because the form was made before with the same parameters? */
 bool session_is_packed(struct form w);
 /* Print a note if values of A, which the user knows by this name, become 0 in this precision. */
-void session_say_vanishing(struct session *s, const char *name, const struct csr *A, enum type real);
+void session_say_vanishing(struct session *s, const char *name, const struct csr *A, enum precision real);
 
 #endif

@@ -85,7 +85,7 @@ bool spmv_measure(struct session *s, const struct spmv_request *w, struct run *o
     struct product *p = session_product(s, spmv_form(w), e);
     struct mat *M = p ? session_mat(s, p, w->dev, e) : NULL;
     if (!M) return false;
-    int sector_values = SECTOR / (int)type_size(p->S.real);
+    int sector_values = SECTOR / (int)type_size(precisions[p->S.real].vector);
     int64_t *gathers = &m->gathers[sector_values];
     /* Only GPUs are compared with the gathers of x. */
     if (w->dev->kind == DEV_CUDA && !*gathers && !m->csr.source && !csr_gathers(&m->csr, sector_values, gathers, e))

@@ -632,7 +632,7 @@ static int chain_launches;
 static void hold_chain(struct subject *s, const struct kernel *k)
 {
     struct err e = {0};
-    int64_t n = s->A->rows * type_parts(s->S.real);
+    int64_t n = s->A->rows * type_parts(precisions[s->S.real].vector);
     double us, *first = mem_new(n, sizeof *first, "a result", NULL), *next = mem_new(n, sizeof *next, "another", NULL);
     for (int round = 0; round < rounds; round++) {
         if (!bench_chain(NULL, k, s->A, &s->M, 1, chain_launches, NULL, &us, round ? next : first, &e)) {

@@ -73,7 +73,7 @@ static struct csr shift(double size)
     return A;
 }
 
-static bool chain(const char *kernel, const struct csr *A, struct device *d, enum type real, int reps, double *us,
+static bool chain(const char *kernel, const struct csr *A, struct device *d, enum precision real, int reps, double *us,
                   double *y, struct err *e)
 {
     struct stored S = {0};
@@ -103,7 +103,7 @@ TEST(each_product_reads_the_one_before)
     struct err e = {0};
     for (int i = 0; i < COUNT(sizes) * COUNT(kernel); i++) {
         struct csr A = shift(sizes[i % COUNT(sizes)]);
-        if (!chain(kernel[i / COUNT(sizes)], &A, &fake.dev, T_F64, 70, &us, y, &e)) fail_msg("%s", e.text);
+        if (!chain(kernel[i / COUNT(sizes)], &A, &fake.dev, P_F64, 70, &us, y, &e)) fail_msg("%s", e.text);
         assert_true(us > 0);
         check_moved(y, CHAIN_PRODUCTS);
         csr_free(&A);
@@ -116,7 +116,7 @@ TEST(the_emulator_checks_two_products)
     double us, y[N];
     struct err e = {0};
     struct csr A = shift(4);
-    if (!chain("csr-vector", &A, open_or_fail("emu"), T_F64, 0, &us, y, &e)) fail_msg("%s", e.text);
+    if (!chain("csr-vector", &A, open_or_fail("emu"), P_F64, 0, &us, y, &e)) fail_msg("%s", e.text);
     assert_true(isnan(us));
     check_moved(y, 2);
     csr_free(&A);
@@ -128,7 +128,7 @@ TEST(no_product_overflows_in_fp32)
     double us, y[N], most = 0;
     struct err e = {0};
     struct csr A = shift(0x1p127);
-    if (!chain("csr-serial", &A, &fake.dev, T_F32, 1, &us, y, &e)) fail_msg("%s", e.text);
+    if (!chain("csr-serial", &A, &fake.dev, P_F32, 1, &us, y, &e)) fail_msg("%s", e.text);
     for (int i = 0; i < N; i++) most = max_or_nan(most, fabs(y[i]));
     assert_true(most > 0.5 && most <= 1);
     csr_free(&A);
@@ -146,7 +146,7 @@ TEST(the_vector_does_not_vanish)
     row[N] = 0, col[N] = N - 1, val[N] = 1e6;
     assert_true(csr_from_triplets(&A, N, N, N + 1, row, col, val, NULL, NULL, NULL));
     for (int i = 0; i < 2; i++) {
-        if (!chain("csr-serial", &A, &fake.dev, i ? T_F32 : T_F64, 1, &us, y, &e)) fail_msg("%s", e.text);
+        if (!chain("csr-serial", &A, &fake.dev, i ? P_F32 : P_F64, 1, &us, y, &e)) fail_msg("%s", e.text);
         for (int k = 0; k < N; k++) most = max_or_nan(most, fabs(y[k])), least = fmin(least, fabs(y[k]));
         assert_true(least > 1e-30 && most < 1e30);
     }
@@ -161,7 +161,7 @@ TEST(a_graph_is_timed_as_one_launch)
     struct csr A = shift(2);
     fake.dev.ops = &with_graphs;
     fake.launch_us = 640;
-    if (!chain("csr-serial", &A, &fake.dev, T_F64, 0, &us, y, &e)) fail_msg("%s", e.text);
+    if (!chain("csr-serial", &A, &fake.dev, P_F64, 0, &us, y, &e)) fail_msg("%s", e.text);
     assert_true(us == 10);
     assert_int_equal(fake.launches, 3 + 11); /* three before the timed ones */
     assert_int_equal(graph.replayed, 3 + 11);
@@ -178,7 +178,7 @@ TEST(launches_that_cannot_be_recorded_are_refused)
     struct csr A = shift(2);
     fake.dev.ops = &with_graphs;
     graph.refuses = true;
-    assert_false(chain("csr-serial", &A, &fake.dev, T_F64, 0, &us, NULL, &e));
+    assert_false(chain("csr-serial", &A, &fake.dev, P_F64, 0, &us, NULL, &e));
     assert_int_equal(e.code, E_UNSUPPORTED);
     assert_string_equal(e.text, "its launches on fake cannot be recorded as a graph");
     assert_int_equal(graph.forgotten, 0);
@@ -192,18 +192,18 @@ TEST(wrong_chains_are_found)
     struct err e = {0};
     struct csr A = shift(2);
     fake.corrupt_in = 4; /* the last vectors of three chains of single launches, then the last two of the timed chain */
-    assert_false(chain("csr-serial", &A, &fake.dev, T_F64, 1, &us, NULL, &e));
+    assert_false(chain("csr-serial", &A, &fake.dev, P_F64, 1, &us, NULL, &e));
     assert_int_equal(e.code, E_NUMERIC);
     assert_non_null(strstr(e.text, "csr-serial on fake is wrong in a chain of 64 products"));
     err_clear(&e);
     fake.corrupt_in = 3;
-    assert_false(chain("csr-serial", &A, &fake.dev, T_F64, 1, &us, NULL, &e));
+    assert_false(chain("csr-serial", &A, &fake.dev, P_F64, 1, &us, NULL, &e));
     assert_int_equal(e.code, E_NUMERIC);
     assert_non_null(strstr(e.text, "gives other bits in a chain of 64 products than in single launches"));
     err_clear(&e);
     fake.dev.ops = &with_graphs;
     graph.idle = true;
-    assert_false(chain("csr-serial", &A, &fake.dev, T_F64, 1, &us, NULL, &e));
+    assert_false(chain("csr-serial", &A, &fake.dev, P_F64, 1, &us, NULL, &e));
     assert_int_equal(e.code, E_NUMERIC);
     csr_free(&A);
 }

@@ -213,8 +213,8 @@ TEST(resolved_parameters_resolve_to_themselves)
                 struct plan p, again;
                 for (int k = 0; k < n; k++) param[k] = of[k].default_value;
                 if (c) param[(c - 1) / 3] = (const int64_t[]){of[(c - 1) / 3].min, 2, of[(c - 1) / 3].max}[(c - 1) % 3];
-                if (!format_plan(&A, formats[i], param, T_F64, &p, NULL)) continue;
-                assert_true(format_plan(&A, formats[i], p.shape.param, T_F64, &again, NULL));
+                if (!format_plan(&A, formats[i], param, P_F64, &p, NULL)) continue;
+                assert_true(format_plan(&A, formats[i], p.shape.param, P_F64, &again, NULL));
                 if (memcmp(p.shape.param, again.shape.param, sizeof param) != 0)
                     fail_msg("%s of %s, case %d", formats[i]->name, shapes[s / 2].name, c);
             }

@@ -17,7 +17,7 @@ static void try_all(struct talk *t, bool quick, struct orders_tried *tried)
 {
     struct err e = {0};
     struct machine g;
-    if (!modeled_machine(&t->s, &g, &e) || !orders_try(&t->s, t->s.current, NULL, T_F64, &g, quick, tried, &e))
+    if (!modeled_machine(&t->s, &g, &e) || !orders_try(&t->s, t->s.current, NULL, P_F64, &g, quick, tried, &e))
         fail_msg("%s", e.text);
 }
 
