@@ -121,8 +121,8 @@ static bool prepare(const struct launch *L, struct err *e)
     *L->note = (uint64_t)s;
     s->sp = sp;
     s->algorithm = ALGORITHM;
-    bool ok = DESCRIBE(sp, L->A, &s->A, e) && vectors_new(sp, L, &v, e) &&
-              analyse[L->A->of->real](L, s, &v, PREPROCESS, e);
+    bool ok =
+        DESCRIBE(sp, L->A, &s->A, e) && vectors_new(sp, L, &v, e) && analyse[L->A->of->real](L, s, &v, PREPROCESS, e);
     vectors_free(sp, &v);
     return ok;
 }

@@ -66,7 +66,7 @@ struct kernel {
     bool host;          /* plain loops for the device cpu; if false, a SIMT kernel for cuda and emu */
     bool vendor;        /* a library's kernel, for cuda only */
     const char *(*library)(uint64_t note); /* then: the library and its version with which it was prepared */
-    bool together;      /* its blocks depend on one another or on an earlier launch, so all blocks must be emulated */
+    bool together; /* its blocks depend on one another or on an earlier launch, so all blocks must be emulated */
     /* `together`, but only to add a few partial sums: a sample of the blocks may run without the others, and leaves out
        their part of the result */
     bool separable;

@@ -1,7 +1,7 @@
 /* Prints timelines: one row for each member of the device, with its share of the matrix and its phases. */
 #include "output_timeline.h"
-#include "fields.h"
 #include "base/precision.h"
+#include "fields.h"
 #include "formats/format.h"
 #include "machine/kernel.h"
 #include "machine/member_rows.h"
