@@ -146,11 +146,33 @@ bool orders_try(struct session *s, struct matrix *m, const struct format *f, enu
     return true;
 }
 
+static void forget_arrays(struct orders_tried *t)
+{
+    for (int i = 0; i < ORDERS_MAX; i++) {
+        mem_free(t->perm[i]);
+        t->perm[i] = NULL;
+    }
+    csr_free(&t->moved);
+}
+
 void orders_free(struct orders_tried *t)
 {
-    for (int i = 0; i < ORDERS_MAX; i++) mem_free(t->perm[i]);
-    csr_free(&t->moved);
+    forget_arrays(t);
     *t = (struct orders_tried){0};
+}
+
+const struct orders_tried *orders_quick(struct session *s, struct matrix *m, enum precision real,
+                                        const struct machine *g, struct err *e)
+{
+    struct kept_predictions *kept = kept_predictions_for(m, real, g, e);
+    if (!kept || kept->orders) return kept ? kept->orders : NULL;
+    struct orders_tried *t = mem_zero(1, sizeof *t, "other orders of a matrix", e);
+    bool ok = t && orders_try(s, m, NULL, real, g, true, t, e);
+    if (t) forget_arrays(t);
+    kept = ok ? kept_predictions_for(m, real, g, e) : NULL; /* the list has moved */
+    if (kept) return kept->orders = t;
+    mem_free(t);
+    return NULL;
 }
 
 const int *orders_best_perm(const struct orders_tried *t)

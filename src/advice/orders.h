@@ -49,6 +49,10 @@ struct orders_tried {
    false. */
 bool orders_try(struct session *s, struct matrix *m, const struct format *f, enum precision real,
                 const struct machine *g, bool quick, struct orders_tried *out, struct err *e);
+/* The orders that are quickly found, tried now or by an earlier call: the matrix keeps the result, without the orders
+   themselves. NULL: failed. */
+const struct orders_tried *orders_quick(struct session *s, struct matrix *m, enum precision real,
+                                        const struct machine *g, struct err *e);
 void orders_free(struct orders_tried *t);
 /* The order of rows of t->best; NULL: that of the matrix. */
 const int *orders_best_perm(const struct orders_tried *t);

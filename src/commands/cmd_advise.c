@@ -272,15 +272,13 @@ static void say_order(const struct advising *v, const struct orders_tried *t)
 static bool propose_order(struct advising *v, struct matrix *m, const struct predictions *p, int64_t products,
                           struct err *e)
 {
-    struct orders_tried tried = {0};
     struct err why = {0};
     const struct modeled *now = p->n ? p->k : NULL;
     if (!now || !orders_may_gain(&m->csr, now->kernel, v->real, now->time.us, ORDER_GAIN, v->on)) return true;
-    bool ok = orders_try(v->s, m, NULL, v->real, v->on, true, &tried, &why);
-    bool gains = ok && tried.best->order && tried.at->us > ORDER_GAIN * tried.best->us;
-    if (gains && (!products || orders_pay_after(tried.at, tried.best) <= (double)products)) say_order(v, &tried);
-    orders_free(&tried);
-    return ok || err_is_refusal(&why) || fail_at(e, why.code, why.where, "%s", why.text);
+    const struct orders_tried *t = orders_quick(v->s, m, v->real, v->on, &why);
+    bool gains = t && t->best->order && t->at->us > ORDER_GAIN * t->best->us;
+    if (gains && (!products || orders_pay_after(t->at, t->best) <= (double)products)) say_order(v, t);
+    return t || err_is_refusal(&why) || fail_at(e, why.code, why.where, "%s", why.text);
 }
 
 static bool run_advise_kernels(struct session *s, const struct args *a, struct err *e)

@@ -35,6 +35,7 @@ void kept_predictions_free(struct kept_predictions *p)
     for (struct kept_predictions *next; p; p = next) {
         next = p->next;
         predictions_free(&p->p);
+        mem_free(p->orders);
         mem_free(p);
     }
 }

@@ -11,6 +11,7 @@
 struct kernel;
 struct matrix;
 struct modeled;
+struct orders_tried;
 
 /* The predictions of kernels that can be emulated, the fastest first; the kernels that need not be predicted, because a
    lower bound of their time is longer than the times of the fastest; and the reason why each other kernel has none. */
@@ -42,6 +43,7 @@ struct kept_predictions {
     struct machine on;
     enum precision real;
     struct predictions p;
+    struct orders_tried *orders; /* what `advise` found of other orders (advice/orders.h), a block of memory; or NULL */
     struct kept_predictions *next; /* used longer ago */
 };
 /* The predictions of m for this GPU and precision, made if there are none; NULL: there is no memory for them. */

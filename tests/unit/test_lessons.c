@@ -1456,13 +1456,13 @@ TEST(totals_include_the_preparation)
     assert_true(number(&t, "spmv", 1, "ready_us") > 0 && isnan(number(&t, "spmv", 1, "total_us")));
     shut(&t);
     open_on_cpu(&t, OUT_TEXT);
-    struct run r[2] = {{.kernel = kernel_find("csr-merge"), .us = 2.5, .ready_us = 30},
+    struct run r[2] = {{.kernel = kernel_find("csr-merge"), .us = 2.5, .ready_us = 30, .ready_bytes = 200},
                        {.kernel = kernel_find("csr-cusp"), .us = 2.5}};
     talk_forget(&t);
     out_prepared(t.s.out, r, 2);
     assert_true(out_end(t.s.out, NULL));
     talk_refresh(&t);
-    assert_says(t.out, "csr-merge        30.00  2.50     32.50\n");
+    assert_says(t.out, "csr-merge        30.00   200 B  2.50     32.50\n");
     assert_null(strstr(t.out, "csr-cusp"));
     talk_forget(&t);
     assert_true(talk_line(&t, "gen poisson2d 8; spmv csr-merge on emu; bench csr-merge on emu"));
