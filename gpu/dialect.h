@@ -54,6 +54,7 @@
 
 #include "base/precision.h"
 #include "gpu/dev.h"
+#include "gpu/member_place.h"
 #include "machine/device.h"
 #include "machine/kernel.h"
 #include "machine/mat.h"
@@ -75,6 +76,9 @@ enum { CLUSTER_BLOCKS = 16 };
    array, in functions that kernels call. */
 #define GPTR(...) __VA_ARGS__ *__restrict__
 #define INDEX int64_t
+/* FRESH(T): a GPTR to data that the previous launch may still be writing when a kernel launched by FOLLOW begins.
+   Without __restrict__, nvcc does not read it by loads that may miss these writes (ld.global.nc). */
+#define FRESH(...) __VA_ARGS__ *
 /* Called at the end of a loop body in which a lane may skip all accesses: the lanes reconverge here, as they do on a
    GPU. Only the emulator needs the call. */
 static __device__ __forceinline__ void reconverge() {}
@@ -116,11 +120,17 @@ static inline bool launchable(dim3 grid)
    in_block. */
 #define LAUNCH_CLUSTER(d, blocks, block, bytes, ...) \
     (launcher_of((d), (blocks), (block), (bytes), false, (blocks), __VA_ARGS__))
-/* FOLLOW is LAUNCH for a kernel that calls follow() before it accesses memory. On Hopper and newer GPUs, its blocks may
-   become resident while the previous launch is still running, and wait in follow(); this hides the launch latency of
-   short kernels. Do not use FOLLOW for a grid that exactly fills the GPU, because the blocks would be distributed
-   unevenly. */
-#define FOLLOW(d, grid, block, ...) (launcher_of((d), (grid), (block), 0, true, 1, __VA_ARGS__))
+/* FOLLOW is LAUNCH for a kernel that calls await_previous() before it reads what an earlier launch may write, and
+   before its first store. On Hopper and newer GPUs, its blocks may become resident while the previous launch is still
+   running; this hides the launch latency of short kernels, and the latency of loads before await_previous(). (CUDA
+   calls this programmatic dependent launches.) Do not use FOLLOW for a grid that exactly fills the GPU, because the
+   blocks would be distributed unevenly. */
+#define FOLLOW(d, grid, block, ...) (launcher_of((d), (grid), (block), 0, may_follow(d), 1, __VA_ARGS__))
+/* Blocks that wait for an earlier launch must not fill a GPU on which that launch waits for another member. */
+static inline bool may_follow(const struct device *d)
+{
+    return !d->seat || d->seat->apart;
+}
 /* The major number of the compute capability of the current GPU; 0: unknown. HOPPER: the first GPUs with clusters. */
 enum { HOPPER = 9 };
 static inline int compute_major(void)
@@ -130,15 +140,11 @@ static inline int compute_major(void)
                  cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, number) == cudaSuccess;
     return known ? major : 0;
 }
-static inline bool launches_early(void)
-{
-    return compute_major() >= HOPPER;
-}
 template <typename... P> struct launcher {
     cudaStream_t stream;
     dim3 grid, block;
-    unsigned given; /* bytes of shared memory */
-    bool early;
+    unsigned given;   /* bytes of shared memory */
+    bool early;       /* before the previous launch ends */
     unsigned cluster; /* number of blocks in a cluster */
     void (*kernel)(P...);
 
@@ -152,7 +158,7 @@ template <typename... P> struct launcher {
         config.dynamicSmemBytes = given;
         config.stream = stream;
         config.attrs = &attribute;
-        if (early && launches_early()) {
+        if (early) {
             config.numAttrs = 1;
             attribute.id = cudaLaunchAttributeProgrammaticStreamSerialization;
             attribute.val.programmaticStreamSerializationAllowed = 1;
@@ -172,6 +178,7 @@ template <typename... P>
 static launcher<P...> launcher_of(const struct device *d, dim3 grid, dim3 block, unsigned given, bool early,
                                   unsigned cluster, void (*kernel)(P...))
 {
+    early = early && d->facts.capability >= 10 * HOPPER;
     return {static_cast<cudaStream_t>(d->stream), grid, block, given, early, cluster, kernel};
 }
 /* The maximum number of blocks in a cluster; 1: the GPU has no clusters. */
@@ -207,6 +214,7 @@ template <typename T> static __device__ __forceinline__ T *in_block(T *p, unsign
 #include "gpu/emu/simt.h"
 #include <omp.h>
 #define INDEX simt::index
+#define FRESH GPTR
 #define FOLLOW LAUNCH
 /* The number of threads of a host kernel. A thread gets at least THREAD_SLOTS slots, about 10 us of work: threads take
    some us to begin and to meet at the end, and much longer if other programs use the processors. */
@@ -328,14 +336,25 @@ template <typename P, typename T> void put_once(P p, INDEX i, T v)
 }
 #endif
 
-/* For all threads of a kernel launched by FOLLOW: wait until the previous launches are done, then allow the next launch
-   to become resident. */
-static __device__ void follow()
+/* For all threads of a kernel launched by FOLLOW: wait until the previous launches are done, so that all that they
+   wrote is there. A kernel may call it again; the later calls do not wait. */
+static __device__ void await_previous()
 {
 #if defined __CUDA_ARCH__ && __CUDA_ARCH__ >= 900
     asm volatile("griddepcontrol.wait;" ::: "memory");
+#endif
+}
+/* Allow the next launch to become resident, as soon as all blocks of this launch have called this. */
+static __device__ void begin_next()
+{
+#if defined __CUDA_ARCH__ && __CUDA_ARCH__ >= 900
     asm volatile("griddepcontrol.launch_dependents;");
 #endif
+}
+static __device__ void follow()
+{
+    await_previous();
+    begin_next();
 }
 
 /* Adds 1 to p[0] and returns the old value. A thread that finds the new value, and then calls __threadfence, sees what

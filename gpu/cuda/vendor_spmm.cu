@@ -3,6 +3,7 @@
 #include "cusparse_library.h"
 #include "formats/fmt_csr.h"
 #include "formats/stored.h"
+#include "gpu/dialect.h"
 #include "machine/device.h"
 #include "machine/mat.h"
 #include "machine/spmm.h"

@@ -28,13 +28,14 @@ enum { DIAGONALS_AT_ONCE = 8 };
 
 /* Adds the products of the diagonals d .. d+N-1 of n in a row to `sum`; WHOLE: all of them exist. Diagonal d has its
    value at data[d * height] and its column at row + offsets[d]; for columns outside the matrix, x is not read and the
-   product is 0. Threads with neighbouring rows read the same offset, neighbouring values and neighbouring elements of
-   x. No load waits for the sum, so as many loads are in flight as the registers allow. The values are read once, so
-   they do not displace x from the cache; those of diagonals below `stay` stay there. T is the type of the products.
-   Offsets: a GPTR or few_offsets. */
+   product is 0. The values are loaded while the previous launch may still write x (see FOLLOW). Threads with
+   neighbouring rows read the same offset, neighbouring values and neighbouring elements of x. No load waits for the
+   sum, so as many loads are in flight as the registers allow. The values are read once, so they do not displace x from
+   the cache; those of diagonals below `stay` stay there. T is the type of the products. Offsets: a GPTR or few_offsets.
+ */
 template <int N, bool WHOLE, typename T, typename U, typename OFFSETS, typename X>
 __device__ T diagonals_at_once(T sum, int n, int stay, unsigned row, unsigned cols, const OFFSETS &offsets, int d,
-                               GPTR(const U) data, int64_t height, GPTR(const X) x)
+                               GPTR(const U) data, int64_t height, FRESH(const X) x)
 {
     auto first = data + d * height;
     unsigned column[N];
@@ -46,8 +47,10 @@ __device__ T diagonals_at_once(T sum, int n, int stay, unsigned row, unsigned co
     for (int t = 0; t < N; t++) {
         bool is = WHOLE || d + t < n;
         value[t] = is ? (T)once(first, t * height, d + t < stay) : (T)0;
-        factor[t] = is && column[t] < cols ? (T)x[column[t]] : (T)0;
     }
+    await_previous();
+    UNROLL_WHOLE
+    for (int t = 0; t < N; t++) factor[t] = (WHOLE || d + t < n) && column[t] < cols ? (T)x[column[t]] : (T)0;
     UNROLL_WHOLE
     for (int t = 0; t < N; t++) sum += value[t] * factor[t];
     return sum;
@@ -57,7 +60,7 @@ __device__ T diagonals_at_once(T sum, int n, int stay, unsigned row, unsigned co
    registers, so that fewer warps hide the latencies. */
 template <int N, typename T, typename U, typename OFFSETS, typename X>
 __device__ T diagonals_left(T sum, int n, int stay, unsigned row, unsigned cols, const OFFSETS &offsets, int d,
-                            GPTR(const U) data, int64_t height, GPTR(const X) x)
+                            GPTR(const U) data, int64_t height, FRESH(const X) x)
 {
     if constexpr (N == 0)
         return sum;
@@ -70,7 +73,7 @@ __device__ T diagonals_left(T sum, int n, int stay, unsigned row, unsigned cols,
 /* The sum of value * x over the n diagonals of a row, in the order of the diagonals. */
 template <typename T, typename U, typename OFFSETS, typename X>
 __device__ T diagonals_sum(unsigned row, unsigned cols, int n, int stay, const OFFSETS &offsets, GPTR(const U) data,
-                           int64_t height, GPTR(const X) x)
+                           int64_t height, FRESH(const X) x)
 {
     enum { ALL = DIAGONALS_AT_ONCE };
     T sum = 0;

@@ -90,7 +90,7 @@ enum {
 
 /* Where x is: in global memory. A kernel may keep a part of x elsewhere. */
 template <typename T> struct ends_x {
-    GPTR(const T) x;
+    FRESH(const T) x;
 
     __device__ void ready() const {} /* called by all threads of the block before they read x */
     __device__ T of(int col) const { return x[col]; }
@@ -281,6 +281,7 @@ template <int warps, bool STAY, bool AHEAD
     ends_chunk<U> coming = load_chunk<U>(at, cut.nnz, stays, marks, col, val);
     auto border = together<BORDER>(borders, b * BORDER), next = together<BORDER>(borders, (b + 1) * BORDER);
     T gathered[EACH];
+    await_previous();
     x.ready();
     if (AHEAD) gather_chunk(coming, x, gathered);
     bool far = border.of[BORDER_BEFORE] == BACK;

@@ -15,7 +15,7 @@ enum { C = BSELL_C_MAX, GROUPS = 4, AHEAD_STEPS = 3, AHEAD_BYTES = 72 };
 /* The sum over n steps of row `at` of a slice: step, step + GROUPS, ... All loads are issued before the first product.
    A column beyond the matrix, and the column of a padding block, is not read from x. */
 template <typename T, int b, int n>
-__device__ T sum_steps(int64_t step, int at, unsigned cols, GPTR(const int) col, GPTR(const T) val, GPTR(const T) x)
+__device__ T sum_steps(int64_t step, int at, unsigned cols, GPTR(const int) col, GPTR(const T) val, FRESH(const T) x)
 {
     unsigned first[n]; /* the first column of the block; padding: larger than any column */
     T v[n][b], xs[n][b], sum = 0;
@@ -25,6 +25,7 @@ __device__ T sum_steps(int64_t step, int at, unsigned cols, GPTR(const int) col,
         UNROLL_WHOLE
         for (int c = 0; c < b; c++) v[i][c] = once(val, ((step + i * GROUPS) * b + c) * C * b + at);
     }
+    await_previous();
     UNROLL_WHOLE
     for (int i = 0; i < n; i++) UNROLL_WHOLE
     for (int c = 0; c < b; c++) xs[i][c] = first[i] + c < cols ? x[first[i] + c] : T(0);
@@ -40,8 +41,9 @@ __device__ T sum_steps(int64_t step, int at, unsigned cols, GPTR(const int) col,
    the groups in their order. */
 template <typename T, int b>
 __global__ void bsell(unsigned cols, GPTR(const int) perm, GPTR(const int) ptr, GPTR(const int) col, GPTR(const T) val,
-                      T alpha, GPTR(const T) x, T beta, GPTR(T) y)
+                      T alpha, FRESH(const T) x, T beta, GPTR(T) y)
 {
+    begin_next();
     SHARED(T, part, GROUPS * C * b);
     constexpr int fit = AHEAD_BYTES / (b * sizeof(T)), n = fit < 1 ? 1 : fit < AHEAD_STEPS ? fit : AHEAD_STEPS;
     int group = threadIdx.x / (C * b), at = threadIdx.x % (C * b), end = ptr[blockIdx.x + 1];
@@ -51,6 +53,7 @@ __global__ void bsell(unsigned cols, GPTR(const int) perm, GPTR(const int) ptr, 
     for (; step + (n - 1) * GROUPS < end; step += n * GROUPS) sum += sum_steps<T, b, n>(step, at, cols, col, val, x);
     UNROLL(1)
     for (; step < end; step += GROUPS) sum += sum_steps<T, b, 1>(step, at, cols, col, val, x);
+    await_previous();
     part[threadIdx.x] = sum;
     __syncthreads(); /* all threads of the block: `part` is complete */
     if (group > 0) return;
@@ -62,7 +65,7 @@ __global__ void bsell(unsigned cols, GPTR(const int) perm, GPTR(const int) ptr, 
 template <typename T, int b> static void launch_blocks(const struct launch *L)
 {
     const struct stored *S = L->A->of;
-    LAUNCH(L->A->dev, (unsigned)(S->a[BSELL_PTR].n - 1), GROUPS * C * b, bsell<T, b>)
+    FOLLOW(L->A->dev, (unsigned)(S->a[BSELL_PTR].n - 1), GROUPS * C * b, bsell<T, b>)
     ((unsigned)S->cols, ARRAY(L, BSELL_PERM, int), ARRAY(L, BSELL_PTR, int), ARRAY(L, BSELL_COL, int),
      ARRAY(L, BSELL_VAL, T), (T)L->alpha, VECTOR("x", ROLE_X, L->x, S->cols, const T), (T)L->beta,
      VECTOR("y", ROLE_Y, L->y, S->rows, T));

@@ -12,9 +12,11 @@ static const struct ends_shape shape = {WARPS, 528, 12}; /* four blocks per mult
 template <typename T, typename U, bool STAY>
 __global__ void __launch_bounds__(BLOCK, sizeof(T) > sizeof(double) ? 2 : 4)
     ends_tile(struct ends_cut cut, GPTR(const unsigned) marks, GPTR(const int) borders, GPTR(const int) col,
-              GPTR(const U) val, GPTR(const T) x, ends_result<T> out, GPTR(T) part, GPTR(unsigned) count)
+              GPTR(const U) val, FRESH(const T) x, ends_result<T> out, GPTR(T) part, GPTR(unsigned) count)
 {
+    begin_next();
     if (blockIdx.x >= cut.tiles) {
+        await_previous();
         put_empty(cut, out, (blockIdx.x - cut.tiles) * BLOCK + threadIdx.x);
         return; /* the whole block returns */
     }
@@ -47,7 +49,7 @@ static void launch(const struct launch *L, const struct ends_cut &cut, const str
     struct ends_result<T> out = {
         VECTOR("y", ROLE_Y, L->y, cut.rows, T), ENDS_ROWS(p, cut), (T)L->alpha, (T)L->beta
     };
-    LAUNCH(L->A->dev, (unsigned)cut.tiles + blocks_for(cut.rows - cut.ranks, BLOCK), BLOCK, ends_tile<T, U, STAY>)
+    FOLLOW(L->A->dev, (unsigned)cut.tiles + blocks_for(cut.rows - cut.ranks, BLOCK), BLOCK, ends_tile<T, U, STAY>)
     (cut, ENDS_MARKS(p, const unsigned), ENDS_BORDERS(p, cut, const int), ARRAY(L, CSR_COL, int), ARRAY(L, CSR_VAL, U),
      VECTOR("x", ROLE_X, L->x, L->A->of->cols, const T), out, VECTOR("part", ROLE_WORK, p.part, 2 * cut.tiles, T),
      ENDS_COUNT(p, cut));

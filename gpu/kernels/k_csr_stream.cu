@@ -18,8 +18,9 @@ template <typename T> struct stream_padded {
 
 template <typename T, typename U, typename LAYOUT>
 __global__ void csr_stream(int64_t rows, GPTR(const int) ptr, GPTR(const int) col, GPTR(const U) val, T alpha,
-                           GPTR(const T) x, T beta, GPTR(T) y)
+                           FRESH(const T) x, T beta, GPTR(T) y)
 {
+    begin_next();
     int64_t first = (int64_t)blockIdx.x * VEC_BLOCK, row = first + threadIdx.x;
     T sum = stream_row<T, LAYOUT>(first, rows, ptr, col, val, x);
     if (row < rows) store(y, row, alpha, sum, beta);
@@ -34,19 +35,22 @@ struct stream_sums {
 /* The products of a row are added in fp64, whatever the type of y: in fp32, cg would take more iterations. */
 template <typename T, typename U, int V, bool DIAGONAL>
 __global__ void __launch_bounds__(VEC_BLOCK, 5)
-    csr_stream_sums(int64_t rows, GPTR(double) s, GPTR(unsigned) ticket, GPTR(const int) ptr, GPTR(const int) col,
-                    GPTR(const U) val, GPTR(const T) x, GPTR(const T) r, GPTR(const T) dinv, GPTR(T) y)
+    csr_stream_sums(int64_t rows, FRESH(double) s, GPTR(unsigned) ticket, GPTR(const int) ptr, GPTR(const int) col,
+                    GPTR(const U) val, FRESH(const T) x, FRESH(const T) r, GPTR(const T) dinv, GPTR(T) y)
 {
-    if (s[S_DONE] != 0) return;
-    bool careful = s[S_CAREFUL] != 0;
+    begin_next();
+    bool careful = false;
     vec_sums t = {0, 0, 0};
     for (int64_t first = (int64_t)blockIdx.x * (VEC_BLOCK / V); first < rows; first += vec_stride() / V) {
         double q = stream_row<double, stream_plain, V>(first, rows, ptr, col, val, x);
+        if (s[S_DONE] != 0) return; /* all threads of the grid; known only when the previous launch is done */
+        careful = s[S_CAREFUL] != 0;
         int64_t row = first + threadIdx.x / V;
         if (row >= rows || threadIdx.x % V > 0) continue;
         y[row] = (T)q;
         t = vec_joined<stream_sums>(t, cg_terms<DIAGONAL>(row, x, q, r, dinv, careful));
     }
+    await_previous();
     stream_sums end;
     vec_finish(s, ticket, end, t);
 }
@@ -67,7 +71,7 @@ static bool short_rows(const struct csr *A)
 template <typename T, typename U, typename LAYOUT> static bool stream(const struct launch *L, struct err *)
 {
     const struct stored *S = L->A->of;
-    LAUNCH(L->A->dev, blocks_for(S->rows, VEC_BLOCK), VEC_BLOCK, csr_stream<T, U, LAYOUT>)
+    FOLLOW(L->A->dev, blocks_for(S->rows, VEC_BLOCK), VEC_BLOCK, csr_stream<T, U, LAYOUT>)
     (S->rows, OF_CSR(L, U), (T)L->alpha, VECTOR("x", ROLE_X, L->x, S->cols, const T), (T)L->beta,
      VECTOR("y", ROLE_Y, L->y, S->rows, T));
     return true;
@@ -88,10 +92,10 @@ template <typename T, typename U, int V, bool DIAGONAL> static void launch_sums(
     int64_t n = L->A->of->rows;
     double *s = L->s;
     unsigned blocks = vec_grid(L->A->dev, V * n * VEC_EACH, 5); /* V threads take one row at a time */
-    LAUNCH(L->A->dev, blocks, VEC_BLOCK, csr_stream_sums<T, U, V, DIAGONAL>)
-    (n, SCALARS_OF(s), TICKET_OF(s), OF_CSR(L, U), VECTOR("x", ROLE_X, L->x, n, const T),
-     VECTOR("r", ROLE_WORK, L->r, n, const T), VECTOR("dinv", ROLE_WORK, L->dinv, n, const T),
-     VECTOR("y", ROLE_Y, L->y, n, T));
+    vec_launch(L->A->dev, blocks, csr_stream_sums<T, U, V, DIAGONAL>)(
+        n, SCALARS_OF(s), TICKET_OF(s), OF_CSR(L, U), VECTOR("x", ROLE_X, L->x, n, const T),
+        VECTOR("r", ROLE_WORK, L->r, n, const T), VECTOR("dinv", ROLE_WORK, L->dinv, n, const T),
+        VECTOR("y", ROLE_Y, L->y, n, T));
 }
 
 template <typename T, typename U, int V> static void launch_sums_of(const struct launch *L)

@@ -17,9 +17,10 @@ enum { BLOCK = 256, AT_ONCE = 9, SHARED_ROWS = 64, GROUPS = 8, FEW_ROWS = 256, S
    diagonals at once and then for AT_ONCE; REST is the remainder of the number of diagonals. The offsets are
    the last argument, so that the others lie together in constant memory. */
 template <typename T, int REST, typename OFFSETS>
-__global__ void dia(unsigned rows, unsigned cols, int diagonals, int stay, GPTR(const T) data, T alpha, GPTR(const T) x,
-                    T beta, GPTR(T) y, OFFSETS offsets)
+__global__ void dia(unsigned rows, unsigned cols, int diagonals, int stay, GPTR(const T) data, T alpha,
+                    FRESH(const T) x, T beta, GPTR(T) y, OFFSETS offsets)
 {
+    begin_next();
     unsigned row = blockIdx.x * blockDim.x + threadIdx.x;
     if (row >= rows) return;
     T sum = 0;
@@ -28,6 +29,7 @@ __global__ void dia(unsigned rows, unsigned cols, int diagonals, int stay, GPTR(
     UNROLL(1)
     for (int d = REST; d < diagonals; d += AT_ONCE)
         sum = diagonals_at_once<AT_ONCE, true, T>(sum, diagonals, stay, row, cols, offsets, d, data + row, rows, x);
+    await_previous();
     store_once(y, row, alpha, sum, beta);
 }
 
@@ -35,8 +37,9 @@ __global__ void dia(unsigned rows, unsigned cols, int diagonals, int stay, GPTR(
    g * AT_ONCE and following ones; group 0 adds the sums of the groups in their order. */
 template <typename T, typename U, typename OFFSETS>
 __global__ void dia_by_groups(unsigned rows, unsigned cols, int diagonals, int stay, GPTR(const U) data, T alpha,
-                              GPTR(const T) x, T beta, GPTR(T) y, OFFSETS offsets)
+                              FRESH(const T) x, T beta, GPTR(T) y, OFFSETS offsets)
 {
+    begin_next();
     SHARED(T, part, GROUPS * SHARED_ROWS);
     int group = (int)threadIdx.y, groups = (int)blockDim.y, at = (int)threadIdx.x;
     unsigned own = blockIdx.x * SHARED_ROWS + threadIdx.x, row = own < rows ? own : rows - 1; /* lanes stay together */
@@ -44,6 +47,7 @@ __global__ void dia_by_groups(unsigned rows, unsigned cols, int diagonals, int s
     UNROLL(1)
     for (int d = group * AT_ONCE; d < diagonals; d += groups * AT_ONCE)
         sum = diagonals_at_once<AT_ONCE, false, T>(sum, diagonals, stay, row, cols, offsets, d, data + row, rows, x);
+    await_previous();
     part[group * SHARED_ROWS + at] = sum;
     __syncthreads(); /* all threads of the block: `part` is complete */
     if (group > 0 || own >= rows) return;
@@ -52,7 +56,7 @@ __global__ void dia_by_groups(unsigned rows, unsigned cols, int diagonals, int s
 }
 
 template <typename T, typename U, typename OFFSETS>
-using dia_kernel = void(unsigned, unsigned, int, int, GPTR(const U), T, GPTR(const T), T, GPTR(T), OFFSETS);
+using dia_kernel = void(unsigned, unsigned, int, int, GPTR(const U), T, FRESH(const T), T, GPTR(T), OFFSETS);
 
 /* Launch by_groups if there are few rows and more than one group, otherwise by_rows. */
 template <typename T, typename U, typename OFFSETS>
@@ -64,7 +68,7 @@ static void launch_rows(const struct launch *L, OFFSETS offsets, KERNEL_POINTER(
     bool few = groups > 1 && S->rows <= (int64_t)FEW_ROWS * L->A->dev->units;
     dim3 block = few ? dim3(SHARED_ROWS, (unsigned)(groups < GROUPS ? groups : GROUPS)) : dim3(BLOCK);
     KERNEL_POINTER(dia_kernel<T, U, OFFSETS>) kernel = few ? by_groups : by_rows;
-    LAUNCH(L->A->dev, blocks_for(S->rows, (int)block.x), block, kernel)
+    FOLLOW(L->A->dev, blocks_for(S->rows, (int)block.x), block, kernel)
     ((unsigned)S->rows, (unsigned)S->cols, diagonals, staying(L, diagonals, STAYING_OF), ARRAY(L, DIA_DATA, U),
      (T)L->alpha, VECTOR("x", ROLE_X, L->x, S->cols, const T), (T)L->beta, VECTOR("y", ROLE_Y, L->y, S->rows, T),
      offsets);
@@ -82,11 +86,13 @@ template <typename T, typename OFFSETS> static void launch_with(const struct lau
 /* Values stored in a smaller type: the same products in the same order, by one kernel for all numbers of diagonals. */
 template <typename T, typename U, typename OFFSETS>
 __global__ void dia_narrow(unsigned rows, unsigned cols, int diagonals, int stay, GPTR(const U) data, T alpha,
-                           GPTR(const T) x, T beta, GPTR(T) y, OFFSETS offsets)
+                           FRESH(const T) x, T beta, GPTR(T) y, OFFSETS offsets)
 {
+    begin_next();
     unsigned row = blockIdx.x * blockDim.x + threadIdx.x;
     if (row >= rows) return;
     T sum = diagonals_sum<T>(row, cols, diagonals, stay, offsets, data + row, (int64_t)rows, x);
+    await_previous();
     store_once(y, row, alpha, sum, beta);
 }
 

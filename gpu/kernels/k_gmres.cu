@@ -7,31 +7,42 @@
 namespace KERNEL_SPACE
 {
 
-template <typename W> __device__ W gm_over_block(W v)
-{
-    if constexpr (std::is_same_v<W, double>)
-        return vec_over_block<false>(v);
-    else
-        return {vec_over_block<false>(v.re), vec_over_block<false>(v.im)};
-}
+/* The columns of which a block adds the products at the same time: their loads and sums overlap. */
+enum { GM_AT_ONCE = 8, GM_WARPS = VEC_BLOCK / WARP };
 
 /* Each block takes a segment of q, which stays in the cache while the block reads the same segment of each column of V:
    V and q are read once. Then the last block sums over the segments and uses one warp per column. */
 template <typename T>
-__global__ void gm_dots(int64_t n, GPTR(double) s, GPTR(unsigned) ticket, GPTR(wide<T>) w, int m, int first, int last,
-                        int row, GPTR(const T) V, GPTR(const T) q)
+__global__ void gm_dots(int64_t n, FRESH(double) s, GPTR(unsigned) ticket, GPTR(wide<T>) w, int m, int first, int last,
+                        int row, FRESH(const T) V, FRESH(const T) q)
 {
+    follow();
     if (s[S_DONE] != 0) return;
     int64_t from = n * blockIdx.x / gridDim.x, end = n * (blockIdx.x + 1) / gridDim.x, parts = gm_parts(m);
-    for (int j = first; j < last; j++) {
-        wide<T> sum = 0;
-#pragma unroll 4
-        for (int64_t i = from + threadIdx.x; i < end; i += VEC_BLOCK) sum += wide_product<T>(V[j * n + i], q[i]);
-        sum = gm_over_block(sum);
-        if (threadIdx.x == 0) w[parts + (int64_t)j * GM_BLOCKS + blockIdx.x] = sum;
+    SHARED(wide<T>, part, GM_AT_ONCE * GM_WARPS);
+    int lane = (int)(threadIdx.x % WARP), warp = (int)(threadIdx.x / WARP), c = (int)threadIdx.x;
+    for (int j = first; j < last; j += GM_AT_ONCE) {
+        wide<T> sum[GM_AT_ONCE] = {};
+        for (int64_t i = from + threadIdx.x; i < end; i += VEC_BLOCK) {
+            T element = q[i];
+            UNROLL_WHOLE
+            for (int k = 0; k < GM_AT_ONCE; k++) {
+                if (j + k < last) sum[k] += wide_product<T>(V[(j + k) * n + i], element);
+                reconverge();
+            }
+        }
+        UNROLL_WHOLE
+        for (int k = 0; k < GM_AT_ONCE; k++)
+            for (int d = WARP / 2; d > 0; d /= 2) sum[k] += __shfl_down_sync(FULL_MASK, sum[k], d);
+        __syncthreads(); /* all threads of the block: `part` has been read */
+        for (int k = 0; lane == 0 && k < GM_AT_ONCE; k++) part[k * GM_WARPS + warp] = sum[k];
+        __syncthreads(); /* all threads of the block: `part` is complete */
+        if (c >= GM_AT_ONCE || j + c >= last) continue;
+        wide<T> all = part[c * GM_WARPS];
+        for (int k = 1; k < GM_WARPS; k++) all += (wide<T>)part[c * GM_WARPS + k];
+        w[parts + (int64_t)(j + c) * GM_BLOCKS + blockIdx.x] = all;
     }
     if (!vec_last_block(ticket)) return;
-    int lane = (int)(threadIdx.x % WARP);
     for (int j = first + (int)(threadIdx.x / WARP); j < last; j += VEC_BLOCK / WARP) {
         wide<T> sum = 0;
         for (int b = lane; b < (int)gridDim.x; b += WARP) sum += (wide<T>)w[parts + (int64_t)j * GM_BLOCKS + b];
@@ -133,8 +144,9 @@ template <typename AT, bool NORM> struct pass_subtract {
 
 /* One block copies what the rotations need to shared memory, then one of its threads applies the rotations. H keeps
    the column as it was before the rotations. */
-template <typename W> __global__ void gm_column(GPTR(double) s, GPTR(W) w, int m, int k, bool twice, double tiny)
+template <typename W> __global__ void gm_column(FRESH(double) s, FRESH(W) w, int m, int k, bool twice, double tiny)
 {
+    follow();
     if (s[S_DONE] != 0) return;
     SHARED(W, col, GM_MAX);
     SHARED(W, cosine, GM_MAX);
@@ -159,8 +171,9 @@ template <typename W> __global__ void gm_column(GPTR(double) s, GPTR(W) w, int m
 }
 
 /* One block: back substitution column by column, since columns are contiguous. */
-template <typename W> __global__ void gm_solve(GPTR(double) s, GPTR(W) w, int m)
+template <typename W> __global__ void gm_solve(FRESH(double) s, FRESH(W) w, int m)
 {
+    follow();
     if (s[S_DONE] != 0) return;
     SHARED(W, y, GM_MAX);
     int k = (int)s[S_COLUMNS];
@@ -288,9 +301,9 @@ template <typename T>
 static void dots_at(on_gpu<T>, struct device *d, int64_t n, double *s, double *w, int m, int from, int to, int row,
                     const void *V, const void *q)
 {
-    LAUNCH(d, gm_blocks(d, n), VEC_BLOCK, gm_dots<T>)
-    (n, SCALARS_OF(s), TICKET_OF(s), WORK_OF(w), m, from, to, row, VECTOR("V", ROLE_WORK, V, to * n, const T),
-     VECTOR("q", ROLE_WORK, q, n, const T));
+    vec_launch(d, gm_blocks(d, n), gm_dots<T>)(n, SCALARS_OF(s), TICKET_OF(s), WORK_OF(w), m, from, to, row,
+                                               VECTOR("V", ROLE_WORK, V, to * n, const T),
+                                               VECTOR("q", ROLE_WORK, q, n, const T));
 }
 
 static_assert(+GM_MAX <= +MAIL_MAX, "a mailbox holds the sums of a whole basis");
@@ -333,12 +346,12 @@ static void dots_at(gpu_then_host<T>, struct device *d, int64_t n, double *s, do
 
 template <typename T> static void column_at(on_gpu<T>, struct device *d, double *s, double *w, int m, int k, bool twice)
 {
-    LAUNCH(d, 1, VEC_BLOCK, gm_column<wide<T>>)(SCALARS_OF(s), WORK_OF(w), m, k, twice, gm_tiny<T>());
+    FOLLOW(d, 1, VEC_BLOCK, gm_column<wide<T>>)(SCALARS_OF(s), WORK_OF(w), m, k, twice, gm_tiny<T>());
 }
 
 template <typename T> static void solve_at(on_gpu<T>, struct device *d, double *s, double *w, int m)
 {
-    LAUNCH(d, 1, VEC_BLOCK, gm_solve<wide<T>>)(SCALARS_OF(s), WORK_OF(w), m);
+    FOLLOW(d, 1, VEC_BLOCK, gm_solve<wide<T>>)(SCALARS_OF(s), WORK_OF(w), m);
 }
 
 /* ---- the same operations on the host ---- */

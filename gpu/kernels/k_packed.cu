@@ -17,7 +17,7 @@ template <typename C, typename T, typename U> struct slots {
     GPTR(const C) col;
     GPTR(const uint8_t) code;
     GPTR(const U) val;
-    GPTR(const T) x;
+    FRESH(const T) x;
     int col_at, at, base;
     bool stay; /* in the cache, until the next product */
 };
@@ -37,6 +37,7 @@ __device__ T add_steps(slots<C, T, U> s, int step, T one, T sum)
         value[j] = KIND == VALUE_PER_SLOT  ? (T)once(s.val, s.at + (step + j) * WARP + lane, s.stay)
                    : KIND == VALUE_BY_CODE ? (T)s.val[code.of[j]]
                                            : one;
+    await_previous();
     UNROLL_WHOLE
     for (int j = 0; j < N; j++) {
         if (col.of[j] != (C)-1) sum += value[j] * s.x[s.base + (int)col.of[j]];
@@ -65,8 +66,9 @@ __device__ T sum_steps(slots<C, T, U> s, int steps, T one)
 template <typename T, typename U, enum value_kind KIND>
 __global__ void packed(int rows, int slices, int stay, int bits, int sigma, GPTR(const uint16_t) perm,
                        GPTR(const int) slice, GPTR(const uint16_t) col16, GPTR(const unsigned) col32,
-                       GPTR(const uint8_t) code, GPTR(const U) val, T alpha, GPTR(const T) x, T beta, GPTR(T) y)
+                       GPTR(const uint8_t) code, GPTR(const U) val, T alpha, FRESH(const T) x, T beta, GPTR(T) y)
 {
+    begin_next();
     int s = (int)((blockIdx.x * BLOCK + threadIdx.x) / WARP), lane = (int)(threadIdx.x % WARP);
     if (s >= slices) return; /* the whole warp returns */
     several<int, PACKED_HEAD> head = together<PACKED_HEAD>(slice, s * PACKED_HEAD);
@@ -81,6 +83,7 @@ __global__ void packed(int rows, int slices, int stay, int bits, int sigma, GPTR
     else
         sum =
             sum_steps<KIND>(slots<uint16_t, T, U>{col16, code, val, x, at16, at16 + at32, base, s < stay}, steps, one);
+    await_previous();
     for (int d = (1 << bits) / 2; d > 0; d /= 2) sum += __shfl_down_sync(FULL_MASK, sum, d, 1 << bits);
     if (at < rows && (lane & ((1 << bits) - 1)) == 0) store(y, row, alpha, sum, beta);
 }
@@ -89,7 +92,7 @@ template <typename T, typename U, enum value_kind KIND> static void launch_packe
 {
     const struct stored *S = L->A->of;
     int64_t slices = S->a[PACKED_SLICE].n / PACKED_HEAD;
-    LAUNCH(L->A->dev, blocks_for(slices * WARP, BLOCK), BLOCK, packed<T, U, KIND>)
+    FOLLOW(L->A->dev, blocks_for(slices * WARP, BLOCK), BLOCK, packed<T, U, KIND>)
     ((int)S->rows, (int)slices, staying(L, slices), __builtin_ctz((unsigned)(WARP / S->param[0])), (int)S->param[1],
      ARRAY(L, PACKED_PERM, uint16_t), ARRAY(L, PACKED_SLICE, int), ARRAY(L, PACKED_COL16, uint16_t),
      ARRAY(L, PACKED_COL32, unsigned), ARRAY(L, PACKED_CODE, uint8_t), ARRAY(L, PACKED_VAL, U), (T)L->alpha,

@@ -13,12 +13,13 @@ enum {
 
 /* One stored row per thread: its slots lie C apart, and neighbouring threads read neighbouring slots. A thread loads
    `batch` slots before it uses the first of them, so that it waits once for their columns and once for their elements
-   of x. A row ends in its first batch with padding. The stores to y[perm[at]] are scattered within a window of the
-   sort. */
+   of x. The first batch is loaded while the previous launch may still write x. A row ends in its first batch with
+   padding. The stores to y[perm[at]] are scattered within a window of the sort. */
 template <typename T, typename U, int batch>
 __global__ void sell(unsigned stored_rows, int C, GPTR(const int) perm, GPTR(const int) ptr, GPTR(const int) col,
-                     GPTR(const U) val, T alpha, GPTR(const T) x, T beta, GPTR(T) y)
+                     GPTR(const U) val, T alpha, FRESH(const T) x, T beta, GPTR(T) y)
 {
+    begin_next();
     unsigned at = blockIdx.x * blockDim.x + threadIdx.x;
     if (at >= stored_rows) return;
     int row = perm[at];
@@ -36,6 +37,7 @@ __global__ void sell(unsigned stored_rows, int C, GPTR(const int) perm, GPTR(con
             v[j] = slot < end ? once(val, slot) : U{};
             reconverge();
         }
+        await_previous();
         UNROLL_WHOLE
         for (int j = 0; j < batch; j++) {
             if (c[j] >= 0) sum += (T)v[j] * x[c[j]];
@@ -43,6 +45,7 @@ __global__ void sell(unsigned stored_rows, int C, GPTR(const int) perm, GPTR(con
         }
         if (c[batch - 1] < 0) break;
     }
+    await_previous();
     if (row >= 0) store(y, row, alpha, sum, beta); /* row < 0: padding of the last slice */
 }
 
@@ -50,7 +53,7 @@ template <typename T, typename U, int batch> static void launch_rows(const struc
 {
     const struct stored *S = L->A->of;
     int64_t n = S->a[SELL_PERM].n;
-    LAUNCH(L->A->dev, blocks_for(n, BLOCK), BLOCK, sell<T, U, batch>)
+    FOLLOW(L->A->dev, blocks_for(n, BLOCK), BLOCK, sell<T, U, batch>)
     ((unsigned)n, (int)S->param[0], ARRAY(L, SELL_PERM, int), ARRAY(L, SELL_PTR, int), ARRAY(L, SELL_COL, int),
      ARRAY(L, SELL_VAL, U), (T)L->alpha, VECTOR("x", ROLE_X, L->x, S->cols, const T), (T)L->beta,
      VECTOR("y", ROLE_Y, L->y, S->rows, T));

@@ -271,8 +271,9 @@ template <typename PASS> __device__ vec_sums vec_elements(int64_t n, PASS &pass)
 
 template <typename PASS>
 __global__ void __launch_bounds__(VEC_BLOCK, vec_blocks_per_sm<PASS>)
-    vec_pass(int64_t n, GPTR(double) s, GPTR(unsigned) ticket, PASS pass)
+    vec_pass(int64_t n, FRESH(double) s, GPTR(unsigned) ticket, PASS pass)
 {
+    follow();
     if (s[S_DONE] != 0) return;
     pass.begin(s);
     vec_sums t = vec_elements(n, pass);
@@ -467,16 +468,15 @@ static inline unsigned vec_grid(const struct device *d, int64_t n, int blocks_pe
     if (d->kind == DEV_CUDA && (unsigned)(d->units * blocks_per_sm) < most) most = (unsigned)(d->units * blocks_per_sm);
     return blocks < 1 ? 1 : blocks > most ? most : blocks;
 }
-/* FOLLOW, or LAUNCH: blocks that wait for an earlier launch must not fill a GPU on which that launch waits for another
-   member. */
+/* FOLLOW if the blocks leave room for others, or LAUNCH. */
 #ifdef __CUDACC__
-template <typename... P>
-static launcher<P...> vec_launch(const struct device *d, bool follows, unsigned grid, void (*kernel)(P...))
+template <typename... P> static launcher<P...> vec_launch(const struct device *d, unsigned grid, void (*kernel)(P...))
 {
+    bool follows = may_follow(d) && grid < (unsigned)(d->units * BLOCKS_PER_SM);
     return launcher_of(d, grid, VEC_BLOCK, 0, follows, 1, kernel);
 }
 #else
-#define vec_launch(d, follows, grid, ...) LAUNCH(d, grid, VEC_BLOCK, __VA_ARGS__)
+#define vec_launch(d, grid, ...) LAUNCH(d, grid, VEC_BLOCK, __VA_ARGS__)
 #endif
 #define SCALARS_OF(s) VECTOR("s", ROLE_WORK, s, VEC_WORK, double)
 #define TICKET_OF(s) VECTOR("ticket", ROLE_WORK, (void *)(s + S_TICKET), 1, unsigned)
@@ -498,8 +498,7 @@ template <typename T> struct on_gpu {
     }
     template <typename PASS> static void run(struct device *d, int64_t n, double *s, PASS pass)
     {
-        LAUNCH(d, vec_grid(d, n, vec_blocks_per_sm<PASS>), VEC_BLOCK, vec_pass<PASS>)
-        (n, SCALARS_OF(s), TICKET_OF(s), pass);
+        vec_launch(d, vec_grid(d, n, vec_blocks_per_sm<PASS>), vec_pass<PASS>)(n, SCALARS_OF(s), TICKET_OF(s), pass);
     }
 };
 
@@ -528,7 +527,7 @@ template <typename T> struct gpu_then_host : on_gpu<T> {
         int stage = t->stage - t->at;
         t->at += t->concurrent ? 1 : 2;
         if (stage == 0)
-            vec_launch(d, t->apart, vec_grid(d, n, vec_blocks_per_sm<PASS>), vec_pass_send<PASS>)(
+            vec_launch(d, vec_grid(d, n, vec_blocks_per_sm<PASS>), vec_pass_send<PASS>)(
                 n, SCALARS_OF(s), TICKET_OF(s), pass, mail_targets_of(t, epoch), t->concurrent, vec_mail_of(t, epoch));
         if (stage == 1 && !t->concurrent) LAUNCH(d, 1, WARP, vec_end<PASS>)(SCALARS_OF(s), vec_mail_of(t, epoch), pass);
     }
