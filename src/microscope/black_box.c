@@ -18,6 +18,8 @@ const struct black_box black_boxes[] = {
     {"cusparse-csr1-prep", &format_csr, NULL, 8.0, 3350, 214.3, 0, 45, 125004, 5},
     {"cusparse-coo1", &format_coo, NULL, 7.1, 4002, 223.4, 0, 45, 125004, 4},
     {"cusparse-sell", &format_sell, unsorted, 4.6, 5181, 208.1, 39.6, 38, 893, 9},
+    {"cusparse-op1", &format_csr, NULL, 7.0, 4003, 146.1, 0, 41, 93261, 11},
+    {"cusparse-op2", &format_csr, NULL, 6.8, 4079, 157.6, 0, 41, 93261, 10},
     {0},
 };
 
