@@ -79,6 +79,9 @@ enum { CLUSTER_BLOCKS = 16 };
 /* FRESH(T): a GPTR to data that the previous launch may still be writing when a kernel launched by FOLLOW begins.
    Without __restrict__, nvcc does not read it by loads that may miss these writes (ld.global.nc). */
 #define FRESH(...) __VA_ARGS__ *
+/* Does code before await_previous() run earlier than code after it? Where it does not, loads that nvcc issues together
+   may stand in one loop, for which the cost model counts one wait. */
+enum { AWAITS = 1 };
 /* Called at the end of a loop body in which a lane may skip all accesses: the lanes reconverge here, as they do on a
    GPU. Only the emulator needs the call. */
 static __device__ __forceinline__ void reconverge() {}
@@ -215,6 +218,7 @@ template <typename T> static __device__ __forceinline__ T *in_block(T *p, unsign
 #include <omp.h>
 #define INDEX simt::index
 #define FRESH GPTR
+enum { AWAITS = 0 };
 #define FOLLOW LAUNCH
 /* The number of threads of a host kernel. A thread gets at least THREAD_SLOTS slots, about 10 us of work: threads take
    some us to begin and to meet at the end, and much longer if other programs use the processors. */

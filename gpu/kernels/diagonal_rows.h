@@ -47,10 +47,11 @@ __device__ T diagonals_at_once(T sum, int n, int stay, unsigned row, unsigned co
     for (int t = 0; t < N; t++) {
         bool is = WHOLE || d + t < n;
         value[t] = is ? (T)once(first, t * height, d + t < stay) : (T)0;
+        if (!AWAITS) factor[t] = is && column[t] < cols ? (T)x[column[t]] : (T)0;
     }
     await_previous();
     UNROLL_WHOLE
-    for (int t = 0; t < N; t++) factor[t] = (WHOLE || d + t < n) && column[t] < cols ? (T)x[column[t]] : (T)0;
+    for (int t = 0; AWAITS && t < N; t++) factor[t] = (WHOLE || d + t < n) && column[t] < cols ? (T)x[column[t]] : (T)0;
     UNROLL_WHOLE
     for (int t = 0; t < N; t++) sum += value[t] * factor[t];
     return sum;
