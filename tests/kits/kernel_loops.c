@@ -308,12 +308,14 @@ void check_races(struct device *d, int64_t slots)
 enum { KERNELS_MAX = 256 };
 static bool launched[KERNELS_MAX][KERNEL_FUNCTIONS];
 
-/* The functions that k launches are in the table and in k's entry, which states their threads. */
-static void hold_to_table(struct subject *s, const struct kernel *k)
+/* The functions that k launches on a GPU with this number of multiprocessors (0: the usual one) are in the table and in
+   k's entry, which states their threads. */
+static void hold_launches_to_table(struct subject *s, const struct kernel *k, int multiprocessors)
 {
     static struct counts c;
     struct err e = {0};
     int number = 0;
+    s->M.units = multiprocessors;
     if (!count_kernel(k, &s->M, 1, NULL, NULL, &c, &e)) fail_msg("%s, %s: %s", k->name, s->name, e.text);
     while (kernels[number] != k) number++;
     for (int l = 0; l < c.scope.nlaunches; l++) {
@@ -330,6 +332,13 @@ static void hold_to_table(struct subject *s, const struct kernel *k)
                      (long long)at->threads, k->functions[f].threads);
         launched[number][f] = true;
     }
+}
+
+/* A matrix is large for one multiprocessor. */
+static void hold_to_table(struct subject *s, const struct kernel *k)
+{
+    hold_launches_to_table(s, k, 0);
+    hold_launches_to_table(s, k, 1);
 }
 
 void check_compiled(struct device *d, int64_t slots)
