@@ -125,8 +125,9 @@ static inline bool launchable(dim3 grid)
     (launcher_of((d), (blocks), (block), (bytes), false, (blocks), __VA_ARGS__))
 /* FOLLOW is LAUNCH for a kernel that calls await_previous() before it reads what an earlier launch may write, and
    before its first store. On Hopper and newer GPUs, its blocks may become resident while the previous launch is still
-   running; this hides the launch latency of short kernels, and the latency of loads before await_previous(). (CUDA
-   calls this programmatic dependent launches.) Do not use FOLLOW for a grid that exactly fills the GPU, because the
+   running; this hides the launch latency of short kernels, and the latency of loads before await_previous(). Such
+   loads may read only arrays that were complete when the device was last synchronized. (CUDA calls this programmatic
+   dependent launches.) Do not use FOLLOW for a grid that exactly fills the GPU, because the
    blocks would be distributed unevenly. */
 #define FOLLOW(d, grid, block, ...) (launcher_of((d), (grid), (block), 0, may_follow(d), 1, __VA_ARGS__))
 /* Blocks that wait for an earlier launch must not fill a GPU on which that launch waits for another member. */

@@ -114,6 +114,22 @@ bool cusparse_accepts(const struct stored *S, struct err *e);
                         sp->cusparseGetErrorString(status));                                     \
     } while (0)
 
+/* An entry of the table of kernels, with further members after `same`. Its file has title_of, which finds the library
+   in the launch's note. The library's source is closed, so the lessons rely on its manual and on measurements. */
+#define CLOSED "The source is closed: the kernel cannot be traced, only timed.\n"
+#define CUSPARSE_KERNEL(id, name_, of, about_, lesson_, same, ...)            \
+    extern "C" const struct kernel cuda_kernel_##id;                          \
+    const struct kernel cuda_kernel_##id = {.name = name_,                    \
+                                            .about = about_,                  \
+                                            .format = &format_##of,           \
+                                            .source = "cuSPARSE",             \
+                                            .work = "as the library chooses", \
+                                            .lesson = CLOSED lesson_,         \
+                                            .deterministic = same,            \
+                                            .vendor = true,                   \
+                                            .library = title_of,              \
+                                            __VA_ARGS__};
+
 /* Factors in the type of the values, because the library reads them by address. */
 template <typename T> struct factors {
     T alpha, beta;

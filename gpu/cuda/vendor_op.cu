@@ -223,28 +223,13 @@ template <typename T> static bool generic_run(const struct launch *L, struct err
 
 /* ---- the kernels ---- */
 
-#define OP_LESSON                                                                                          \
-    "The source is closed: the kernel cannot be traced, only timed. A plan is made once per matrix; the\n" \
-    "first one of a session takes up to 45 ms, because the library compiles for it. It multiplies real matrices.\n"
+#define OP_LESSON                                                                                         \
+    "A plan is made once per matrix; the first one of a session takes up to 45 ms, because the library\n" \
+    "compiles for it. It multiplies real matrices.\n"
 
-#define PLANNED(id, name_, about_, lesson_, same, types, prepare_, release_, run_) \
-    extern "C" const struct kernel cuda_kernel_##id;                               \
-    const struct kernel cuda_kernel_##id = {                                       \
-        .name = name_,                                                             \
-        .about = about_,                                                           \
-        .format = &format_csr,                                                     \
-        .source = "cuSPARSE",                                                      \
-        .work = "as the library chooses",                                          \
-        .lesson = lesson_,                                                         \
-        .deterministic = same,                                                     \
-        .vendor = true,                                                            \
-        .library = title_of,                                                       \
-        .fits = cusparse_accepts,                                                  \
-        .prepare = prepare_,                                                       \
-        .release = release_,                                                       \
-        .workspace = workspace,                                                    \
-        .product = {types(run_)},                                                  \
-    };
+#define PLANNED(id, name_, about_, lesson_, same, types, prepare_, release_, run_)                        \
+    CUSPARSE_KERNEL(id, name_, csr, about_, lesson_, same, .fits = cusparse_accepts, .prepare = prepare_, \
+                    .release = release_, .workspace = workspace, .product = {types(run_)})
 
 PLANNED(cusparse_op1, "cusparse-op1", "cuSPARSE's SpMVOp, algorithm 1 (from 12.9 on)",
         OP_LESSON "Its workspace is about as large as 1.6 bytes per entry.\n", true, REALS, op_prepare<1>, op_release,
@@ -253,6 +238,5 @@ PLANNED(cusparse_op2, "cusparse-op2", "cuSPARSE's SpMVOp, algorithm 2, with its 
         OP_LESSON "Its workspace has a copy of the matrix in a layout of its own, about 13 bytes per entry.\n", true,
         REALS, op_prepare<2>, op_release, op_run)
 PLANNED(cusparse_generic, "cusparse-generic", "cuSPARSE's SpMVGeneric, CSR algorithm 1 (from 12.9 on)",
-        "The source is closed: the kernel cannot be traced, only timed. It is as fast as CSR algorithm 1 with\n"
-        "preprocessing, and its order of additions is not fixed.\n",
-        false, VALUE_TYPES, generic_prepare, generic_release, generic_run)
+        "It is as fast as CSR algorithm 1 with preprocessing, and its order of additions is not fixed.\n", false,
+        VALUE_TYPES, generic_prepare, generic_release, generic_run)

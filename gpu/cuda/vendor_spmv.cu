@@ -170,8 +170,6 @@ static const int64_t unsorted[PARAMS_MAX] = {32, 1}, slices_of_64[PARAMS_MAX] = 
 static const int64_t blocks_of_2[PARAMS_MAX] = {2}, blocks_of_3[PARAMS_MAX] = {3}, blocks_of_4[PARAMS_MAX] = {4},
                      blocks_of_8[PARAMS_MAX] = {8};
 
-/* The library's source is closed, so the `lesson` texts below rely on its manual and on measurements. */
-#define CLOSED "The source is closed: the kernel cannot be traced, only timed.\n"
 #define CSR1                                                                                    \
     "In measurements, the kernel handles rows of any length well, like csr-merge. The manual\n" \
     "guarantees no fixed order of additions: the last bits of y may differ between runs.\n"
@@ -183,55 +181,40 @@ static const int64_t blocks_of_2[PARAMS_MAX] = {2}, blocks_of_3[PARAMS_MAX] = {3
     "The preprocessing reads the rows once. It pays off in a solver, which multiplies often, but perhaps\n" \
     "not for a single SpMV: see the lines that `bench` prints below its table.\n"
 
-#define VENDOR(id, name_, of, about_, lesson_, same, describe_, algorithm, preprocess, fits_, param_) \
-    extern "C" const struct kernel cuda_kernel_##id;                                                  \
-    const struct kernel cuda_kernel_##id = {                                                          \
-        .name = name_,                                                                                \
-        .about = about_,                                                                              \
-        .format = &format_##of,                                                                       \
-        .source = "cuSPARSE",                                                                         \
-        .work = "as the library chooses",                                                             \
-        .lesson = lesson_,                                                                            \
-        .deterministic = same,                                                                        \
-        .vendor = true,                                                                               \
-        .library = title_of,                                                                          \
-        .param = param_,                                                                              \
-        .fits = fits_,                                                                                \
-        .prepare = prepare<describe_, algorithm, preprocess>,                                         \
-        .release = release,                                                                           \
-        .workspace = workspace,                                                                       \
-        .product = {VALUE_TYPES(run)},                                                                \
-    };
+#define VENDOR(id, name_, of, about_, lesson_, same, describe_, algorithm, preprocess, fits_, param_)                 \
+    CUSPARSE_KERNEL(id, name_, of, about_, lesson_, same, .param = param_, .fits = fits_,                             \
+                    .prepare = prepare<describe_, algorithm, preprocess>, .release = release, .workspace = workspace, \
+                    .product = {VALUE_TYPES(run)})
 
-VENDOR(cusparse_csr1, "cusparse-csr1", csr, "cuSPARSE's CSR algorithm 1, the default", CLOSED CSR1, false,
+VENDOR(cusparse_csr1, "cusparse-csr1", csr, "cuSPARSE's CSR algorithm 1, the default", CSR1, false,
        cusparse_describe_csr, CUSPARSE_SPMV_CSR_ALG1, false, cusparse_accepts, nullptr)
-VENDOR(cusparse_csr1_prep, "cusparse-csr1-prep", csr, "cuSPARSE's CSR algorithm 1, with preprocessing",
-       CLOSED CSR1 PREP, false, cusparse_describe_csr, CUSPARSE_SPMV_CSR_ALG1, true, cusparse_accepts, nullptr)
-VENDOR(cusparse_csr2, "cusparse-csr2", csr, "cuSPARSE's CSR algorithm 2, bitwise reproducible", CLOSED CSR2, true,
+VENDOR(cusparse_csr1_prep, "cusparse-csr1-prep", csr, "cuSPARSE's CSR algorithm 1, with preprocessing", CSR1 PREP,
+       false, cusparse_describe_csr, CUSPARSE_SPMV_CSR_ALG1, true, cusparse_accepts, nullptr)
+VENDOR(cusparse_csr2, "cusparse-csr2", csr, "cuSPARSE's CSR algorithm 2, bitwise reproducible", CSR2, true,
        cusparse_describe_csr, CUSPARSE_SPMV_CSR_ALG2, false, cusparse_accepts, nullptr)
-VENDOR(cusparse_csr2_prep, "cusparse-csr2-prep", csr, "cuSPARSE's CSR algorithm 2, with preprocessing",
-       CLOSED CSR2 PREP, true, cusparse_describe_csr, CUSPARSE_SPMV_CSR_ALG2, true, cusparse_accepts, nullptr)
+VENDOR(cusparse_csr2_prep, "cusparse-csr2-prep", csr, "cuSPARSE's CSR algorithm 2, with preprocessing", CSR2 PREP, true,
+       cusparse_describe_csr, CUSPARSE_SPMV_CSR_ALG2, true, cusparse_accepts, nullptr)
 VENDOR(cusparse_coo1, "cusparse-coo1", coo, "cuSPARSE's COO algorithm 1",
-       CLOSED "The kernel reads the same arrays as coo-segmented. The order of additions is not fixed.\n", false,
-       describe_coo, CUSPARSE_SPMV_COO_ALG1, false, cusparse_accepts, nullptr)
+       "The kernel reads the same arrays as coo-segmented. The order of additions is not fixed.\n", false, describe_coo,
+       CUSPARSE_SPMV_COO_ALG1, false, cusparse_accepts, nullptr)
 VENDOR(cusparse_coo2, "cusparse-coo2", coo, "cuSPARSE's COO algorithm 2, bitwise reproducible",
-       CLOSED "Like algorithm 1, but the manual guarantees the same bits in every run.\n", true, describe_coo,
+       "Like algorithm 1, but the manual guarantees the same bits in every run.\n", true, describe_coo,
        CUSPARSE_SPMV_COO_ALG2, false, cusparse_accepts, nullptr)
 VENDOR(cusparse_sell, "cusparse-sell", sell, "cuSPARSE's sliced ELL, without sorting of rows",
-       CLOSED "The layout is sell with sigma 1: without sorting, a slice is as wide as the longest of 32\n"
-              "neighbouring rows, and stores to y are coalesced.\n",
+       "The layout is sell with sigma 1: without sorting, a slice is as wide as the longest of 32\n"
+       "neighbouring rows, and stores to y are coalesced.\n",
        false, describe_sell, CUSPARSE_SPMV_SELL_ALG1, false, rows_in_order, unsorted)
 VENDOR(cusparse_sell64, "cusparse-sell64", sell, "cuSPARSE's sliced ELL with slices of 64 rows, without sorting",
-       CLOSED "The same layout with slices of 64 rows.\n", false, describe_sell, CUSPARSE_SPMV_SELL_ALG1, false,
-       rows_in_order, slices_of_64)
+       "The same layout with slices of 64 rows.\n", false, describe_sell, CUSPARSE_SPMV_SELL_ALG1, false, rows_in_order,
+       slices_of_64)
 VENDOR(cusparse_bsr, "cusparse-bsr", bsr, "cuSPARSE's BSR",
-       CLOSED BSR "cusparse-bsr2 to cusparse-bsr8 have blocks of other sizes: the fastest differs by matrix.\n", false,
+       BSR "cusparse-bsr2 to cusparse-bsr8 have blocks of other sizes: the fastest differs by matrix.\n", false,
        describe_bsr, CUSPARSE_SPMV_BSR_ALG1, false, whole_blocks, nullptr)
-VENDOR(cusparse_bsr2, "cusparse-bsr2", bsr, "cuSPARSE's BSR with blocks of 2 x 2", CLOSED BSR, false, describe_bsr,
+VENDOR(cusparse_bsr2, "cusparse-bsr2", bsr, "cuSPARSE's BSR with blocks of 2 x 2", BSR, false, describe_bsr,
        CUSPARSE_SPMV_BSR_ALG1, false, whole_blocks, blocks_of_2)
-VENDOR(cusparse_bsr3, "cusparse-bsr3", bsr, "cuSPARSE's BSR with blocks of 3 x 3", CLOSED BSR, false, describe_bsr,
+VENDOR(cusparse_bsr3, "cusparse-bsr3", bsr, "cuSPARSE's BSR with blocks of 3 x 3", BSR, false, describe_bsr,
        CUSPARSE_SPMV_BSR_ALG1, false, whole_blocks, blocks_of_3)
-VENDOR(cusparse_bsr4, "cusparse-bsr4", bsr, "cuSPARSE's BSR with blocks of 4 x 4", CLOSED BSR, false, describe_bsr,
+VENDOR(cusparse_bsr4, "cusparse-bsr4", bsr, "cuSPARSE's BSR with blocks of 4 x 4", BSR, false, describe_bsr,
        CUSPARSE_SPMV_BSR_ALG1, false, whole_blocks, blocks_of_4)
-VENDOR(cusparse_bsr8, "cusparse-bsr8", bsr, "cuSPARSE's BSR with blocks of 8 x 8", CLOSED BSR, false, describe_bsr,
+VENDOR(cusparse_bsr8, "cusparse-bsr8", bsr, "cuSPARSE's BSR with blocks of 8 x 8", BSR, false, describe_bsr,
        CUSPARSE_SPMV_BSR_ALG1, false, whole_blocks, blocks_of_8)

@@ -113,12 +113,9 @@ template <typename T, typename U = T> static bool vector(const struct launch *L,
     return launch_csr<T, U>(L, KERNEL(csr_vector<T, U>), BLOCK / WARP);
 }
 
-template <typename T, typename U>
-using csr_ahead_kernel = void(int, GPTR(const int), GPTR(const int), GPTR(const U), T, FRESH(const T), T, GPTR(T));
-
 template <typename T, typename U> static bool cusp_ahead(const struct launch *L, int k)
 {
-    static KERNEL_POINTER(csr_ahead_kernel<T, U>) const kernel[] = {
+    static KERNEL_POINTER(csr_kernel<T, U>) const kernel[] = {
         KERNEL(csr_cusp_ahead<T, U, 2>), KERNEL(csr_cusp_ahead<T, U, 4>), KERNEL(csr_cusp_ahead<T, U, 8>),
         KERNEL(csr_cusp_ahead<T, U, 16>), KERNEL(csr_cusp_ahead<T, U, 32>)};
     const struct stored *S = L->A->of;

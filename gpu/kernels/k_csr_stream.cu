@@ -39,12 +39,15 @@ __global__ void __launch_bounds__(VEC_BLOCK, 5)
                     GPTR(const U) val, FRESH(const T) x, FRESH(const T) r, GPTR(const T) dinv, GPTR(T) y)
 {
     begin_next();
-    bool careful = false;
+    bool begun = false, careful = false;
     vec_sums t = {0, 0, 0};
     for (int64_t first = (int64_t)blockIdx.x * (VEC_BLOCK / V); first < rows; first += vec_stride() / V) {
         double q = stream_row<double, stream_plain, V>(first, rows, ptr, col, val, x);
-        if (s[S_DONE] != 0) return; /* all threads of the grid; known only when the previous launch is done */
-        careful = s[S_CAREFUL] != 0;
+        if (!begun) {                   /* the scalars are there since the previous launch ended */
+            if (s[S_DONE] != 0) return; /* all threads of the grid */
+            careful = s[S_CAREFUL] != 0;
+            begun = true;
+        }
         int64_t row = first + threadIdx.x / V;
         if (row >= rows || threadIdx.x % V > 0) continue;
         y[row] = (T)q;

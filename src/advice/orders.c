@@ -232,9 +232,7 @@ void out_order_tried(struct out *o, const struct matrix *m, enum precision real,
     out_rank(o, COLUMN_DETAIL);
     out_str(o, "params", "parameters", *t->params ? t->params : NULL);
     out_str(o, "precision", NULL, precision_of(&m->csr, real));
-    out_str(o, "machine", NULL, g->name);
-    out_bool(o, "machine_here", NULL, g->here);
-    out_bool(o, "machine_scaled", NULL, g->scaled);
+    out_machine(o, g);
     out_rank(o, COLUMN_ANSWER);
     out_time(o, "predicted_us", "predicted", t->us);
     out_num(o, "times", "x of now", t->us / all->at[0].us, "%.2f");
@@ -277,11 +275,7 @@ static const struct field order_tried_fields[] = {
     {"format", F_TEXT | OR_NULL, "its storage format; null: not known", .null_on = without_metis},
     {"params", F_TEXT | OR_NULL, "parameters of the format as resolved; null: it has none"},
     {.include = &row_precision},
-    {"machine", F_TEXT, "GPU that the prediction is for"},
-    {"machine_here", F_BOOLEAN,
-     "whether the GPU is in this machine and its ceilings were measured; false: the built-in GPU"},
-    {"machine_scaled", F_BOOLEAN,
-     "whether ceilings of the GPU were scaled from those of the built-in GPU, by its specifications"},
+    {.include = &row_machine},
     {"predicted_us", F_AMOUNT | OR_NULL, "predicted time of one SpMV, in us; null: not known",
      .null_on = without_metis},
     {"times", F_AMOUNT | OR_NULL, "this time divided by that in the order that the matrix has; null: not known",

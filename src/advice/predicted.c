@@ -142,6 +142,13 @@ void say_registers(struct out *o, const struct modeled *k)
             (long long)w->registers, how_many((int64_t)r.blocks, "block").text, (long long)w->threads, 100 * r.share);
 }
 
+void out_machine(struct out *o, const struct machine *g)
+{
+    out_str(o, "machine", NULL, g->name);
+    out_bool(o, "machine_here", NULL, g->here);
+    out_bool(o, "machine_scaled", NULL, g->scaled);
+}
+
 void out_modeled(struct session *s, const struct matrix *m, const struct modeled *k)
 {
     const struct run *r = modeled_run(s, m, k->kernel, k->real);
@@ -150,9 +157,7 @@ void out_modeled(struct session *s, const struct matrix *m, const struct modeled
     out_str(o, "matrix", "matrix", m->name);
     out_str(o, "format", NULL, k->kernel->format->name);
     out_str(o, "precision", "precision", precision_of(&m->csr, k->real));
-    out_str(o, "machine", NULL, k->on.name);
-    out_bool(o, "machine_here", NULL, k->on.here);
-    out_bool(o, "machine_scaled", NULL, k->on.scaled);
+    out_machine(o, &k->on);
     out_time(o, "predicted_us", "predicted", k->time.us);
     out_time(o, "launch_us", "launch overhead", k->time.launch_us);
     out_str(o, "bound", "bound by", bound_names[k->time.bound]);
@@ -182,16 +187,22 @@ static const struct field occupancy_fields[] = {
 };
 const struct row_kind row_occupancy = {"occupancy", "the occupancy of a kernel", occupancy_fields};
 
-static const struct field prediction_fields[] = {
-    {"kernel", F_TEXT, "the emulated kernel"},
-    {"matrix", F_TEXT, "name of the matrix"},
-    {"format", F_TEXT, "storage format"},
-    {.include = &row_precision},
+static const struct field machine_fields[] = {
     {"machine", F_TEXT, "GPU that the prediction is for"},
     {"machine_here", F_BOOLEAN,
      "whether the GPU is in this machine and its ceilings were measured; false: the built-in GPU"},
     {"machine_scaled", F_BOOLEAN,
      "whether ceilings of the GPU were scaled from those of the built-in GPU, by its specifications"},
+    {0},
+};
+const struct row_kind row_machine = {"machine", "the GPU of a prediction", machine_fields};
+
+static const struct field prediction_fields[] = {
+    {"kernel", F_TEXT, "the emulated kernel"},
+    {"matrix", F_TEXT, "name of the matrix"},
+    {"format", F_TEXT, "storage format"},
+    {.include = &row_precision},
+    {.include = &row_machine},
     {"predicted_us", F_AMOUNT, "predicted time of one SpMV, in us"},
     {"launch_us", F_AMOUNT, "the part of that time that the launches take, in us"},
     {"bound", F_TEXT, "what limits the kernel", .names = bound_names, .name_count = BOUNDS + 1},

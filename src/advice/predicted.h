@@ -41,12 +41,14 @@ void refusal_without_force(struct err *e, const char *format, enum precision rea
    text appears once in a session, and always in files and reports; otherwise a short mark appears. */
 void modeled_remarks(struct session *s, const struct machine *g, bool sampled);
 
+/* Print the keys of the GPU that a prediction is for (row_machine). */
+void out_machine(struct out *o, const struct machine *g);
 /* Print the keys of a prediction, from kernel to measured_us. */
 void out_modeled(struct session *s, const struct matrix *m, const struct modeled *k);
 /* In text: whether the registers of the busiest launch limit the number of blocks that a multiprocessor holds. */
 void say_registers(struct out *o, const struct modeled *k);
 
 /* The keys of rows (report/fields.h). */
-extern const struct row_kind row_occupancy, row_prediction;
+extern const struct row_kind row_occupancy, row_machine, row_prediction;
 
 #endif

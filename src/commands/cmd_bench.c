@@ -357,8 +357,7 @@ static const struct field bench_timed_fields[] = {
      "(2 operands - rows) / time_us, in GFLOP/s; null for other formats and on emu"},
     {"chain_us", F_AMOUNT | OR_NULL,
      "with `chain`: time of a product in a chain of 64, each of which reads what the one before wrote, in us; time_us "
-     "is "
-     "that of a product alone; null without `chain`, on emu, or if chain_reason says why"},
+     "is that of a product alone; null without `chain`, on emu, or if chain_reason says why"},
     {"chain_reason", F_TEXT | OR_NULL, "why the kernel cannot run in a chain; null if it can, and without `chain`",
      .on = "cuda"},
     {"fits", F_TRUE, "true"},

@@ -91,9 +91,7 @@ static void out_case(const struct whatif *w, const struct kernel *kernel, const 
     out_str(o, "order", w->order ? "order" : NULL, w->order ? w->order->name : NULL);
     out_str(o, "precision", "precision", precision_of(&w->m->csr, w->real));
     out_rank(o, COLUMN_NORMAL);
-    out_str(o, "machine", NULL, w->on.name);
-    out_bool(o, "machine_here", NULL, w->on.here);
-    out_bool(o, "machine_scaled", NULL, w->on.scaled);
+    out_machine(o, &w->on);
     out_bytes(o, "stored_bytes", "stored", p->bytes);
     out_num(o, "padding_percent", "padding %", padding_percent(p), "%.1f");
     out_rank(o, COLUMN_ANSWER);
@@ -221,11 +219,7 @@ static const struct field whatif_kernel_fields[] = {
     {"params", F_TEXT, "parameters of the format as resolved"},
     {"order", F_TEXT | OR_NULL, "ordering of rows and columns; null: as they are"},
     {.include = &row_precision},
-    {"machine", F_TEXT, "GPU that the prediction is for"},
-    {"machine_here", F_BOOLEAN,
-     "whether the GPU is in this machine and its ceilings were measured; false: the built-in GPU"},
-    {"machine_scaled", F_BOOLEAN,
-     "whether ceilings of the GPU were scaled from those of the built-in GPU, by its specifications"},
+    {.include = &row_machine},
     {"stored_bytes", F_COUNT, "of all arrays"},
     {"padding_percent", F_AMOUNT, "percentage of the slots of the format"},
     {"predicted_us", F_AMOUNT | OR_NULL, "predicted time of one SpMV, in us"},

@@ -5,6 +5,7 @@
 #include "base/newfile.h"
 #include "base/suggest.h"
 #include "base/text.h"
+#include "formats/fmt_csr.h"
 #include "formats/format.h"
 #include "language/args.h"
 #include "lesson_sheet.h"
@@ -372,7 +373,7 @@ static bool praise(struct playing *g, const char *file, struct err *e)
     else
         out_text(o, "Solved. Predicted time: %s [model: %s].", show_us(r->predicted_us, us, sizeof us),
                  machine_of(NULL).name);
-    bool csr = !strcmp(g->puzzle.format->name, "csr");
+    bool csr = g->puzzle.format == &format_csr;
     out_text(o, "`try %s of %s%s%s` compares your kernel with the built-in ones.",
              print_safe(file, strlen(file), 150, safe, sizeof safe), g->puzzle.name, csr ? "" : " format ",
              csr ? "" : g->puzzle.format->name);

@@ -64,6 +64,16 @@ void out_timeline(struct out *o, const struct timeline *t)
 
 /* ---- the keys of the rows ---- */
 
+/* The keys of a phase of a product. */
+#define PHASE_FIELDS(name)                                                                                         \
+    {name "_from_us", F_NUMBER | OR_NULL, "when `" name "` began, in us since the first phase began; null on emu", \
+     .on = "cuda"},                                                                                                \
+        {name "_us", F_AMOUNT | OR_NULL, "time of `" name "`, in us; null on emu", .on = "cuda"},                  \
+    {                                                                                                              \
+        name "_sectors", F_AMOUNT | OR_NULL,                                                                       \
+            "sectors of 32 bytes that the launches of `" name "` read and wrote; null on GPUs", .on = "cuda"       \
+    }
+
 static const struct field timeline_fields[] = {
     {"matrix", F_TEXT, "the matrix"},
     {"format", F_TEXT, "storage format of the entries in a member's own columns"},
@@ -80,31 +90,11 @@ static const struct field timeline_fields[] = {
     {"sends", F_COUNT, "elements of x that it sends"},
     {"neighbours", F_COUNT, "members with which it exchanges elements or flags"},
     {"bytes", F_COUNT, "memory of its part, in bytes"},
-    {"push_from_us", F_NUMBER | OR_NULL, "when `push` began, in us since the first phase began; null on emu",
-     .on = "cuda"},
-    {"push_us", F_AMOUNT | OR_NULL, "time of `push`, in us; null on emu", .on = "cuda"},
-    {"push_sectors", F_AMOUNT | OR_NULL, "sectors of 32 bytes that the launches of `push` read and wrote; null on GPUs",
-     .on = "cuda"},
-    {"local_from_us", F_NUMBER | OR_NULL, "when `local` began, in us since the first phase began; null on emu",
-     .on = "cuda"},
-    {"local_us", F_AMOUNT | OR_NULL, "time of `local`, in us; null on emu", .on = "cuda"},
-    {"local_sectors", F_AMOUNT | OR_NULL,
-     "sectors of 32 bytes that the launches of `local` read and wrote; null on GPUs", .on = "cuda"},
-    {"wait_from_us", F_NUMBER | OR_NULL, "when `wait` began, in us since the first phase began; null on emu",
-     .on = "cuda"},
-    {"wait_us", F_AMOUNT | OR_NULL, "time of `wait`, in us; null on emu", .on = "cuda"},
-    {"wait_sectors", F_AMOUNT | OR_NULL, "sectors of 32 bytes that the launches of `wait` read and wrote; null on GPUs",
-     .on = "cuda"},
-    {"outside_from_us", F_NUMBER | OR_NULL, "when `outside` began, in us since the first phase began; null on emu",
-     .on = "cuda"},
-    {"outside_us", F_AMOUNT | OR_NULL, "time of `outside`, in us; null on emu", .on = "cuda"},
-    {"outside_sectors", F_AMOUNT | OR_NULL,
-     "sectors of 32 bytes that the launches of `outside` read and wrote; null on GPUs", .on = "cuda"},
-    {"sums_from_us", F_NUMBER | OR_NULL, "when `sums` began, in us since the first phase began; null on emu",
-     .on = "cuda"},
-    {"sums_us", F_AMOUNT | OR_NULL, "time of `sums`, in us; null on emu", .on = "cuda"},
-    {"sums_sectors", F_AMOUNT | OR_NULL, "sectors of 32 bytes that the launches of `sums` read and wrote; null on GPUs",
-     .on = "cuda"},
+    PHASE_FIELDS("push"),
+    PHASE_FIELDS("local"),
+    PHASE_FIELDS("wait"),
+    PHASE_FIELDS("outside"),
+    PHASE_FIELDS("sums"),
     {0},
 };
 const struct row_kind row_timeline = {"timeline", "what each member of a device does in one SpMV", timeline_fields};
