@@ -97,13 +97,20 @@ static void plan_free(struct device *d, struct plan *p)
     mem_free(p);
 }
 
-static bool lacks(const struct cusparse *sp, const char *function, struct err *e)
+/* For `fits`: has the library this function? An older one refuses every matrix. */
+static bool library_has(bool present, const struct cusparse *sp, const char *function, struct err *e)
 {
-    return fail(e, E_UNSUPPORTED, "%s (%s) has no %s; `set cusparse PATH` chooses a newer library", sp->title, sp->path,
-                function);
+    return present || fail(e, E_UNSUPPORTED, "%s (%s) has no %s; `set cusparse PATH` chooses a newer library",
+                           sp->title, sp->path, function);
 }
 
 /* ---- SpMVOp ---- */
+
+static bool op_accepts(const struct stored *S, struct err *e)
+{
+    const struct cusparse *sp = cusparse_accepts(S, e) ? cusparse_use(e) : nullptr;
+    return sp && library_has(sp->cusparseSpMVOp_ != nullptr, sp, "SpMVOp", e);
+}
 
 static void op_release(struct device *d, uint64_t note)
 {
@@ -123,7 +130,6 @@ template <int ALGORITHM> static bool op_prepare(const struct launch *L, struct e
     cudaDataType type = cusparse_type(L->A->of);
     cusparseHandle_t handle;
     size_t bytes = 0;
-    if (!sp->cusparseSpMVOp_) return lacks(sp, "SpMVOp", e);
     if (!cusparse_handle(sp, L->A->dev, &handle, e)) return false;
     SP_NEWER(cusparseSpMVOp_bufferSize, (handle, plain, p->A, v->x, v->y_out, v->z, type, ALGORITHM, &bytes));
     if (!(p->workspace = keep(L, p, bytes, "cuSPARSE's workspace", e))) return false;
@@ -162,6 +168,12 @@ template <typename T> static bool op_run(const struct launch *L, struct err *e)
 
 /* ---- SpMVGeneric ---- */
 
+static bool generic_accepts(const struct stored *S, struct err *e)
+{
+    const struct cusparse *sp = cusparse_accepts(S, e) ? cusparse_use(e) : nullptr;
+    return sp && library_has(sp->cusparseSpMVGeneric_ != nullptr, sp, "SpMVGeneric", e);
+}
+
 enum { SET_OPERATION, SET_ALGORITHM, SET_BUFFER }; /* as cusparseSpMVDescrSetParam numbers them */
 
 static void generic_release(struct device *d, uint64_t note)
@@ -197,7 +209,6 @@ static bool generic_prepare(const struct launch *L, struct err *e)
     struct plan *p = plan_new(L, e);
     if (!p) return false;
     const struct cusparse *sp = p->sp;
-    if (!sp->cusparseSpMVGeneric_) return lacks(sp, "SpMVGeneric", e);
     SP_NEWER(cusparseSpMV_createDescr, (&p->descriptor));
     SP_NEWER(cusparseSpMVDescrSetParam, (p->descriptor, SET_OPERATION, &plain, sizeof plain));
     SP_NEWER(cusparseSpMVDescrSetParam, (p->descriptor, SET_ALGORITHM, &algorithm, sizeof algorithm));
@@ -227,16 +238,16 @@ template <typename T> static bool generic_run(const struct launch *L, struct err
     "A plan is made once per matrix; the first one of a session takes up to 45 ms, because the library\n" \
     "compiles for it. It multiplies real matrices.\n"
 
-#define PLANNED(id, name_, about_, lesson_, same, types, prepare_, release_, run_)                        \
-    CUSPARSE_KERNEL(id, name_, csr, about_, lesson_, same, .fits = cusparse_accepts, .prepare = prepare_, \
-                    .release = release_, .workspace = workspace, .product = {types(run_)})
+#define PLANNED(id, name_, about_, lesson_, same, types, fits_, prepare_, release_, run_)                           \
+    CUSPARSE_KERNEL(id, name_, csr, about_, lesson_, same, .fits = fits_, .prepare = prepare_, .release = release_, \
+                    .workspace = workspace, .product = {types(run_)})
 
 PLANNED(cusparse_op1, "cusparse-op1", "cuSPARSE's SpMVOp, algorithm 1 (from 12.9 on)",
-        OP_LESSON "Its workspace is about as large as 1.6 bytes per entry.\n", true, REALS, op_prepare<1>, op_release,
-        op_run)
+        OP_LESSON "Its workspace is about as large as 1.6 bytes per entry.\n", true, REALS, op_accepts, op_prepare<1>,
+        op_release, op_run)
 PLANNED(cusparse_op2, "cusparse-op2", "cuSPARSE's SpMVOp, algorithm 2, with its own copy of the matrix (from 12.9 on)",
         OP_LESSON "Its workspace has a copy of the matrix in a layout of its own, about 13 bytes per entry.\n", true,
-        REALS, op_prepare<2>, op_release, op_run)
+        REALS, op_accepts, op_prepare<2>, op_release, op_run)
 PLANNED(cusparse_generic, "cusparse-generic", "cuSPARSE's SpMVGeneric, CSR algorithm 1 (from 12.9 on)",
         "It is as fast as CSR algorithm 1 with preprocessing, and its order of additions is not fixed.\n", false,
-        VALUE_TYPES, generic_prepare, generic_release, generic_run)
+        VALUE_TYPES, generic_accepts, generic_prepare, generic_release, generic_run)
