@@ -109,7 +109,9 @@ static bool library_has(bool present, const struct cusparse *sp, const char *fun
 static bool op_accepts(const struct stored *S, struct err *e)
 {
     const struct cusparse *sp = cusparse_accepts(S, e) ? cusparse_use(e) : nullptr;
-    return sp && library_has(sp->cusparseSpMVOp_ != nullptr, sp, "SpMVOp", e);
+    if (!sp || !library_has(sp->cusparseSpMVOp_ != nullptr, sp, "SpMVOp", e)) return false;
+    return !precisions[S->real].is_complex ||
+           fail(e, E_UNSUPPORTED, "SpMVOp of %s multiplies real matrices only; use another kernel", sp->title);
 }
 
 static void op_release(struct device *d, uint64_t note)
@@ -238,16 +240,16 @@ template <typename T> static bool generic_run(const struct launch *L, struct err
     "A plan is made once per matrix; the first one of a session takes up to 45 ms, because the library\n" \
     "compiles for it. It multiplies real matrices.\n"
 
-#define PLANNED(id, name_, about_, lesson_, same, types, fits_, prepare_, release_, run_)                           \
+#define PLANNED(id, name_, about_, lesson_, same, fits_, prepare_, release_, run_)                                  \
     CUSPARSE_KERNEL(id, name_, csr, about_, lesson_, same, .fits = fits_, .prepare = prepare_, .release = release_, \
-                    .workspace = workspace, .product = {types(run_)})
+                    .workspace = workspace, .product = {VALUE_TYPES(run_)})
 
 PLANNED(cusparse_op1, "cusparse-op1", "cuSPARSE's SpMVOp, algorithm 1 (from 12.9 on)",
-        OP_LESSON "Its workspace is about as large as 1.6 bytes per entry.\n", true, REALS, op_accepts, op_prepare<1>,
+        OP_LESSON "Its workspace is about as large as 1.6 bytes per entry.\n", true, op_accepts, op_prepare<1>,
         op_release, op_run)
 PLANNED(cusparse_op2, "cusparse-op2", "cuSPARSE's SpMVOp, algorithm 2, with its own copy of the matrix (from 12.9 on)",
         OP_LESSON "Its workspace has a copy of the matrix in a layout of its own, about 13 bytes per entry.\n", true,
-        REALS, op_accepts, op_prepare<2>, op_release, op_run)
+        op_accepts, op_prepare<2>, op_release, op_run)
 PLANNED(cusparse_generic, "cusparse-generic", "cuSPARSE's SpMVGeneric, CSR algorithm 1 (from 12.9 on)",
         "It is as fast as CSR algorithm 1 with preprocessing, and its order of additions is not fixed.\n", false,
-        VALUE_TYPES, generic_accepts, generic_prepare, generic_release, generic_run)
+        generic_accepts, generic_prepare, generic_release, generic_run)
