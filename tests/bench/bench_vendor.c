@@ -1,16 +1,20 @@
 /* Own kernels against cuSPARSE's on cuda:0 in one run: for each matrix, the best kernel of each side, the best own
    kernel for CSR (compared with cuSPARSE's for CSR and COO), and the bound: the time of the fewest bytes that any
    kernel moves, or of the gathers of x. The matrices are twelve generated ones and the real matrices of
-   WARPSPY_MATRICES with more than PROBLEM_SMALLEST nonzeros; `more` are other generated ones.
+   WARPSPY_MATRICES with more than PROBLEM_SMALLEST nonzeros; `more` are other generated ones. `large` are those of
+   discretise.py, as they come and in the order of `reorder locality`; they stay in the folder WARPSPY_LARGE, or in
+   large/ beside the programs of the build.
 
-   Usage: bench_vendor [f32] [times FILE] [generated|more|real|all] [NAME]
+   Usage: bench_vendor [f32] [times FILE] [generated|more|real|large|all] [NAME]
    NAME: only the matrix called NAME, with a line for each kernel. `times` writes the time of every kernel on every
-   matrix, as lines for bench_model. */
+   matrix, as lines for bench_model. `all` leaves out `more` and `large`. */
 #include <stdio.h>
 
 #include "base/array.h"
 #include "base/err.h"
 #include "base/precision.h"
+#include "files/file.h"
+#include "files/load_info.h"
 #include "formats/fmt_coo.h"
 #include "formats/fmt_csr.h"
 #include "formats/format.h"
@@ -21,12 +25,16 @@
 #include "machine/kernel.h"
 #include "machine/mat.h"
 #include "machine/packer.h"
+#include "machine/peer_library.h"
 #include "matrix/csr.h"
 #include "matrix/gathers.h"
 
+#include <glob.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 enum { FEW = 5, MANY = 100, PATIENCE = 2, NAMES = 64 };
 
@@ -188,7 +196,9 @@ static double bound_us(const struct csr *A, const struct stored *S, const struct
     return r.bound_us;
 }
 
-static bool contest(const char *name, const struct csr *A, struct device *d, bool each, struct total *t)
+/* *out, which may be NULL, receives what the kernels did. */
+static bool contest(const char *name, const struct csr *A, struct device *d, bool each, struct total *t,
+                    struct contest *out)
 {
     struct err e = {0};
     struct stored S;
@@ -205,6 +215,7 @@ static bool contest(const char *name, const struct csr *A, struct device *d, boo
     if (!c.own.kernel || !c.csr.kernel || !c.vendor_csr.kernel) return printf("# %s: %s\n", name, e.text), false;
     print_contest(name, A, &c, share, bound);
     add(t, &c, share);
+    if (out) *out = c;
     return ok;
 }
 
@@ -225,7 +236,7 @@ static bool generated(struct device *d, const char *group, const struct problem 
         struct csr A;
         if (only && strcmp(only, p->name)) continue;
         if (!problem_make(p, &A, &e)) return printf("# %s: %s\n", p->name, e.text), false;
-        ok &= contest(p->name, &A, d, only != NULL, &t);
+        ok &= contest(p->name, &A, d, only != NULL, &t, NULL);
         csr_free(&A);
     }
     print_total(group, &t);
@@ -242,7 +253,7 @@ static bool real_one(const char *folder, const char *name, struct device *d, boo
         if (!skip) printf("# %s: %s\n", name, e.text);
         return true;
     }
-    bool ok = contest(name, &A, d, each, t);
+    bool ok = contest(name, &A, d, each, t, NULL);
     csr_free(&A);
     return ok;
 }
@@ -263,6 +274,80 @@ static bool real(struct device *d, const char *only)
     return ok;
 }
 
+/* ---- large matrices of discretisers ---- */
+
+/* Makes the files of `large` that are missing. Returns the exit status of discretise.py, 77 if it cannot run. */
+static int make_large(const char *folder, const char *programs, const char *only)
+{
+    const char *python = getenv("PYTHON");
+    char program[1100];
+    snprintf(program, sizeof program, "%s/warpspy", programs);
+    pid_t child = fork();
+    if (child == 0) {
+        execlp(python ? python : "python3", "python3", "tests/bench/discretise.py", folder, "--warpspy", program, only,
+               (char *)NULL);
+        _exit(77);
+    }
+    int status = 0;
+    if (child < 0 || waitpid(child, &status, 0) < 0 || !WIFEXITED(status)) return -1;
+    return WEXITSTATUS(status);
+}
+
+static bool large_file(const char *path, const char *name, struct device *d, bool each, struct total *t,
+                       struct contest *c)
+{
+    struct csr A;
+    struct err e = {0};
+    struct load_info info = {0};
+    if (!file_load(path, NULL, NULL, &A, &info, &e)) return printf("# %s: %s\n", name, e.text), false;
+    bool ok = contest(name, &A, d, each, t, c);
+    csr_free(&A);
+    return ok;
+}
+
+/* The pair NAME.wsb and NAME-locality.wsb of a folder; suffix: where the name ends in the path of the second. */
+static bool large_pair(char *path, char *suffix, struct device *d, bool each, struct total *given, struct total *moved)
+{
+    struct contest was = {0}, is = {0};
+    struct total alone = {0};
+    char name[NAMES];
+    const char *begin = strrchr(path, '/') + 1;
+    snprintf(name, sizeof name, "%.*s", (int)(suffix - begin), begin);
+    bool ok = large_file(path, "  by locality", d, each, &alone, &is);
+    snprintf(suffix, sizeof ".wsb", ".wsb");
+    ok &= large_file(path, name, d, each, given, &was);
+    if (!was.vendor.kernel || !is.own.kernel) return ok;
+    is.vendor = was.vendor;
+    is.vendor_csr = was.vendor_csr;
+    add(moved, &is, exp(alone.share));
+    printf("# %s: cuSPARSE in the order given %.2f us, own in the order of `reorder locality` %.2f us: %.2f\n", name,
+           was.vendor.us, is.own.us, was.vendor.us / is.own.us);
+    return ok;
+}
+
+static bool large(struct device *d, const char *programs, const char *only)
+{
+    const char *kept = getenv("WARPSPY_LARGE");
+    char folder[1100], pattern[2200];
+    struct total given = {0}, moved = {0};
+    glob_t found;
+    bool ok = true;
+    snprintf(folder, sizeof folder, "%s%s", kept ? kept : programs, kept ? "" : "/large");
+    int status = make_large(folder, programs, only);
+    if (status == 77) return true; /* it has said why */
+    if (status) return printf("# discretise.py ended with status %d\n", status), false;
+    snprintf(pattern, sizeof pattern, "%s/%s-locality.wsb", folder, only ? only : "*");
+    if (glob(pattern, 0, NULL, &found)) return true;
+    for (size_t i = 0; i < found.gl_pathc; i++) {
+        char *path = found.gl_pathv[i];
+        ok &= large_pair(path, strrchr(path, '-'), d, only != NULL, &given, &moved);
+    }
+    globfree(&found);
+    print_total("large, in the order given", &given);
+    print_total("large, own in the order of `reorder locality`, cuSPARSE in the order given", &moved);
+    return ok;
+}
+
 /* Returns the number of options, which stand before the group of matrices. */
 static int read_options(int argc, char **argv)
 {
@@ -279,6 +364,9 @@ static int read_options(int argc, char **argv)
 int main(int argc, char **argv)
 {
     struct err e = {0};
+    char programs[1024];
+    const char *end = strrchr(argv[0], '/');
+    snprintf(programs, sizeof programs, "%.*s/../..", end ? (int)(end - argv[0]) : 1, end ? argv[0] : ".");
     int options = read_options(argc, argv);
     argc -= options, argv += options;
     const char *which = argc > 1 ? argv[1] : "all", *only = argc > 2 ? argv[2] : NULL;
@@ -286,13 +374,15 @@ int main(int argc, char **argv)
     if (device_count(DEV_CUDA) == 0) return printf("# own kernels against cuSPARSE's: skipped, there is no GPU\n"), 0;
     struct device *d = device_open("cuda:0", &e);
     if (!d || !device_ceilings(d, NULL, &e)) return printf("# %s\n", e.text), 1;
-    printf("# %s: %s\n# %s, read %.0f GB/s, cache %.0f GB/s, launch %.2f us\n", d->name, d->about,
-           precisions[asked.real].name, d->ceilings.read_gbs, d->ceilings.cache_gbs, d->ceilings.launch_us);
+    printf("# %s: %s\n# %s\n# %s, read %.0f GB/s, cache %.0f GB/s, launch %.2f us\n", d->name, d->about,
+           cusparse_version() ? cusparse_version() : "no cuSPARSE", precisions[asked.real].name, d->ceilings.read_gbs,
+           d->ceilings.cache_gbs, d->ceilings.launch_us);
     printf("%-22s %9s  %-20s %8s  %-20s %8s  %-20s %8s %5s %6s %8s %6s\n", "matrix", "nonzeros", "own kernel", "us",
            "own CSR kernel", "us", "cuSPARSE", "us", "ratio", "csr", "bound us", "share");
     if (all || !strcmp(which, "generated")) ok &= generated(d, "generated", problems, only);
     if (!strcmp(which, "more")) ok &= generated(d, "more", more_problems, only);
     if (all || !strcmp(which, "real")) ok &= real(d, only);
+    if (!strcmp(which, "large")) ok &= large(d, programs, only);
     if (asked.times) fclose(asked.times);
     devices_close();
     return !ok;
