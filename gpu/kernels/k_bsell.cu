@@ -113,6 +113,7 @@ KERNEL_ENTRY(bsell) = {
               "full, as in finite elements with several unknowns per node. If they are not, use sell.\n",
     .functions = {{"bsell"}},
     .deterministic = true,
+    .follows = true,
     .fits = fits_slices,
     .product = {VALUE_TYPES(by_size)},
 };

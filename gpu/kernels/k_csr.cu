@@ -209,6 +209,7 @@ KERNEL_ENTRY(csr_cusp) = {
               "needs no preparation, so its total time was the lowest.\n",
     .functions = {{"csr_cusp", BLOCK}, {"csr_cusp_ahead", BLOCK}},
     .deterministic = true,
+    .follows = true,
     .best = even_rows,
     .product = {VALUE_TYPES(cusp), NARROW_TYPES(cusp)},
 };

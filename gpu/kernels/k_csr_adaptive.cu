@@ -259,6 +259,7 @@ KERNEL_ENTRY(csr_adaptive) = {
               "share.\n",
     .functions = {{"csr_adaptive", BLOCK}},
     .deterministic = true,
+    .follows = true,
     .scratch = cut_bytes,
     .prepare = prepare,
     .product = {VALUE_TYPES(adaptive), NARROW_TYPES(adaptive)},

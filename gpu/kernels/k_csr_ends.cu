@@ -92,6 +92,7 @@ KERNEL_ENTRY(csr_ends) = {
     .deterministic = true,
     .together = true,
     .separable = true,
+    .follows = true,
     .reads = bytes_read,
     .scratch = scratch_bytes,
     .prepare = prepare,

@@ -136,6 +136,7 @@ KERNEL_ENTRY(csr_stream) = {
               "cusparse-csr1-prep 20). A single thread sums a long row: use csr-ends for matrices with long rows.\n",
     .functions = {{"csr_stream<*stream_plain>", VEC_BLOCK}},
     .deterministic = true,
+    .follows = true,
     .best = short_rows,
     .product = {VALUE_TYPES(plain), NARROW_TYPES(plain)},
     .sums = {REALS(sums), NO_PAIRS, NARROW_TYPES(sums)},
@@ -159,5 +160,6 @@ KERNEL_ENTRY(csr_stream_padded) = {
               "THESIS: the threads that read together should use different banks (sec. 3.4.2).\n",
     .functions = {{"csr_stream<*stream_padded<*>>", VEC_BLOCK}},
     .deterministic = true,
+    .follows = true,
     .product = {VALUE_TYPES(padded)},
 };

@@ -190,6 +190,7 @@ KERNEL_ENTRY(dia) = {
               "use hdc.\n",
     .functions = {{"dia", BLOCK}, {"dia_by_groups"}, {"dia_narrow", BLOCK}},
     .deterministic = true,
+    .follows = true,
     .product = {VALUE_TYPES(rows_by_threads), NARROW_TYPES(narrow_rows)},
     .sums = {REALS(sums), NO_PAIRS, NARROW_TYPES(sums)},
 };

@@ -137,6 +137,7 @@ KERNEL_ENTRY(packed) = {
               "longest row: for a few very long rows, use csr-ends.\n",
     .functions = {{"packed", BLOCK}},
     .deterministic = true,
+    .follows = true,
     .product = {VALUE_TYPES(slices_by_warps), NARROW_TYPES(slices_by_warps)},
 };
 

@@ -93,6 +93,7 @@ KERNEL_ENTRY(sell) = {
               "while 31 lanes wait: use csr-ends or hyb for such matrices.\n",
     .functions = {{"sell", BLOCK}},
     .deterministic = true,
+    .follows = true,
     .skips_padding = true,
     .product = {VALUE_TYPES(rows_by_threads), NARROW_TYPES(rows_by_threads)},
 };

@@ -160,6 +160,7 @@ void out_modeled(struct session *s, const struct matrix *m, const struct modeled
     out_machine(o, &k->on);
     out_time(o, "predicted_us", "predicted", k->time.us);
     out_time(o, "launch_us", "launch overhead", k->time.launch_us);
+    if (!isnan(k->time.chain_us) || out_mode(o) != OUT_TEXT) out_time(o, "chain_us", "in a chain", k->time.chain_us);
     out_str(o, "bound", "bound by", bound_names[k->time.bound]);
     out_occupancy(o, k);
     out_bytes(o, "bytes", "bytes that must move", k->bytes);
@@ -205,6 +206,9 @@ static const struct field prediction_fields[] = {
     {.include = &row_machine},
     {"predicted_us", F_AMOUNT, "predicted time of one SpMV, in us"},
     {"launch_us", F_AMOUNT, "the part of that time that the launches take, in us"},
+    {"chain_us", F_AMOUNT | OR_NULL,
+     "predicted time of a product in a graph of products that each read what the one before wrote, in us; null: not "
+     "known for this GPU, or the kernel needs several launches"},
     {"bound", F_TEXT, "what limits the kernel", .names = bound_names, .name_count = BOUNDS + 1},
     {"bytes", F_COUNT, "minimum bytes that must move: the arrays that the kernel reads, and x and y, once each"},
     {"l2_bytes", F_COUNT, "bytes to and from the L2 cache, according to the model"},

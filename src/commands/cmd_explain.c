@@ -68,7 +68,7 @@ static bool say(struct session *s, const struct matrix *m, const struct modeled 
 {
     struct finding f[FINDINGS_MAX];
     int n = findings_of(k, &m->csr, f);
-    char us[32];
+    char us[32], chain[32];
     struct candidates others;
     if (!candidates_of(&m->csr, &k->plan.shape, &others, e) || !finish(s, m, k, f, n, e)) return false;
     if (out_mode(s->out) == OUT_TEXT)
@@ -80,6 +80,9 @@ static bool say(struct session *s, const struct matrix *m, const struct modeled 
         out_modeled(s, m, k);
         out_candidates(s->out, &others);
     }
+    if (!isnan(k->time.chain_us))
+        out_text(s->out, "In a chain of products, as in a solver, where a graph starts each launch: %s predicted.",
+                 show_us(k->time.chain_us, chain, sizeof chain));
     say_candidates(s->out, &k->plan.shape, &others);
     say_registers(s->out, k);
     for (int i = 0; i < n; i++) out_finding(s->out, k, &f[i], i + 1);

@@ -73,6 +73,7 @@ struct kernel {
     bool host_part;     /* part of the work is done on the host, where the emulator does not see it */
     bool host_sums;     /* its launches for fp32 vectors also compute the inner products, if launch.s is set */
     bool shares;        /* its blocks get work dynamically, so the work of a block depends on timing */
+    bool follows;       /* on Hopper and newer GPUs, its launch begins while the one before it still runs (FOLLOW) */
     bool product_only;  /* y = A x: launches with alpha other than 1 or beta other than 0 are refused */
     bool emulated_only; /* there is no code for a GPU */
     /* NULL: the kernel runs in this process. Otherwise a user's kernel, which these functions run in another process;

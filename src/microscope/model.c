@@ -333,7 +333,6 @@ void model_terms(const struct workload *w, const struct machine *g, struct terms
 {
     struct factors f = factors_of(w);
     double missed = share_missed(w, g);
-    int launches = 0;
     *out = (struct terms){.n = w->n};
     for (int l = 0; l < w->n; l++) {
         if (w->launch[l].blocks == 0) continue;
@@ -341,11 +340,11 @@ void model_terms(const struct workload *w, const struct machine *g, struct terms
         bounds_of(&w->launch[l], g, &f, missed, w->kernel->shares, out->us[l]);
         out->us[l][BOUND_DRAM] = memory_us(g, &f, bytes + again * SECTOR, bytes + again * alone_bytes(g));
         out->us[l][BOUND_FLOPS] = flops_us(w, &w->launch[l], g);
-        launches++;
+        out->launches++;
         out->dram_bytes += bytes + again * SECTOR;
         out->l2_bytes += (w->launch[l].l2_loads + w->launch[l].l2_stores) * SECTOR;
     }
-    out->launch_us = launching_us(&f, launches, g);
+    out->launch_us = launching_us(&f, out->launches, g);
 }
 
 /* The least time in us of a warp that gathers x for n entries, one per lane. */
@@ -414,13 +413,28 @@ double model_without(const struct workload *w, const struct workload *without, c
     return us;
 }
 
+/* In a graph, a product of one launch takes the time of its work and this much more. AFTER_US was fitted to csr-adaptive,
+   csr-ends, csr-cusp and csr-stream on 44 real matrices on an H200 (median error 11 %, mean 16 %). Without overlap of
+   the launches, the best kernels took 0.5 us more there. */
+static const double AFTER_US = 0.6, AFTER_ALONE_US = 1.1;
+enum { OVERLAPS_FROM = 90 }; /* the compute capability of Hopper */
+
+static double chain_us(const struct workload *w, const struct machine *g, const struct terms *t)
+{
+    if (t->launches != 1 || g->is.capability < OVERLAPS_FROM) return NAN;
+    return terms_us(t) - t->launch_us + (w->kernel->follows ? AFTER_US : AFTER_ALONE_US);
+}
+
 struct prediction model_predict(const struct workload *w, const struct machine *g)
 {
     struct terms t;
     double by[BOUNDS] = {0};
     model_terms(w, g, &t);
-    struct prediction p = {
-        .us = terms_us(&t), .launch_us = t.launch_us, .dram_bytes = t.dram_bytes, .l2_bytes = t.l2_bytes};
+    struct prediction p = {.us = terms_us(&t),
+                           .launch_us = t.launch_us,
+                           .chain_us = chain_us(w, g, &t),
+                           .dram_bytes = t.dram_bytes,
+                           .l2_bytes = t.l2_bytes};
     for (int l = 0; l < t.n; l++) {
         by[largest(t.us[l])] += overlapped(t.us[l]);
         for (int k = 0; k < BOUNDS; k++) p.bound_us[k] += t.us[l][k];

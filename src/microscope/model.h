@@ -112,13 +112,17 @@ extern const char *const bound_names[BOUNDS + 1];
 struct prediction {
     double us;
     double launch_us;        /* launch overhead, which is included in `us` */
+    /* per product in a graph of products, each of which reads what the one before wrote; NAN: not known for this GPU,
+       or for several launches */
+    double chain_us;
     double bound_us[BOUNDS]; /* the time of all launches if this were the only limit */
     enum bound bound;
     double dram_bytes, l2_bytes; /* bytes moved by the launches */
 };
 /* What the time of a workload is computed from: the time of each launch if one bound were its only limit. */
 struct terms {
-    int n; /* launches */
+    int n;        /* launches of the kernel */
+    int launches; /* those that have blocks */
     double launch_us, us[SCOPE_LAUNCHES][BOUNDS];
     double dram_bytes, l2_bytes;
 };

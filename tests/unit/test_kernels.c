@@ -64,6 +64,21 @@ TEST(test_files)
     check_files(open_or_fail("emu"), FILE_NNZ, EMU_FILE_SLOTS);
 }
 
+/* A file with FOLLOW has an entry that says so, and the other way round; strips follows itself only. */
+TEST(test_follows)
+{
+    int said = 0;
+    const char *file;
+    for (int i = 0; kernel_source(i, &file); i++) {
+        const char *text = kernel_source(i, &file);
+        bool follows = strstr(text, "FOLLOW("), says = strstr(text, ".follows = true");
+        if (strncmp(file, "k_", 2) || !strstr(text, ".format = &") || !strcmp(file, "k_strips.cu")) continue;
+        said += says;
+        if (follows != says) fail_msg("%s: FOLLOW %d, .follows %d", file, follows, says);
+    }
+    assert_int_equal(said, 8);
+}
+
 static bool not_empty(const char *text)
 {
     return text && *text;
