@@ -68,7 +68,7 @@ static __global__ void adaptive_cut(int64_t blocks, int64_t share, int rows, GPT
 static __device__ int threads_for(int n)
 {
     int threads = WARP;
-    while (threads > 1 && threads * n > BLOCK) threads /= 2;
+    while (threads > 1 && n > BLOCK / threads) threads /= 2;
     return threads;
 }
 
