@@ -63,10 +63,11 @@ __global__ void __launch_bounds__(VEC_BLOCK, 5)
    (one thread: 13.8), but 23.4 for fem 200 (22.9). */
 enum { SEVERAL_ROWS = 1 << 16, SEVERAL_FROM = 8 };
 
-/* Measured: with at most 32 entries per row, no other CSR kernel is faster. */
+/* Measured on an H200: with at most 32 entries per row, no other CSR kernel is faster, but csr-adaptive is if there are
+   few entries: blocks of 256 rows then leave multiprocessors idle. */
 static bool short_rows(const struct csr *A)
 {
-    return !csr_has_row_above(A, 32);
+    return A->nnz > 1 << 19 && !csr_has_row_above(A, 32);
 }
 
 #define OF_CSR(L, U) ARRAY(L, CSR_PTR, int), ARRAY(L, CSR_COL, int), ARRAY(L, CSR_VAL, U)
