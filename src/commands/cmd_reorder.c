@@ -1,10 +1,10 @@
-/* reorder: makes a new matrix, P A P', from a square matrix by permuting its rows and columns. */
+/* reorder: makes a new matrix, P A P' or P A Q', from a square matrix by permuting its rows and columns. */
 #include "advice/orders.h"
 #include "advice/predicted.h"
 #include "base/clock.h"
-#include "base/mem.h"
 #include "language/args.h"
 #include "machine/kernel.h"
+#include "matrix/csr.h"
 #include "matrix/reorder.h"
 #include "microscope/gpu_profile.h"
 #include "report/fields.h"
@@ -15,19 +15,21 @@
 
 struct moved {
     struct spread before, after;
+    int64_t blocks, largest; /* as in struct moves */
     double order_us, move_us;
 };
 
-/* perm: A->rows items, becomes the ordering */
-static bool move(struct csr *out, const struct csr *A, const struct ordering *o, int *perm, struct moved *m,
+static bool move(struct csr *out, const struct csr *A, const struct ordering *o, struct moves *to, struct moved *m,
                  struct watch *w, struct err *e)
 {
     double begin = now_us();
-    bool ok = reorder_find(o, A, perm, w, e);
+    bool ok = reorder_moves(o, A, to, w, e);
     m->order_us = now_us() - begin;
     begin = now_us();
-    ok = ok && reorder_apply(out, A, perm, w, e);
+    ok = ok && reorder_apply_moves(out, A, to->rows, to->cols, w, e);
     m->move_us = now_us() - begin;
+    m->blocks = to->blocks;
+    m->largest = to->largest;
     return ok;
 }
 
@@ -46,17 +48,36 @@ static void report(struct out *o, const struct matrix *made, const struct matrix
     out_int(o, "bandwidth", "after", m->after.bandwidth);
     out_int(o, "profile_before", "profile before", m->before.profile);
     out_int(o, "profile", "after", m->after.profile);
+    bool sides = ord->order_sides;
+    out_int_if(o, "diagonal_before", sides ? "nonzero diagonal before" : NULL, sides, m->before.diagonal);
+    out_int_if(o, "diagonal", sides ? "after" : NULL, sides, m->after.diagonal);
+    out_int_if(o, "blocks", m->blocks ? "diagonal blocks" : NULL, m->blocks, m->blocks);
+    out_int_if(o, "largest_block", m->blocks ? "rows of the largest" : NULL, m->blocks, m->largest);
     out_time(o, "order_us", "ordered in", m->order_us);
     out_time(o, "move_us", "moved in", m->move_us);
     if (ord->narrows && m->after.bandwidth > m->before.bandwidth)
         out_text(o, "The bandwidth is larger than before; `use %s` returns to the narrower order.", of->name);
 }
 
-/* Add B, which is m in the order perm by o, to the session as the line says, and print it. Takes ownership of B. */
-static bool add_moved(struct session *s, const struct args *a, const struct matrix *m, const struct ordering *o,
-                      struct csr *B, const int *perm, struct moved *moved, struct err *e)
+static bool stay(const int *cols, int64_t n)
 {
-    struct carried c = {.rows = perm, .cols = perm, .says = "is permuted like the rows, so x of the new matrix is P x"};
+    for (int64_t j = 0; j < n; j++)
+        if (cols[j] != j) return false;
+    return true;
+}
+
+static const char *effect_on_sides(const int *rows, const int *cols, int64_t n)
+{
+    if (rows == cols) return "is permuted like the rows, so x of the new matrix is P x";
+    return stay(cols, n) ? "is permuted like the rows; x stays the same"
+                         : "is permuted like the rows, and x of the new matrix like the columns";
+}
+
+/* Add B, which is m in the order by o, to the session as the line says, and print it. Takes ownership of B. */
+static bool add_moved(struct session *s, const struct args *a, const struct matrix *m, const struct ordering *o,
+                      struct csr *B, const int *rows, const int *cols, struct moved *moved, struct err *e)
+{
+    struct carried c = {.rows = rows, .cols = cols, .says = effect_on_sides(rows, cols, m->csr.rows)};
     bool ok = spread_of(&m->csr, &moved->before, e) && spread_of(B, &moved->after, e) &&
               session_add_derived(s, arg(a, "as"), m, o->name, B, &c, moved->order_us + moved->move_us, e);
     csr_free(B);
@@ -69,9 +90,9 @@ static bool reorder_by(struct session *s, const struct args *a, struct matrix *m
 {
     struct moved moved;
     struct csr B = {0};
-    int *perm = mem_new(m->csr.rows, sizeof *perm, "an ordering", e);
-    bool ok = perm && move(&B, &m->csr, o, perm, &moved, &s->watch, e) && add_moved(s, a, m, o, &B, perm, &moved, e);
-    mem_free(perm);
+    struct moves by;
+    bool ok = move(&B, &m->csr, o, &by, &moved, &s->watch, e) && add_moved(s, a, m, o, &B, by.rows, by.cols, &moved, e);
+    moves_free(&by);
     return ok;
 }
 
@@ -81,7 +102,8 @@ static bool keep_best(struct session *s, const struct args *a, struct matrix *m,
 {
     const struct order_tried *best = t->best;
     struct moved moved = {.order_us = best->order_us, .move_us = best->move_us};
-    if (best->order) return add_moved(s, a, m, best->order, &t->moved, orders_best_perm(t), &moved, e);
+    const int *perm = orders_best_perm(t);
+    if (best->order) return add_moved(s, a, m, best->order, &t->moved, perm, perm, &moved, e);
     struct csr B = {0};
     struct carried same = {0};
     bool named = arg(a, "as");
@@ -126,6 +148,11 @@ static const struct field reorder_fields[] = {
     {"profile_before", F_COUNT,
      "profile of the given matrix: sum of the distances from the first entry of each row and column to the diagonal"},
     {"profile", F_COUNT, "the same now"},
+    {"diagonal_before", F_COUNT | OR_NULL,
+     "nonzero entries on the diagonal of the given matrix; null: the order moves rows and columns alike"},
+    {"diagonal", F_COUNT | OR_NULL, "the same now"},
+    {"blocks", F_COUNT | OR_NULL, "diagonal blocks of the block triangular form; null: the order is another one"},
+    {"largest_block", F_COUNT | OR_NULL, "rows of the largest of them"},
     {"order_us", F_AMOUNT, "finding the order, in us"},
     {"move_us", F_AMOUNT, "moving the entries, in us"},
     {0},
@@ -148,14 +175,22 @@ const struct command command_reorder = {
         "Laplacian, which puts neighbours close to each other and halves of the part to its ends; it factors the\n"
         "Laplacian.\n"
         "colours gives each row a colour that none of its neighbours has, and sorts the rows by colour: rows of\n"
-        "one colour do not depend on each other in a triangular solve. All methods use the pattern of A + A'\n"
-        "and apply the same permutation to rows and columns, P A P', so the matrix must be square. The profile is\n"
+        "one colour do not depend on each other in a triangular solve. These methods use the pattern of A + A'\n"
+        "and apply the same permutation to rows and columns, P A P', so the matrix must be square.\n"
+        "matching moves rows only (P A, so x stays the same): the product of the diagonal entries becomes as large as\n"
+        "possible, so that ilu0 and jacobi can run on a matrix whose diagonal has zeros. `scale by matching` gives "
+        "the\n"
+        "scales with which these entries are 1 and all others at most 1. A matrix for which no order fills the\n"
+        "diagonal is singular; it is refused with its structural rank. btf moves rows and columns (P A Q') to upper\n"
+        "block triangular form: a matching on the diagonal, and as many blocks as possible; `spy` shows them, and a\n"
+        "system can be solved block by block, the last one first. Stored zeros count as entries of a block.\n"
+        "The profile is\n"
         "the sum of the distances from the diagonal to each row's first entry and to each column's first entry.\n"
         "The new matrix becomes the current one, named after the ordering (A-rcm) if no name is given.\n"
         "locality tries the order as it is, rcm, blocks and metis, predicts the fastest kernel for each on your GPU\n"
         "(or on an H200 if there is none), and applies the best, if it is faster by more than the error of the model,\n"
         "3%. Otherwise no matrix is made, unless you give a name.\n"
-        "    reorder rcm A; reorder amd A as B; reorder colours; reorder locality",
+        "    reorder rcm A; reorder amd A as B; reorder colours; reorder locality; reorder matching; reorder btf",
     .rows = (const struct row_kind *const[]){&row_reorder, &row_order_tried, NULL},
     .run = run_reorder,
 };

@@ -273,16 +273,19 @@ static const char *value_ordering(const struct session *s, const char *text)
 
 static const char natural[] = "natural"; /* the order of the rows in the matrix */
 
+/* An order of the rows of a preconditioner: those that move rows and columns differently do not suit. */
+
 static void list_orders(const struct session *s, const struct args *a, give_fn *give, void *user)
 {
     give(user, natural);
-    registry_list(&ordering_registry, give, user);
+    for (int i = 0; orderings[i]; i++)
+        if (orderings[i]->order) give(user, orderings[i]->name);
 }
 
 static const char *value_order(const struct session *s, const char *text)
 {
-    const struct named *o = registry_find(&ordering_registry, text);
-    return o ? o->name : !strcmp(text, natural) ? natural : NULL;
+    const struct ordering *o = ordering_find(text);
+    return o && o->order ? o->name : !strcmp(text, natural) ? natural : NULL;
 }
 
 /* A solver, or the word `direct`. */

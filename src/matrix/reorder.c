@@ -1,5 +1,5 @@
 /* Orderings of a matrix's graph: this file implements rcm and degree, and libraries implement amd and metis; fiedler is
-   in src/eigen. The file also computes P A P'. */
+   in src/eigen, and orderings of rows and columns are in reorder_sides.c. The file also computes P A Q'. */
 #include "reorder.h"
 #include "base/err.h"
 #include "base/library_thread.h"
@@ -467,11 +467,44 @@ const struct ordering ordering_metis = {
     .order = order_metis,
 };
 
-/* ---- P A P' ---- */
+/* ---- P A Q' ---- */
+
+bool moves_new(struct moves *v, int64_t n, bool alike, struct err *e)
+{
+    *v = (struct moves){.n = n};
+    v->rows = mem_new(n, sizeof *v->rows, "an ordering", e);
+    v->cols = alike || !v->rows ? v->rows : mem_new(n, sizeof *v->cols, "an ordering", e);
+    if (!v->cols) moves_free(v);
+    return v->cols;
+}
+
+void moves_free(struct moves *v)
+{
+    if (v->cols != v->rows) mem_free(v->cols);
+    mem_free(v->rows);
+    mem_free(v->row_exponent);
+    mem_free(v->col_exponent);
+    *v = (struct moves){0};
+}
+
+bool reorder_moves(const struct ordering *o, const struct csr *A, struct moves *out, struct watch *w, struct err *e)
+{
+    *out = (struct moves){0};
+    bool ok = reorder_takes(A, e) &&
+              (o->order_sides ? o->order_sides(A, out, w, e)
+                              : moves_new(out, A->rows, true, e) && reorder_find(o, A, out->rows, w, e));
+    if (!ok) moves_free(out);
+    return ok;
+}
 
 bool reorder_find(const struct ordering *o, const struct csr *A, int *perm, struct watch *w, struct err *e)
 {
     struct graph g;
+    if (!o->order)
+        return fail(e, E_UNSUPPORTED,
+                    "%s moves rows and columns differently, but one order for both is needed here; "
+                    "`reorder %s` makes such a matrix",
+                    o->name, o->name);
     if (!graph_new(&g, A, w, e)) return false;
     bool ok = o->order(&g, perm, w, e);
     graph_free(&g);
@@ -534,12 +567,12 @@ static bool spares_new(struct spares *s, const struct csr *A, struct err *e)
     return s->key != NULL;
 }
 
-/* Row i of P A P' is row perm[i] of A, with other columns. While its entries are sorted, their keys replace its
+/* Row i of P A Q' is row rows[i] of A, with other columns. While its entries are sorted, their keys replace its
    values. */
-static void move_row(struct csr *out, const struct csr *A, const int *perm, const int *inverse, int64_t i,
+static void move_row(struct csr *out, const struct csr *A, const int *rows, const int *inverse, int64_t i,
                      uint64_t *spare)
 {
-    int to = out->rowptr[i], n = out->rowptr[i + 1] - to, from = A->rowptr[perm[i]];
+    int to = out->rowptr[i], n = out->rowptr[i + 1] - to, from = A->rowptr[rows[i]];
     void *keys = out->val + to;
     for (int k = from; k < from + n; k++) {
         uint64_t key = (uint64_t)inverse[A->col[k]] << 32 | (uint64_t)k;
@@ -555,32 +588,38 @@ static void move_row(struct csr *out, const struct csr *A, const int *perm, cons
     }
 }
 
-static bool move_rows(struct csr *out, const struct csr *A, const int *perm, const int *inverse, const struct spares *s,
+static bool move_rows(struct csr *out, const struct csr *A, const int *rows, const int *inverse, const struct spares *s,
                       struct err *e)
 {
     struct loop l = loop_of("moving entries", A->rows);
     for (int64_t i = 0; i < A->rows && loop_goes(&l, i); i++)
-        out->rowptr[i + 1] = out->rowptr[i] + A->rowptr[perm[i] + 1] - A->rowptr[perm[i]];
+        out->rowptr[i + 1] = out->rowptr[i] + A->rowptr[rows[i] + 1] - A->rowptr[rows[i]];
 #pragma omp parallel for num_threads(s->threads) schedule(dynamic, LOOP_SHARES) if (s->threads > 1)
     for (int64_t from = 0; from < A->rows; from += LOOP_EVERY)
         for (int64_t i = from; i < A->rows && i < from + LOOP_EVERY && loop_goes(&l, i); i++)
-            move_row(out, A, perm, inverse, i, s->key + s->each * omp_get_thread_num());
+            move_row(out, A, rows, inverse, i, s->key + s->each * omp_get_thread_num());
     return loop_end(&l, e);
 }
 
-bool reorder_apply(struct csr *out, const struct csr *A, const int *perm, struct watch *w, struct err *e)
+bool reorder_apply_moves(struct csr *out, const struct csr *A, const int *rows, const int *cols, struct watch *w,
+                         struct err *e)
 {
     struct spares s = {0};
     int *inverse = mem_new(A->rows, sizeof *inverse, "an ordering", e);
-    bool ok = inverse && invert(inverse, perm, A->rows, e) && spares_new(&s, A, e) &&
-              csr_new(out, A->rows, A->cols, A->nnz, A->imag != NULL, e);
-    if (ok && !(move_rows(out, A, perm, inverse, &s, e) && watch_tick(w, "moving entries", A->nnz, A->nnz, e))) {
+    bool ok = inverse && (rows == cols || invert(inverse, rows, A->rows, e)) && invert(inverse, cols, A->rows, e) &&
+              spares_new(&s, A, e) && csr_new(out, A->rows, A->cols, A->nnz, A->imag != NULL, e);
+    if (ok && !(move_rows(out, A, rows, inverse, &s, e) && watch_tick(w, "moving entries", A->nnz, A->nnz, e))) {
         csr_free(out);
         ok = false;
     }
     mem_free(inverse);
     mem_free(s.key);
     return ok;
+}
+
+bool reorder_apply(struct csr *out, const struct csr *A, const int *perm, struct watch *w, struct err *e)
+{
+    return reorder_apply_moves(out, A, perm, perm, w, e);
 }
 
 /* ---- distances from the diagonal ---- */
@@ -595,6 +634,7 @@ bool spread_of(const struct csr *A, struct spread *out, struct err *e)
         for (int k = A->rowptr[i]; k < A->rowptr[i + 1] && loop_goes(&l, k); k++) {
             int64_t right = A->col[k] - i, away = right < 0 ? -right : right;
             if (away > out->bandwidth) out->bandwidth = away;
+            out->diagonal += away == 0 && csr_abs(A, k) > 0;
             if (k == A->rowptr[i] && right < 0) out->profile += away;
             if (!seen[A->col[k]] && right > 0) out->profile += away;
             seen[A->col[k]] = true;
