@@ -4,7 +4,9 @@
 #include "base/mem.h"
 #include "base/text.h"
 #include "language/args.h"
+#include "matrix/equilibrate.h"
 #include "matrix/extract.h"
+#include "matrix/matching.h"
 #include "matrix/window.h"
 #include "report/fields.h"
 #include "session/command.h"
@@ -20,10 +22,12 @@
 static const struct {
     const char *name, *about;
     int sides;
+    bool matches;
 } ways[] = {
     {"both", "divide rows and columns by the square roots of their largest |a|, 10 times", SCALE_BOTH},
     {"rows", "divide each row by its largest |a|", SCALE_ROWS},
     {"cols", "divide each column by its largest |a|", SCALE_COLS},
+    {"matching", "one entry of each row and column becomes 1, and no other is larger", SCALE_BOTH, true},
 };
 
 /* The index in `ways` of the word after `by`; the first way is the default. */
@@ -38,6 +42,7 @@ static int read_way(const struct args *a)
 struct scaled {
     struct range before, after;
     struct unscaled left;
+    bool powers; /* of 2 only */
     double us;
 };
 
@@ -48,6 +53,9 @@ static void report_scale(struct out *o, const struct matrix *made, const char *o
     out_str(o, "of", "made of", of);
     out_str(o, "by", NULL, ways[way].name);
     out_str(o, "about", "method", ways[way].about);
+    out_bool(o, "powers", NULL, v->powers);
+    if (v->powers && out_mode(o) == OUT_TEXT)
+        out_str(o, NULL, "rounding", "none: each divisor is the nearest power of 2");
     out_int(o, "rows", "rows", made->csr.rows);
     out_int(o, "nnz", "nonzeros", made->csr.nnz);
     out_num(o, "smallest_before", "smallest |a| before", v->before.low, "%.4g");
@@ -59,12 +67,54 @@ static void report_scale(struct out *o, const struct matrix *made, const char *o
     out_time(o, "time_us", "time", v->us);
 }
 
+static bool divisors_of_matching(const struct csr *A, double *row, double *col, struct watch *w, struct err *e)
+{
+    struct matching m;
+    if (!matching_find(&m, A, w, e)) return false;
+    bool ok = matching_is_full(&m, e);
+    for (int64_t i = 0; ok && i < m.n; i++) row[i] = exp2(-m.row_log[i]), col[i] = exp2(-m.col_log[i]);
+    matching_free(&m);
+    return ok;
+}
+
+/* *by: minus the exponent of the nearest power of 2, which the divisor becomes. */
+static void round_to_powers(double *divisor, int *by, int64_t n)
+{
+    for (int64_t i = 0; i < n; i++) {
+        by[i] = -(int)lrint(log2(divisor[i]));
+        divisor[i] = ldexp(1, -by[i]);
+    }
+}
+
+static bool divide_by_powers(struct csr *B, const struct csr *A, double *row, double *col, struct err *e)
+{
+    int *by = mem_new(A->rows + A->cols, sizeof *by, "the exponents of rows and columns", e);
+    if (!by || !csr_copy(B, A, e)) return mem_free(by), false;
+    round_to_powers(row, by, A->rows);
+    round_to_powers(col, by + A->rows, A->cols);
+    bool ok = csr_scale_by_powers(B, by, by + A->rows, e);
+    mem_free(by);
+    if (!ok) csr_free(B);
+    return ok;
+}
+
+static bool scale_by_way(struct csr *B, const struct csr *A, int way, bool powers, double *row, double *col,
+                         struct unscaled *left, struct watch *w, struct err *e)
+{
+    bool matches = ways[way].matches;
+    if (!(matches ? divisors_of_matching(A, row, col, w, e) : csr_scale(B, A, ways[way].sides, left, row, col, w, e)))
+        return false;
+    if (!matches && !powers) return true;
+    csr_free(B);
+    return powers ? divide_by_powers(B, A, row, col, e) : csr_scale_by(B, A, row, col, w, e);
+}
+
 /* B = R A C; row[i] is 1 / R_ii, and col[j] is 1 / C_jj. */
 static bool scale(struct csr *B, struct session *s, const struct matrix *m, int way, double *row, double *col,
                   struct scaled *v, struct err *e)
 {
     double begin = now_us();
-    bool ok = csr_scale(B, &m->csr, ways[way].sides, &v->left, row, col, &s->watch, e);
+    bool ok = scale_by_way(B, &m->csr, way, v->powers, row, col, &v->left, &s->watch, e);
     v->us = now_us() - begin;
     if (ok) v->before = range_of(&m->csr), v->after = range_of(B);
     return ok;
@@ -73,7 +123,7 @@ static bool scale(struct csr *B, struct session *s, const struct matrix *m, int 
 static bool run_scale(struct session *s, const struct args *a, struct err *e)
 {
     struct csr B = {0};
-    struct scaled v = {0};
+    struct scaled v = {.powers = arg_flag(a, "powers")};
     struct matrix *m = session_matrix(s, arg(a, "matrix"), e);
     int way = read_way(a);
     if (!m) return false;
@@ -128,8 +178,9 @@ static const struct row_kind row_prune = {"prune", "a matrix without the zeros t
 static const struct field scale_fields[] = {
     {"name", F_TEXT, "name of the new matrix"},
     {"of", F_TEXT, "the matrix from which it was made"},
-    {"by", F_TEXT, "what was scaled", .words = "both, rows, cols"},
+    {"by", F_TEXT, "what was scaled", .words = "both, rows, cols, matching"},
     {"about", F_TEXT, "what the entries are divided by"},
+    {"powers", F_BOOLEAN, "whether the divisors were rounded to powers of 2, so that no value is rounded"},
     {"rows", F_COUNT, "rows"},
     {"nnz", F_COUNT, "stored entries"},
     {"smallest_before", F_AMOUNT, "smallest |a| of the given matrix"},
@@ -145,14 +196,19 @@ static const struct row_kind row_scale = {"scale", "a matrix with rows or column
 
 const struct command command_scale = {
     .name = "scale",
-    .grammar = "[MATRIX] [by rows|cols|both] [as NAME]",
+    .grammar = "[MATRIX] [by rows|cols|both|matching] [powers] [as NAME]",
     .about = "a new matrix: rows or columns divided by their largest |a|",
-    .help = "`by rows` and `by cols` divide each row or column by its largest |a|, which becomes 1. `by both` (the\n"
-            "default) divides rows and columns together by the square roots of their largest |a|, 10 times. The\n"
-            "largest |a| of every row and column then approaches 1, and a symmetric matrix stays symmetric (Ruiz\n"
-            "2001). Rows and columns that contain only zeros or that contain an infinite value are not scaled. The\n"
-            "new matrix becomes the current one, named A-scaled if no name is given.\n"
-            "    scale A; scale A by rows as R",
+    .help =
+        "`by rows` and `by cols` divide each row or column by its largest |a|, which becomes 1. `by both` (the\n"
+        "default) divides rows and columns together by the square roots of their largest |a|, 10 times. The\n"
+        "largest |a| of every row and column then approaches 1, and a symmetric matrix stays symmetric (Ruiz\n"
+        "2001). Rows and columns that contain only zeros or that contain an infinite value are not scaled.\n"
+        "`by matching` scales a square matrix so that one entry in each row and column becomes 1 and no other\n"
+        "|a| is above 1; `reorder matching` moves these entries to the diagonal (MC64, job 5: Duff and Koster\n"
+        "2001). A matrix that has no such entries is singular; it is refused with its structural rank. With\n"
+        "powers, each divisor is rounded to a power of 2: no value is rounded, and the sizes above are met up to a\n"
+        "factor of 2. The new matrix becomes the current one, named A-scaled if no name is given.\n"
+        "    scale A; scale A by rows as R; scale powers; scale by matching",
     .rows = (const struct row_kind *const[]){&row_scale, NULL},
     .run = run_scale,
 };

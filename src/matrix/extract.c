@@ -285,3 +285,12 @@ bool csr_scale(struct csr *out, const struct csr *A, int sides, struct unscaled 
     if (!ok) csr_free(out);
     return ok;
 }
+
+bool csr_scale_by(struct csr *out, const struct csr *A, double *row, double *col, struct watch *w, struct err *e)
+{
+    struct scaling s = {.A = out, .row = row, .col = col, .w = w};
+    if (!csr_copy(out, A, e)) return false;
+    if (divide(&s, e)) return true;
+    csr_free(out);
+    return false;
+}

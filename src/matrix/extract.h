@@ -41,5 +41,7 @@ struct unscaled {
    and col[j] become the numbers by which row i and column j were divided in all. */
 bool csr_scale(struct csr *out, const struct csr *A, int sides, struct unscaled *unscaled, double *row, double *col,
                struct watch *w, struct err *e);
+/* Divide a_ij by row[i] and col[j], the larger one first. */
+bool csr_scale_by(struct csr *out, const struct csr *A, double *row, double *col, struct watch *w, struct err *e);
 
 #endif
