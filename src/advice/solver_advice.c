@@ -314,10 +314,11 @@ static const struct csr *factored(const struct advising *v)
     return by->of ? by->of : &v->q->matrix->csr;
 }
 
-/* R A C is symmetric, but A is not, if R and C differ. */
+/* P R A C Q' may be symmetric although A is not, if R and C differ, or P and Q. */
 static bool scales_alike(const struct solve_scaling *by)
 {
-    return !by->of || !memcmp(by->row, by->col, (size_t)by->of->rows * sizeof *by->row);
+    return by->row_swap == by->col_swap &&
+           (!by->row || !memcmp(by->row, by->col, (size_t)by->of->rows * sizeof *by->row));
 }
 
 static struct direct_options direct_options_of(struct advising *v, bool plan_only)

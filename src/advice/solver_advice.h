@@ -120,11 +120,11 @@ struct trial_name {
     char text[80];
 };
 struct trial_name trial_name(const struct trial *t);
-/* The words of `solve` that select a method: "cg A precond ic0", "direct A"; scaled: of the equilibrated system. */
+/* The words of `solve` that select a method: "cg A precond ic0", "direct A", with `scaled` and `reorder` as in *o. */
 struct trial_words {
-    char text[200];
+    char text[500];
 };
-struct trial_words trial_words(const struct trial *t, const char *matrix, bool scaled);
+struct trial_words trial_words(const struct trial *t, const char *matrix, const struct solve_options *o);
 /* "1,040 to 2,900" iterations and "1.2 to 3.4 s", or "not yet known"; "-": not tried. */
 struct span_text {
     char text[120];

@@ -17,7 +17,7 @@ enum { EVIDENCE_MAX = 16, EVIDENCE_ROWS = 8 };
 struct evidence {
     const char *cause;          /* a word: "scaling", "near-null", ... */
     char text[400];             /* what was found, with figures */
-    char next[400];             /* a command that shows more, or that may help; empty: none */
+    char next[440];             /* a command that shows more, or that may help; empty: none */
     int64_t row[EVIDENCE_ROWS]; /* rows that matter, counted from 0, the most important first */
     int rows;
     double value; /* the figure that decides, NaN: none: a ratio of scales, an eigenvalue, a share, ... */
@@ -28,7 +28,7 @@ struct stagnation {
     struct evidence at[EVIDENCE_MAX];
     bool singular;        /* A is proved singular, so that no preconditioner helps */
     bool nearly_singular; /* A is singular up to the rounding errors of fp64, also when it is equilibrated */
-    char next[400];       /* the command to try, in view of all evidence; empty: none */
+    char next[440];       /* the command to try, in view of all evidence; empty: none */
     const char *next_why; /* NULL: the solve proposed it */
 };
 /* v has ended without convergence, and solved a system with the matrix m. Direct solves that take longer than limit_us

@@ -19,11 +19,11 @@ struct trial_name trial_name(const struct trial *t)
     return n;
 }
 
-struct trial_words trial_words(const struct trial *t, const char *matrix, bool scaled)
+struct trial_words trial_words(const struct trial *t, const char *matrix, const struct solve_options *o)
 {
     struct trial_words w;
     snprintf(w.text, sizeof w.text, "%s %s%s%s%s", t->solver ? t->solver->name : "direct", matrix,
-             t->pre ? " precond " : "", t->pre ? t->pre->name : "", t->solver && scaled ? " scaled" : "");
+             t->pre ? " precond " : "", t->pre ? t->pre->name : "", t->solver ? solve_form_of(o).text : "");
     return w;
 }
 

@@ -10,6 +10,8 @@
 #include "language/args.h"
 #include "language/solve_request.h"
 #include "machine/device.h"
+#include "matrix/matching.h"
+#include "matrix/reorder.h"
 #include "report/fields.h"
 #include "report/output.h"
 #include "session/equilibrated.h"
@@ -22,6 +24,7 @@
 #include "solve_line.h"
 #include "solvers/precond.h"
 #include "solvers/solver.h"
+#include "solvers/suits.h"
 
 #include <math.h>
 #include <string.h>
@@ -34,11 +37,32 @@ static struct device *device_of_trials(struct device *d, struct err *e)
     return d && d->kind == DEV_EMU ? device_open("cpu", e) : d;
 }
 
+/* If the diagonal has zeros, and ilu0 cannot run, move the largest entries to the diagonal, so that it can. A matrix
+   without such an order is singular, and stays as it is. */
+static bool match(struct session *s, struct matrix *m, struct solve_options *o, struct err *e)
+{
+    struct err why = {0};
+    struct solve_options with = *o;
+    int64_t zeros = csr_zero_diagonal(&m->csr);
+    if (!zeros || facts_symmetric(&m->facts, &m->csr) || suits_ilu0(&m->facts, &m->csr)) return true;
+    with.scaled = true;
+    with.reorder = &ordering_matching;
+    bool found = session_iterated(s, m, &with, &why);
+    if (!found && !err_is_refusal(&why)) return fail_at(e, why.code, why.where, "%s", why.text);
+    out_note(s->out, "%s of %s %s missing or 0%s%s", how_many(zeros, "diagonal entry").text, m->name,
+             zeros == 1 ? "is" : "are", found ? ", so the largest entries are moved there and scaled:" : "; ",
+             found ? solve_form_of(&with).text : why.text);
+    if (found) o->scaled = with.scaled, o->reorder = with.reorder;
+    return true;
+}
+
 bool solver_scales(struct session *s, struct matrix *m, struct solve_options *o, struct err *e)
 {
     bool wants = false;
     double ratio;
-    if (o->scaled || m->csr.rows != m->csr.cols || csr_is_large(&m->csr)) return true;
+    if (o->scaled || o->reorder || m->csr.rows != m->csr.cols || csr_is_large(&m->csr)) return true;
+    if (!match(s, m, o, e)) return false;
+    if (o->reorder) return true;
     if (!session_wants_scaling(m, &wants, &ratio, e)) return false;
     if (wants)
         out_note(s->out, "scaled: the largest |a| of rows or columns of %s differ by a factor of %.1e", m->name, ratio);
@@ -46,13 +70,12 @@ bool solver_scales(struct session *s, struct matrix *m, struct solve_options *o,
     return true;
 }
 
-/* Ask about the equilibrated system, as `solve scaled` solves it. */
-static bool scale(struct solver_question *q, double *x0, struct err *e)
+/* Ask about the scaled or reordered system, as `solve scaled` solves it. */
+static bool scale(struct session *s, struct solver_question *q, double *x0, struct err *e)
 {
     struct matrix *m = q->matrix;
-    if (!q->options.scaled) return true;
-    q->matrix = session_equilibrated(m, &q->options.scaling, e);
-    if (q->matrix) scaling_map_x(&q->options.scaling, m->csr.imag != NULL, true, x0);
+    q->matrix = session_iterated(s, m, &q->options, e);
+    if (q->matrix && q->options.scaling.of) scaling_map_x(&q->options.scaling, m->csr.imag != NULL, true, x0);
     return q->matrix;
 }
 
@@ -66,7 +89,7 @@ static bool ask(struct session *s, struct solver_question *q, const struct args 
     solve_take_right(&q->options, &r->all, q->matrix, r->column);
     q->options.x0 = x0;
     q->options.dev = device_of_trials(q->options.dev, e);
-    bool ok = q->options.dev && scale(q, x0, e) && solver_advise(out, s, q, e);
+    bool ok = q->options.dev && scale(s, q, x0, e) && solver_advise(out, s, q, e);
     mem_free(x0);
     return ok;
 }
@@ -131,7 +154,8 @@ static const char *verdict(const struct solver_advice *a, int i, char *out, size
     return best->state == TRIAL_CONVERGED ? relative_time(t, best, out, size) : "";
 }
 
-static void out_trial(struct out *o, const struct solver_advice *a, const struct matrix *m, bool scaled, int i)
+static void out_trial(struct out *o, const struct solver_advice *a, const struct matrix *m,
+                      const struct solve_options *as, int i)
 {
     const struct trial *t = &a->at[i];
     char text[80];
@@ -167,7 +191,7 @@ static void out_trial(struct out *o, const struct solver_advice *a, const struct
     out_bool(o, "taken", NULL, i == a->taken);
     out_str(o, NULL, "", verdict(a, i, text, sizeof text));
     out_str(o, "reason", NULL, i == a->taken ? a->because : *t->why ? t->why : NULL);
-    out_str(o, "line", NULL, i == a->taken ? trial_words(t, m->name, scaled).text : NULL);
+    out_str(o, "line", NULL, i == a->taken ? trial_words(t, m->name, as).text : NULL);
 }
 
 /* Print why candidates ended or were refused: one line for all that have the same reason. */
@@ -190,12 +214,13 @@ static void say_reasons(struct out *o, const struct solver_advice *a)
     }
 }
 
-static void say_taken(struct out *o, const struct solver_advice *a, const struct matrix *m, bool scaled)
+static void say_taken(struct out *o, const struct solver_advice *a, const struct matrix *m,
+                      const struct solve_options *as)
 {
     if (a->taken < 0)
         out_text(o, "None is taken: %s.", a->because);
     else
-        out_text(o, "Take `solve %s`: %s.", trial_words(&a->at[a->taken], m->name, scaled).text, a->because);
+        out_text(o, "Take `solve %s`: %s.", trial_words(&a->at[a->taken], m->name, as).text, a->because);
 }
 
 /* How long the trials took, and why they ended if they were not complete. */
@@ -211,17 +236,17 @@ static void say_time(struct out *o, const struct solver_advice *a)
                         : "; `within 20` tries for up to 20 s");
 }
 
-static void say(struct session *s, const struct solver_advice *a, const struct matrix *m, bool scaled,
-                const struct args *args)
+static void say(struct session *s, const struct solver_advice *a, const struct matrix *m,
+                const struct solve_options *as, const struct args *args)
 {
     struct out *o = s->out;
     int64_t top = arg_int(args, "top", 0);
     struct device *asked = session_device(s, arg(args, "on"), NULL);
     out_text(o, "%s: %s x %s, %s; %s", m->name, card_count(m->csr.rows).text, card_count(m->csr.cols).text,
              how_many(m->csr.nnz, "nonzero").text, a->kind);
-    say_taken(o, a, m, scaled);
+    say_taken(o, a, m, as);
     for (int i = 0; i < a->n && (!top || i < top); i++)
-        if (out_mode(o) != OUT_TEXT || a->at[i].state != TRIAL_REFUSED) out_trial(o, a, m, scaled, i);
+        if (out_mode(o) != OUT_TEXT || a->at[i].state != TRIAL_REFUSED) out_trial(o, a, m, as, i);
     if (!top) say_reasons(o, a);
     say_time(o, a);
     if (asked && asked != a->dev)
@@ -264,7 +289,8 @@ static bool out_options(struct session *s, const struct solver_question *q, cons
     if (!t) return fail(e, E_UNSUPPORTED, "%s has none of the methods that solve this system: %s", p->name, a->because);
     struct peer_request r = request_of(q, t);
     p->write(&r, text, sizeof text);
-    if (q->options.scaled && t->solver) out_note(o, "these options are for the system scaled as `solve scaled` does");
+    if (q->options.scaling.of && t->solver)
+        out_note(o, "these options are for the system as `solve%s` changes it", solve_form_of(&q->options).text);
     if (t != &a->at[0])
         out_note(o, "%s has no %s; these are the options of %s, the best method that it has", p->name,
                  trial_name(&a->at[0]).text, trial_name(t).text);
@@ -307,7 +333,7 @@ bool run_advise_solver(struct session *s, const struct args *a, struct err *e)
     if (ok && arg(a, "options"))
         ok = out_options(s, &q, &advice, peer_find(arg(a, "options")), e);
     else if (ok) {
-        say(s, &advice, m, q.options.scaled, a);
+        say(s, &advice, m, &q.options, a);
         if (advice.dev->kind == DEV_CPU)
             out_busy(s->out, &from, "The times above are processor time; a solve takes longer by the clock.");
     }

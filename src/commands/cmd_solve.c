@@ -52,8 +52,7 @@ static bool reorder_suits(const struct args *a, struct err *e)
     if (!name) return true;
     if (!ordering_find(name))
         return fail(e, E_USAGE, "`solve` needs one ordering; `whatif reorder %s` names the best for products", name);
-    if (!arg(a, "solver")) return fail(e, E_USAGE, "`reorder` needs a solver, such as `solve cg reorder %s`", name);
-    return !arg_flag(a, "scaled") || fail(e, E_USAGE, "`reorder` and `scaled` cannot be combined; `scale` first");
+    return arg(a, "solver") || fail(e, E_USAGE, "`reorder` needs a solver, such as `solve cg reorder %s`", name);
 }
 
 /* Solve by the solver that the line names. */
@@ -167,7 +166,11 @@ const struct command command_solve = {
         "With reorder, the solver iterates on P A P' y = P b, in the order of an ordering of `reorder`; products,\n"
         "preconditioner and rows in messages are those of P A P'. x, b and the true residual are those of A x = b. "
         "(order\n"
-        "changes only the order in which a preconditioner is factored.)\n"
+        "changes only the order in which a preconditioner is factored.) With scaled reorder matching, it iterates on\n"
+        "P R A C y = P R b: the largest entries become the diagonal, about 1, and no other entry is much larger (Duff\n"
+        "and Koster 2001), so that ilu0 and jacobi can run where the diagonal of A has zeros. Without a solver, the\n"
+        "line does this by itself if A is not symmetric, entries of its diagonal are missing or 0, and ilu0 cannot\n"
+        "run. If no order fills the diagonal, A is singular, and the line says so.\n"
         "`solve direct` factors A on the host by a library of SuiteSparse: cholmod, klu, umfpack or spqr; without a\n"
         "name, each method that suits A is tried in this order until x is accurate, spqr last, which takes\n"
         "rectangular and singular matrices (least squares, rank). plan stops after the analysis and prints the fill,\n"
@@ -182,6 +185,7 @@ const struct command command_solve = {
         "    solve gmres m 30 orth modified\n"
         "    solve direct plan; solve direct; solve direct umfpack b random\n"
         "    solve jacobi form matrix; solve bicgstab scaled\n"
+        "    solve gmres precond ilu0 scaled reorder matching\n"
         "    solve cg precond ic0 reorder blocks\n"
         "    solve cg refine fp32; solve bicgstab precond ilu0 refine bf16 tol 1e-10\n"
         "    solve cg on ranks precond gamg; solve direct mumps on ranks; solve on ranks options \"-ksp_type fgmres\"\n"

@@ -19,7 +19,7 @@
 /* Say which method `advise solver` would take, and why. */
 static void note_choice(const struct solve_line *l, const struct solver_advice *advice)
 {
-    out_note(l->s->out, "`solve %s`: %s; %s", trial_words(&advice->at[0], l->m->name, l->o.scaled).text, advice->kind,
+    out_note(l->s->out, "`solve %s`: %s; %s", trial_words(&advice->at[0], l->m->name, &l->o).text, advice->kind,
              advice->because);
 }
 

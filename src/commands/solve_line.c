@@ -23,9 +23,7 @@ bool solve_line_begin(struct solve_line *l, int64_t i, struct err *e)
     session_solve_truth(l->s, l->m, o);
     o->x0 = x0;
     o->same = &same;
-    struct matrix *solved = l->m;
-    if (o->scaled) solved = session_equilibrated(l->m, &o->scaling, e);
-    if (o->reorder) solved = session_reordered(l->m, o->reorder, &l->s->watch, &o->scaling, e);
+    struct matrix *solved = session_iterated(l->s, l->m, o, e);
     if (o->scaling.of && solved) scaling_map_x(&o->scaling, l->m->csr.imag != NULL, true, x0);
     struct solve *v = NULL;
     bool ok = solved && session_solve(&v, l->s, solved, o, e);

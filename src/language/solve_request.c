@@ -4,6 +4,7 @@
 #include "base/err.h"
 #include "base/mem.h"
 #include "base/precision.h"
+#include "base/text.h"
 #include "base/words.h"
 #include "formats/format.h"
 #include "machine/device.h"
@@ -97,6 +98,7 @@ struct solve_same solve_same_of(const struct args *a, const struct solve_options
     if (o->dev && o->dev->kind == DEV_CPU) same_word(a, "on", same.host, sizeof same.host);
     for (int i = 0; i < COUNT(keys); i++) same_word(a, keys[i], same.system, sizeof same.system);
     same_word(a, "tol", same.tol, sizeof same.tol);
+    text_append(same.form, sizeof same.form, "%s", solve_form_of(o).text);
     if (o->real == P_F32 && !o->refine) snprintf(same.precision, sizeof same.precision, " f32");
     return same;
 }

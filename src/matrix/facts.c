@@ -3,13 +3,14 @@
 #include "base/base.h"
 #include "base/mem.h"
 #include "csr.h"
+#include "matching.h"
 #include "reorder.h"
 
 #include <float.h>
 #include <math.h>
 #include <string.h>
 
-enum { FACTS_NNZ = 1 << 24, ENVELOPE_NNZ = 1 << 20 };
+enum { FACTS_NNZ = 1 << 24, MATCHED_NNZ = 1 << 18, ENVELOPE_NNZ = 1 << 20 };
 static const double ENVELOPE_FLOPS = 1e8;
 
 bool is_definite(enum definiteness d)
@@ -37,6 +38,18 @@ bool facts_symmetric(struct facts *f, const struct csr *A)
     bool may = !f->has_symmetry && !A->source && A->rows == A->cols && A->nnz <= FACTS_NNZ;
     if (may) f->has_symmetry = symmetry_of(A, NULL, &f->symmetry, NULL);
     return fact_symmetric(f) == FACT_YES;
+}
+
+bool facts_fillable(struct facts *f, const struct csr *A)
+{
+    struct matching m = {0};
+    bool small = !A->source && !csr_is_large(A) && A->rows == A->cols && A->nnz <= MATCHED_NNZ;
+    facts_symmetric(f, A);
+    if (fact_symmetric(f) != FACT_NO) return false;
+    if (f->fillable == FACT_UNKNOWN && small && matching_find(&m, A, NULL, NULL))
+        f->fillable = m.rank == m.n ? FACT_YES : FACT_NO;
+    matching_free(&m);
+    return f->fillable == FACT_YES;
 }
 
 /* ---- definiteness: by dominance, or by Cholesky factors in the envelope of a reordered matrix ---- */

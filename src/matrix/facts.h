@@ -43,8 +43,9 @@ struct facts {
     double row_ratio;                    /* largest row maximum of |a| divided by the smallest; 0: not known */
     double condition; /* estimated from below; INFINITY: LU has no pivot, or beyond the range of fp64; 0: not known */
     double equilibrated; /* the same of the equilibrated matrix (equilibrate.h) */
-    enum fact ilu0; /* do incomplete factors exist, without a pivot that is 0 but for rounding? (solvers/suits.h) */
-    enum fact ic0;  /* and with positive pivots, of A or -A */
+    enum fact ilu0;     /* do incomplete factors exist, without a pivot that is 0 but for rounding? (solvers/suits.h) */
+    enum fact ic0;      /* and with positive pivots, of A or -A */
+    enum fact fillable; /* does an order of the rows put a nonzero entry on each place of the diagonal? (matching.h) */
     bool looked_for_definite; /* facts_definite has looked */
 };
 
@@ -52,6 +53,8 @@ struct facts {
 enum fact fact_symmetric(const struct facts *f);
 /* The same, found out if it is not known and needs some 100 ms at most; false if it needs longer. */
 bool facts_symmetric(struct facts *f, const struct csr *A);
+/* Can an order of the rows fill the diagonal, and is A not symmetric? Found out if it needs some 100 ms at most. */
+bool facts_fillable(struct facts *f, const struct csr *A);
 /* The definiteness of a real A, symmetric up to rounding. If it is not known, it is found out by dominance, or by
    Cholesky factors in the envelope of a reordered A, if that needs some 100 ms at most. */
 enum definiteness facts_definite(struct facts *f, const struct csr *A);

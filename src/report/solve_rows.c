@@ -75,7 +75,8 @@ static const struct field solved_fields[] = {
      .words = "ones, varied, direct, file"},
     {"scaled", F_BOOLEAN, "the solver iterated on the equilibrated system; x and residual_true are those of A x = b"},
     {"reordered", F_TEXT | OR_NULL,
-     "the ordering of P A P', on which the solver iterated; x and residual_true are those of A x = b; null: A itself",
+     "the ordering of P A P', or P A Q', on which the solver iterated; x and residual_true are those of A x = b; null: "
+     "A itself",
      .entries = &ordering_registry},
     {"digits", F_COUNT | OR_NULL,
      "decimal digits of x that are correct, relative to its largest elements; null: not known", .max = 15},

@@ -7,23 +7,24 @@
 struct err;
 struct matrix;
 struct ordering;
-struct solve_scaling;
-struct watch;
+struct session;
+struct solve_options;
 
 /* What a matrix keeps of its equilibrated or reordered form; matrix.c frees it with the matrix. */
 struct equilibrated {
-    struct matrix *m;             /* R A C, or P A P', in no list */
-    int *row, *col;               /* the exponents of R and C; NULL: not equilibrated */
-    int *swap;                    /* P as exchanges (matrix/reorder.h); NULL: not reordered */
-    const struct ordering *order; /* gave P */
+    struct matrix *m;         /* R A C, P A Q', or P R A C Q', in no list */
+    int *row, *col;           /* the exponents of R and C; NULL: not scaled */
+    int *row_swap, *col_swap; /* P and Q as exchanges (matrix/reorder.h), maybe the same array; NULL: not reordered */
+    const struct ordering *order; /* gave P and Q */
+    struct equilibrated *before;  /* the one that this one replaced, if a solve still uses it */
 };
 
-/* R A C for the matrix m = A (matrix/equilibrate.h). It is owned by m, has its name, and is in no list. *by receives
-   the scales, which m owns too. */
-struct matrix *session_equilibrated(struct matrix *m, struct solve_scaling *by, struct err *e);
-/* The same for P A P', in the order by o. m keeps the last one only: no solve may use another one. */
-struct matrix *session_reordered(struct matrix *m, const struct ordering *o, struct watch *w, struct solve_scaling *by,
-                                 struct err *e);
+/* The matrix that a solve of A x = b with these options iterates on, for the matrix m = A: m itself; with o->scaled,
+   the equilibrated R A C (matrix/equilibrate.h); with o->reorder, the reordered one; with both, the reordered one with
+   the scales of the order, or, if it has none, equilibrated. Unless it is m, it is owned by m, has its name, and is in
+   no list; and o->scaling receives the scales and exchanges, which m owns too. m keeps the last reordered one, and the
+   one that the solve of the session uses. */
+struct matrix *session_iterated(struct session *s, struct matrix *m, struct solve_options *o, struct err *e);
 /* Do the largest |a| of rows or columns of m differ so much that a solve should scale? *ratio: by how much. */
 bool session_wants_scaling(const struct matrix *m, bool *wants, double *ratio, struct err *e);
 

@@ -11,10 +11,12 @@
 void equilibrated_free(struct equilibrated *q)
 {
     if (!q) return;
+    equilibrated_free(q->before);
     if (q->m) matrix_free(q->m);
     mem_free(q->row);
     mem_free(q->col);
-    mem_free(q->swap);
+    if (q->col_swap != q->row_swap) mem_free(q->col_swap);
+    mem_free(q->row_swap);
     mem_free(q);
 }
 

@@ -300,14 +300,14 @@ struct solve_right {
 };
 
 /* A solve of another system with the same solution: of the equilibrated system R A C y = R b, with R_ii = 2^row[i],
-   C_jj = 2^col[j] and x = C y; or of the reordered system P A P' y = P b, with x = P' y. While the solve is `inside`,
-   its matrix, b and x are those of the other system; otherwise those of A x = b. */
+   C_jj = 2^col[j] and x = C y; or of the reordered system P A Q' y = P b, with x = Q' y; or of both, P R A C Q'. While
+   the solve is `inside`, its matrix, b and x are those of the other system; otherwise those of A x = b. */
 struct solve_scaling {
-    const struct csr *of;         /* A; NULL: the solve is of A x = b itself */
-    const int *row, *col;         /* of of->rows and of->cols; lent, like A; NULL: the system is not equilibrated */
-    const int *swap;              /* P as exchanges (reorder_swaps), lent; NULL: the order stays */
-    const struct ordering *order; /* gave P */
-    const struct csr *scaled;     /* R A C, or P A P' */
+    const struct csr *of;           /* A; NULL: the solve is of A x = b itself */
+    const int *row, *col;           /* of of->rows and of->cols; lent, like A; NULL: the system is not equilibrated */
+    const int *row_swap, *col_swap; /* P and Q as exchanges (reorder_swaps), lent; NULL: the order stays */
+    const struct ordering *order;   /* gave P and Q */
+    const struct csr *scaled;       /* P R A C Q' */
     bool inside;
     double tol; /* on the residual of A x = b; that of the other system is set.tol */
 };
@@ -458,9 +458,7 @@ struct solve_options {
        scaling_map_x. */
     struct solve_scaling scaling;
 };
-/* From the vectors of the other system to those of A x = b: multiply x by C or P', b by R^-1 or P'. `back`: the
- * inverse.
- */
+/* From the vectors of the other system to those of A x = b: multiply x by C Q', b by R^-1 P'. `back`: the inverse. */
 void scaling_map_x(const struct solve_scaling *by, bool pairs, bool back, double *x);
 void scaling_map_b(const struct solve_scaling *by, bool pairs, bool back, double *b);
 /* The numbers in a vector of a solve with A. If A is complex, an element of a vector is a pair of a real and an

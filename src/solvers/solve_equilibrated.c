@@ -22,24 +22,23 @@ static void exchange(int64_t parts, int64_t i, int64_t k, double *x)
     }
 }
 
-/* Into the other order, or (`forth` false) out of it. */
-static void permute(const struct solve_scaling *by, int64_t parts, bool forth, double *x)
+/* Into the other system: multiplied by 2^(sign * by[i]), then exchanged with swap[i]. `forth` false: out of it. */
+static void map(int64_t n, int64_t parts, const int *by, int sign, const int *swap, bool forth, double *x)
 {
-    int64_t n = by->of->rows;
-    for (int64_t i = 0; forth && i < n; i++) exchange(parts, i, by->swap[i], x);
-    for (int64_t i = n; !forth && i-- > 0;) exchange(parts, i, by->swap[i], x);
+    if (by && forth) multiply(n, parts, by, sign, x);
+    for (int64_t i = 0; swap && forth && i < n; i++) exchange(parts, i, swap[i], x);
+    for (int64_t i = n; swap && !forth && i-- > 0;) exchange(parts, i, swap[i], x);
+    if (by && !forth) multiply(n, parts, by, -sign, x);
 }
 
 void scaling_map_x(const struct solve_scaling *by, bool pairs, bool back, double *x)
 {
-    if (by->col) multiply(by->of->cols, pairs ? 2 : 1, by->col, back ? -1 : 1, x);
-    if (by->swap) permute(by, pairs ? 2 : 1, back, x);
+    map(by->of->cols, pairs ? 2 : 1, by->col, -1, by->col_swap, back, x);
 }
 
 void scaling_map_b(const struct solve_scaling *by, bool pairs, bool back, double *b)
 {
-    if (by->row) multiply(by->of->rows, pairs ? 2 : 1, by->row, back ? 1 : -1, b);
-    if (by->swap) permute(by, pairs ? 2 : 1, back, b);
+    map(by->of->rows, pairs ? 2 : 1, by->row, 1, by->row_swap, back, b);
 }
 
 static void change_sides(struct solve *v, bool inside)

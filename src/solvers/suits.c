@@ -32,7 +32,7 @@ static bool find_diagonal(struct factors_trial *t)
     const struct csr *A = t->A;
     for (int64_t i = 0; i < A->rows; i++) {
         int64_t k = csr_find(A, i, i);
-        if (k < 0 || csr_abs(A, k) == 0) return false;
+        if (k < 0 || (t->positive && csr_abs(A, k) == 0)) return false;
         t->diag[i] = (int)k;
     }
     return true;
@@ -79,12 +79,12 @@ static bool eliminate(struct factors_trial *t)
 /* Do factors exist for one of n shifts of the diagonal? */
 static bool factors_exist(const struct csr *A, bool positive, int n, const double *shifts)
 {
-    if (A->source || A->rows != A->cols || !diagonal_is_full(A)) return false;
-    if (A->nnz > TRIAL_NNZ) return true;
+    if (A->source || A->rows != A->cols) return false;
     struct factors_trial t = {.A = A, .positive = positive};
     t.diag = mem_new(A->rows, sizeof *t.diag, "the diagonal", NULL);
-    t.val = t.diag ? mem_new(A->nnz, sizeof *t.val, "incomplete factors", NULL) : NULL;
-    bool ok = false, possible = t.val && find_diagonal(&t);
+    bool possible = t.diag && find_diagonal(&t), large = A->nnz > TRIAL_NNZ, ok = possible && large;
+    t.val = possible && !large ? mem_new(A->nnz, sizeof *t.val, "incomplete factors", NULL) : NULL;
+    possible = t.val;
     for (int k = 0; possible && k < n && !ok; k++) {
         take_values(&t, positive && diagonal_is_negative(A) ? -1 : 1, shifts[k]);
         ok = eliminate(&t);
@@ -113,6 +113,11 @@ bool suits_ilu0(struct facts *f, const struct csr *A)
 bool suits_ic0(struct facts *f, const struct csr *A)
 {
     return found(&f->ic0, find_ic0, A);
+}
+
+bool suits_matching(struct facts *f, const struct csr *A)
+{
+    return !diagonal_is_full(A) && !suits_ilu0(f, A) && facts_fillable(f, A);
 }
 
 bool diagonal_varies(const struct csr *A)
