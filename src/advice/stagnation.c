@@ -290,6 +290,24 @@ static bool find_scaling(struct inquiry *q, const char *cause, struct err *e)
     return true;
 }
 
+/* An order of the rows fills the diagonal, and the solve did without it. */
+static bool find_diagonal(struct inquiry *q, const char *cause, struct err *e)
+{
+    const struct solve *v = q->v;
+    int64_t zeros = q->card.facts->no_diagonal;
+    if (!zeros || v->scaling.order || is_hopeless(q) || !suits_matching(&q->m->facts, q->A)) return true;
+    struct evidence *x = add(q, cause, (double)zeros);
+    if (!x) return true;
+    snprintf(x->text, sizeof x->text,
+             "%s missing or 0, so ilu0 and jacobi cannot run; A is not singular by its pattern: an order of the rows "
+             "fills the diagonal",
+             how_many(zeros, "diagonal entry").text);
+    snprintf(x->next, sizeof x->next, "solve %s %s precond ilu0 scaled reorder matching%s",
+             v->solver->no_precond || v->solver->symmetric ? "bicgstab" : v->solver->name, q->m->name,
+             same_all(v).text);
+    return true;
+}
+
 struct empties {
     int64_t rows, cols, with_b; /* empty rows; empty columns; empty rows with b_i != 0 */
     int64_t row, col;           /* the first */
@@ -792,6 +810,7 @@ static const struct {
     {"inconsistent", find_inconsistency}, /* b outside the range of A */
     {"near-null", find_near_null},        /* a vector that A maps almost to 0 */
     {"blocks", find_blocks},              /* blocks that couple to nothing */
+    {"diagonal", find_diagonal},          /* zeros on the diagonal that an order of the rows would fill */
     {"scaling", find_scaling},            /* rows of different sizes */
     {"accuracy", find_accuracy},          /* recursive against true residual */
     {"restarts", find_restarts},          /* cycles too short */

@@ -83,6 +83,8 @@ static bool run_rank(struct card *c, struct card_row *r, struct err *e)
     card_set(r, "structurally_singular", d->rank < full);
     bool square = c->A->rows == c->A->cols;
     if (square && d->rank < full) card_prove_singular(c, "structural rank");
+    if (square && (d->rank < full || !c->values.zeros)) c->facts->fillable = d->rank == full ? FACT_YES : FACT_NO;
+    if (square && !c->facts->fillable) facts_fillable(c->facts, c->A); /* stored zeros fill no place */
     if (d->rank == full) {
         r->quiet = true;
         card_say(r, "structurally %s", square ? "nonsingular" : "of full rank");

@@ -154,10 +154,12 @@ static void judge_condition(const struct facts *f, struct card_verdict *v)
 static void judge_problems(const struct card *c, struct card_verdict *v)
 {
     const struct facts *f = c->facts;
+    bool fillable = f->fillable == FACT_YES && fact_symmetric(f) == FACT_NO; /* which keeps no symmetry */
     if (c->values.bad) add_problem(v, "NaN or inf in %s", how_many(c->values.bad, "value").text);
     if (c->facts->singular && is_square(c)) judge_singular(c, v);
     if (f->no_diagonal && !c->facts->singular)
-        add_problem(v, "%s missing or 0: jacobi, gs and sor fail", how_many(f->no_diagonal, "diagonal entry").text);
+        add_problem(v, "%s missing or 0: %s", how_many(f->no_diagonal, "diagonal entry").text,
+                    fillable ? "`reorder matching` fills them" : "jacobi, gs and sor fail");
     if (f->row_ratio > ROWS_APART)
         add_problem(v, "ratio of row maxima %s: `scale` first", card_size(f->row_ratio, "%.2g").text);
     if (!c->facts->singular) judge_condition(f, v);

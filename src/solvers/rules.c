@@ -15,7 +15,8 @@ enum {
     DEFINITENESS = 7,   /* one bit for each value of enum definiteness begins here */
     NEARLY_SYMMETRIC = 1 << 13,
     NO_DIAGONAL = 1 << 14, /* entries of the diagonal are missing or 0 */
-    DOMINANT = 1 << 15
+    DOMINANT = 1 << 15,
+    FILLABLE = 1 << 16 /* but an order of the rows fills the diagonal */
 };
 #define IS(definite) (SYMMETRIC | 1u << (DEFINITENESS + (definite)))
 
@@ -28,14 +29,15 @@ static unsigned traits_of(const struct facts *f, const struct csr *A)
            (digits_lost(f->equilibrated) == DIGITS_F64 ? NEARLY_SINGULAR : 0u) |
            (symmetric == FACT_UNKNOWN ? SYMMETRY_UNKNOWN : 0u) | (symmetric == FACT_YES ? IS(f->definite) : 0u) |
            (f->has_skew && f->skew < NEAR && !A->imag ? NEARLY_SYMMETRIC : 0u) | (f->no_diagonal ? NO_DIAGONAL : 0u) |
-           (f->strict ? DOMINANT : 0u);
+           (f->strict ? DOMINANT : 0u) | (f->fillable == FACT_YES ? FILLABLE : 0u);
 }
 
 static const char definite[] = "A is symmetric positive definite, and cg makes use of that",
                   minus_definite[] = "A is symmetric negative definite, and cg makes use of that",
                   semidefinite[] = "for symmetric semidefinite matrices";
 const char because_symmetric[] = "for symmetric matrices, definite or not", because_any[] = "for any matrix",
-           because_never_grows[] = "its residual never grows within a cycle";
+           because_never_grows[] = "its residual never grows within a cycle",
+           because_filled[] = "the largest entries become the diagonal, which ilu0 needs";
 
 static const struct rule rules[] = {
     {NOT_FINITE, .verdict = "none, until NaN and inf are removed"},
@@ -51,6 +53,8 @@ static const struct rule rules[] = {
     {IS(DEFINITE_NOT), "minres", NULL, because_symmetric, "minres; not cg, because A is not positive definite"},
     {SYMMETRIC, "minres", NULL, because_symmetric, "cg if positive definite, which is not proved; otherwise minres"},
     {NEARLY_SYMMETRIC, "bicgstab", "ilu0", because_any, "`symmetrize`, then cg if positive definite"},
+    {NO_DIAGONAL | FILLABLE, "gmres", NULL, because_never_grows,
+     "bicgstab or gmres, with precond ilu0 scaled reorder matching"},
     {NO_DIAGONAL, "gmres", NULL, because_never_grows,
      "gmres or bicgstab, but not with ilu0, which needs a nonzero diagonal"},
     {DOMINANT, "bicgstab", "ilu0", because_any, "bicgstab or gmres; jacobi and gs converge too"},

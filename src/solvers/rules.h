@@ -14,8 +14,9 @@ struct rule {
     const char *verdict; /* what `check` says */
 };
 
-/* Reasons that do not depend on the facts: a symmetric matrix suits minres, any matrix ilu0, and gmres is steady. */
-extern const char because_symmetric[], because_any[], because_never_grows[];
+/* Reasons that do not depend on the facts: a symmetric matrix suits minres, any matrix ilu0, gmres is steady,
+   and a matching fills the diagonal. */
+extern const char because_symmetric[], because_any[], because_never_grows[], because_filled[];
 /* The first rule that fits A and its facts; the last one fits every matrix. */
 const struct rule *rule_for(const struct facts *f, const struct csr *A);
 

@@ -161,8 +161,11 @@ static void for_any(struct solve *v)
     if (m > v->n) m = v->n;
     snprintf(options, sizeof options, "%s%s m %lld", v->pre.method ? " precond " : "",
              v->pre.method ? v->pre.method->name : "", (long long)m);
+    const char *name = s->no_precond || s->symmetric ? "bicgstab" : s->name;
     if (!v->pre.method && !stuck(v) && takes_ilu0(v))
-        propose(v, s->no_precond || s->symmetric ? "bicgstab" : s->name, " precond ilu0", because_any);
+        propose(v, name, " precond ilu0", because_any);
+    else if (!v->pre.method && may_factor(v) && !v->scaling.of && suits_matching(v->matrix.facts, v->matrix.csr))
+        propose(v, name, " precond ilu0 scaled reorder matching", because_filled);
     else if (!s->arnoldi || (v->set.m < LONGER_M && v->set.m < v->n))
         propose(v, "gmres", options, because_never_grows);
     else
