@@ -52,6 +52,8 @@ const struct cancel_case cancel_cases[] = {
     {"reorder", "", "reorder EACH A", &ordering_registry},
     {"scale", "", "scale A", NULL},
     {"scale", "", "scale A by rows", NULL},
+    {"scale", "", "scale A by matching", NULL},
+    {"scale", "", "scale A powers", NULL},
     {"extract", "", "extract 10 HALF A", NULL},
     {"prune", "", "prune A below 2", NULL},
     {"partition", "", "partition A 100 EACH", &way_registry},

@@ -212,10 +212,11 @@ TEST(a_reordered_solve_pauses_and_changes)
     assert_true(talk_line(&t, "back 2; change precond ic0; step 1; print x 0:3; print r 0:3; continue"));
     assert_int_equal(t.s.solve->reason, CONVERGED);
     assert_true(t.s.solve->result.residual_true < 2e-8);
+    assert_true(talk_line(&t, "solve cg A on cpu scaled reorder rcm"));
+    assert_true(t.s.solve->reason == CONVERGED && t.s.solve->scaling.row && t.s.solve->scaling.order);
     assert_true(talk_line(&t, "change tol 1e-10; continue; solve cg A on cpu reorder rcm; drop A; undo; solve cg A"));
     talk_refuses(&t, "solve cg A reorder locality", "needs one ordering");
     talk_refuses(&t, "solve A reorder rcm", "needs a solver");
-    talk_refuses(&t, "solve cg A scaled reorder rcm", "cannot be combined");
     talk_refuses(&t, "solve direct A reorder rcm", "`reorder` is for iterative solvers");
     talk_refuses(&t, "race cg gmres A reorder rcm", "reorder");
     talk_close(&t);

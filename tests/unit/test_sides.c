@@ -462,9 +462,21 @@ static void assert_current_solved(const struct session *s)
 
 TEST(matrices_made_from_others_have_their_right_sides)
 {
-    static const char *const lines[] = {"prune A",           "let L = A",        "scale A",          "scale A by rows",
-                                        "scale A by cols",   "reorder rcm A",    "reorder degree A", "extract 1 4 A",
-                                        "extract 0 2 0 5 A", "extract 4 5 0 5 A"};
+    static const char *const lines[] = {"prune A",
+                                        "let L = A",
+                                        "scale A",
+                                        "scale A by rows",
+                                        "scale A by cols",
+                                        "reorder rcm A",
+                                        "reorder degree A",
+                                        "extract 1 4 A",
+                                        "extract 0 2 0 5 A",
+                                        "extract 4 5 0 5 A",
+                                        "reorder matching A",
+                                        "reorder btf A",
+                                        "scale A by matching",
+                                        "scale A powers",
+                                        "scale A by rows powers"};
     struct talk t;
     talk_open(&t, OUT_TEXT);
     for (int i = 0; i < COUNT(lines); i++) {

@@ -43,6 +43,7 @@ static const struct {
      "leaves a relative residual of"},
     {"gen poisson2d 9 as P; let A = P - 3*I; solve minres A b random on cpu", "near-null", "maps almost to 0"},
     {"gen rmat 6 4; solve bicgstab on cpu maxit 9", "blocks", "couple to nothing else"},
+    {"load tests/files/no_diagonal.mtx; solve bicgstab on cpu maxit 5", "diagonal", "an order of the rows fills"},
     {"load samples/1138_bus.mtx; solve cg on cpu maxit 20", "scaling", "3.1e+04 times"},
     {"gen poisson2d 20; solve cg on cpu f32 tol 1e-12 maxit 200", "accuracy", "of fp32"},
     {"gen poisson2d 30; solve gmres m 3 on cpu maxit 60", "restarts", "every 3 iterations"},
