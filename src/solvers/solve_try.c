@@ -164,7 +164,8 @@ static void for_any(struct solve *v)
     const char *name = s->no_precond || s->symmetric ? "bicgstab" : s->name;
     if (!v->pre.method && !stuck(v) && takes_ilu0(v))
         propose(v, name, " precond ilu0", because_any);
-    else if (!v->pre.method && may_factor(v) && !v->scaling.of && suits_matching(v->matrix.facts, v->matrix.csr))
+    else if (!v->pre.method && !stuck(v) && may_factor(v) && !v->scaling.of &&
+             suits_matching(v->matrix.facts, v->matrix.csr))
         propose(v, name, " precond ilu0 scaled reorder matching", because_filled);
     else if (!s->arnoldi || (v->set.m < LONGER_M && v->set.m < v->n))
         propose(v, "gmres", options, because_never_grows);
