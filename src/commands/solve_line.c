@@ -61,6 +61,6 @@ bool solve_line_save(const struct solve_line *l, struct err *e)
     if (!arg(l->a, "save")) return true;
     if (!solve_has_x(v)) return fail(e, E_USAGE, "the solve is paused: there is no x to save yet");
     if (!solve_fetch_x(v, e)) return false;
-    struct mtx_columns x = {v->result.x, A->rows, 1, A->imag != NULL};
+    struct mtx_columns x = {v->result.x, A->cols, 1, A->imag != NULL};
     return save_solution(l->s, l->a, &x, e);
 }

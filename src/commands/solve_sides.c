@@ -76,8 +76,8 @@ static bool solve_columns(struct solve_line *l, struct err *e)
     if (arg_flag(l->a, "step") || arg_flag(l->a, "view"))
         return fail(e, E_USAGE, "`%s` shows one solve, but b has %lld columns; add `column 0`",
                     arg_flag(l->a, "step") ? "step" : "view", (long long)r->n);
-    if (arg(l->a, "save") && !(c.x = mem_zero(r->n * r->each, sizeof *c.x, "the solutions", e))) return false;
-    struct mtx_columns x = {c.x, l->m->csr.rows, r->n, l->m->csr.imag != NULL};
+    if (arg(l->a, "save") && !(c.x = mem_zero(r->n * r->x_each, sizeof *c.x, "the solutions", e))) return false;
+    struct mtx_columns x = {c.x, l->m->csr.cols, r->n, l->m->csr.imag != NULL};
     bool ok = true;
     for (int64_t i = 0; ok && i < r->n && turn == TURN_ON; i++) ok = solve_column(l, i, &c, &turn, e);
     if (l->s->front && l->s->front->calm) l->s->front->calm(l->s);

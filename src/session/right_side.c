@@ -20,7 +20,8 @@ struct named_vector {
     const char *name;
     bool known_ones;   /* with this right-hand side, all elements of the solution are 1 */
     bool known_varied; /* with this right-hand side, the solution is make_varied's */
-    bool (*make)(const struct csr *A, uint64_t seed, double *x, struct err *e);
+    /* n: the elements of x, which are the rows of A for a right side, and the columns for a start vector */
+    bool (*make)(const struct csr *A, int64_t n, uint64_t seed, double *x, struct err *e);
 };
 
 /* If A is complex, the vectors hold pairs of a real and an imaginary part. */
@@ -36,25 +37,25 @@ static bool fill(int64_t n, int64_t parts, double value, double *x, struct err *
     return loop_end(&l, e);
 }
 
-static bool make_zero(const struct csr *A, uint64_t seed, double *x, struct err *e)
+static bool make_zero(const struct csr *A, int64_t n, uint64_t seed, double *x, struct err *e)
 {
-    return fill(A->rows, parts_of(A), 0, x, e);
+    return fill(n, parts_of(A), 0, x, e);
 }
 
-static bool make_ones(const struct csr *A, uint64_t seed, double *x, struct err *e)
+static bool make_ones(const struct csr *A, int64_t n, uint64_t seed, double *x, struct err *e)
 {
-    return fill(A->rows, parts_of(A), 1, x, e);
+    return fill(n, parts_of(A), 1, x, e);
 }
 
-static bool make_random(const struct csr *A, uint64_t seed, double *x, struct err *e)
+static bool make_random(const struct csr *A, int64_t n, uint64_t seed, double *x, struct err *e)
 {
-    int64_t n = parts_of(A) * A->rows;
-    struct loop l = loop_of("a random vector", n);
-    for (int64_t i = 0; i < n && loop_goes(&l, i); i++) x[i] = random_unit(&seed);
+    int64_t numbers = parts_of(A) * n;
+    struct loop l = loop_of("a random vector", numbers);
+    for (int64_t i = 0; i < numbers && loop_goes(&l, i); i++) x[i] = random_unit(&seed);
     return loop_end(&l, e);
 }
 
-static bool make_aones(const struct csr *A, uint64_t seed, double *b, struct err *e)
+static bool make_aones(const struct csr *A, int64_t n, uint64_t seed, double *b, struct err *e)
 {
     double *ones = mem_new(parts_of(A) * A->cols, sizeof *ones, "a vector of ones", e);
     if (!ones) return false;
@@ -87,7 +88,7 @@ static bool make_varied(const struct csr *A, double *x, struct err *e)
     return loop_end(&l, e);
 }
 
-static bool make_avaried(const struct csr *A, uint64_t seed, double *b, struct err *e)
+static bool make_avaried(const struct csr *A, int64_t n, uint64_t seed, double *b, struct err *e)
 {
     double *x = mem_new(parts_of(A) * A->cols, sizeof *x, "a varied vector", e);
     if (!x) return false;
@@ -208,7 +209,7 @@ static bool make_named(const struct matrix *m, const struct named_vector *v, uin
     r->n = 1;
     r->known_ones = v->known_ones;
     r->b = r->own = mem_new(r->each, sizeof *r->own, "the right side", e);
-    if (!r->own || !v->make(&m->csr, seed, r->own, e)) return false;
+    if (!r->own || !v->make(&m->csr, m->csr.rows, seed, r->own, e)) return false;
     if (!v->known_varied) return true;
     struct share ones;
     if (!share_of(&m->csr, NULL, &ones, e)) return false;
@@ -276,8 +277,8 @@ bool start_vector_make(const struct csr *A, const char *word, uint64_t seed, dou
 {
     struct err why = {0};
     const struct named_vector *v = find(starts, COUNT(starts), word);
-    if (v) return v->make(A, seed, x0, e);
-    if ((A->imag ? mtx_load_complex_vector : mtx_load_vector)(word, A->rows, x0, &why)) return true;
+    if (v) return v->make(A, A->cols, seed, x0, e);
+    if ((A->imag ? mtx_load_complex_vector : mtx_load_vector)(word, A->cols, x0, &why)) return true;
     return load_failed("zero, ones, random", word, &why, e);
 }
 
@@ -285,7 +286,7 @@ bool guess_make(const struct matrix *m, const char *word, uint64_t seed, int64_t
 {
     const double *x = sides_x(&m->sides, i);
     if (!word || strcmp(word, given)) return start_vector_make(&m->csr, word, seed, x0, e);
-    if (!x || m->csr.rows != m->csr.cols)
+    if (!x)
         return fail(e, E_USAGE, "%s has no solution of its own to start from; `x0` takes zero, ones, random or a file",
                     m->name);
     return loop_copy(x0, x, m->sides.x_each * (int64_t)sizeof *x, "copying x0", e);

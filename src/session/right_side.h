@@ -37,7 +37,7 @@ bool right_sides_make(const struct matrix *m, const char *word, uint64_t seed, s
 void right_sides_free(struct right_sides *r);
 /* Why b is not aones, as a note, if the default is avaried. */
 void right_sides_note(struct out *o, const struct right_sides *r);
-/* Fill x0[A->rows] by name: zero, ones, random, or a file. The default (name NULL) is zero. */
+/* Fill x0[A->cols] by name: zero, ones, random, or a file. The default (name NULL) is zero. */
 bool start_vector_make(const struct csr *A, const char *word, uint64_t seed, double *x0, struct err *e);
 /* The same for a solve with right side i: `given` is the solution in the file of the matrix. */
 bool guess_make(const struct matrix *m, const char *word, uint64_t seed, int64_t i, double *x0, struct err *e);

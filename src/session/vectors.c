@@ -85,7 +85,7 @@ static bool copy_x(struct session *s, double *x, int64_t n, struct err *e)
 static bool solve_x_of(struct session *s, struct vector *out, struct err *e)
 {
     const struct solve *v = s->solve;
-    if (!solve_made_x(s, e) || !vector_new(out, v->matrix.name, v->matrix.csr->rows, v->matrix.csr, e)) return false;
+    if (!solve_made_x(s, e) || !vector_new(out, v->matrix.name, v->matrix.csr->cols, v->matrix.csr, e)) return false;
     snprintf(out->about, sizeof out->about, "the solution after %s of %s", how_many(v->iterations, "iteration").text,
              v->solver->name);
     return copy_x(s, out->value, numbers_of(out), e);
