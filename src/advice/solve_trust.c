@@ -12,6 +12,7 @@
 #include "session/session.h"
 #include "session/time_limit.h"
 #include "solvers/solve.h"
+#include "solvers/solver.h"
 
 #include <math.h>
 #include <string.h>
@@ -19,6 +20,13 @@
 static const double MIN_US = 5e5, SHARE = 0.1;
 /* The analysis of a matrix, which no watch can end, takes about a microsecond per nonzero. */
 static const double NNZ_PER_US = 1;
+
+static const struct direct_method *for_any_shape(void)
+{
+    int i = 0;
+    while (directs[i] && !directs[i]->rectangular) i++;
+    return directs[i];
+}
 
 /* Analyse and, unless plan_only is set, factor and solve until `until_us`. NULL if there is no answer in time. */
 static struct direct_answer *solve_until(struct session *s, const struct solve *v, bool symmetric, bool plan_only,
@@ -28,7 +36,9 @@ static struct direct_answer *solve_until(struct session *s, const struct solve *
     struct direct_answer *answer = NULL;
     struct err unseen = {0};
     struct direct_options o = {
-        .b = v->b, .symmetric = symmetric, .plan_only = plan_only, .regular = true, .trust = true, .watch = &s->watch};
+        .b = v->b, .symmetric = symmetric, .plan_only = plan_only, .trust = true, .watch = &s->watch};
+    o.method = v->solver->least_squares ? for_any_shape() : NULL;
+    o.regular = !o.method;
     time_limit_begin(&l, s, steady_us, until_us);
     bool ok = direct_solve(&answer, v->matrix.csr, &o, &unseen);
     time_limit_end(&l, s);
@@ -96,6 +106,42 @@ static void trust_by_direct(struct session *s, const struct solve *v, struct tru
     direct_answer_free(a);
 }
 
+/* Does the solve look for the same x as SPQR: the one of least norm, if A has fewer rows than columns? */
+static bool seeks_that_of_spqr(const struct solve *v)
+{
+    return v->n <= v->n_b || (v->from_zero && !v->pre.method);
+}
+
+/* Another method has other rounding errors, so the distance of both x estimates the larger error. */
+static void trust_by_spqr(struct session *s, const struct solve *v, struct trust *t)
+{
+    const struct csr *A = v->matrix.csr;
+    double us = fmax(MIN_US, SHARE * v->time.us), start = steady_us();
+    struct direct_answer *plan = NULL, *a = NULL;
+    bool fits = (double)A->nnz <= NNZ_PER_US * us && (plan = solve_until(s, v, false, true, start + us / 2));
+    fits = fits && predicted_us(plan) < us;
+    if (fits && seeks_that_of_spqr(v)) a = solve_until(s, v, false, false, start + us);
+    int64_t full = A->rows < A->cols ? A->rows : A->cols;
+    if (!seeks_that_of_spqr(v))
+        trust_unknown(t, "many x are as good as this one: A has fewer rows than columns");
+    else if (a && a->x && a->factors.rank < full)
+        trust_unknown(t, "many x are as good as this one: A has rank %lld", (long long)a->factors.rank);
+    else if (a && a->x && a->accurate)
+        trust_set(t, distance(v, a->x), "direct", "x agrees to %.1e with that of `solve direct spqr`",
+                  distance(v, a->x));
+    else
+        trust_unknown(t, fits ? "no direct solver found an x to compare with"
+                              : "a direct solve for comparison would take too long; `b aones` has a known x");
+    direct_answer_free(plan);
+    direct_answer_free(a);
+}
+
+/* Do x and the known solution differ by a vector that A maps almost to 0? Then A x = b determines neither of them. */
+static bool is_undetermined(const struct solve *v)
+{
+    return v->solver->least_squares && v->result.known && least_dependence(v) <= v->set.tol;
+}
+
 static bool is_from_direct(const struct solve *v)
 {
     return v->result.truth && !strcmp(v->result.truth_from, "direct");
@@ -111,6 +157,9 @@ void solve_find_trust(struct session *s, struct solve *v, bool may_factor)
         trust_unknown(t, "x was not computed yet");
     else if (v->b_norm == 0)
         trust_unknown(t, "b = 0");
+    else if (is_undetermined(v))
+        trust_unknown(t, "x and the known solution differ by z, but ||A z|| is only %.1e ||A|| ||z||: many x are as good",
+                      least_dependence(v));
     else if (is_from_direct(v))
         trust_direct(t, error, v->result.truth_error);
     else if (v->result.known && !isnan(error))
@@ -119,6 +168,8 @@ void solve_find_trust(struct session *s, struct solve *v, bool may_factor)
         trust_unknown(t, "the host does not have the entries of A");
     else if (v->reason == STOPPED || !may_factor)
         trust_unknown(t, "x was not compared with that of a direct solve");
+    else if (v->solver->least_squares)
+        trust_by_spqr(s, v, t);
     else
         trust_by_direct(s, v, t);
 }

@@ -358,11 +358,12 @@ static struct span plan_span(const struct direct_answer *p)
 static void note_direct(struct trial *t, const struct direct_answer *p)
 {
     static const double ANALYSIS_US_PER_NONZERO = 0.15, WORK = 2, START_US = 1000; /* typical measured times */
-    bool solved = !p->planned && p->met && isnan(p->normal);
+    bool least = !p->planned && p->accurate && !isnan(p->normal), rectangular = p->A->rows != p->A->cols;
+    bool solved = !p->planned && p->met && (!least || rectangular);
     t->method = p->method->name;
     t->state = p->planned ? TRIAL_PLANNED : solved ? TRIAL_CONVERGED : TRIAL_ENDED;
     t->accurate = !p->planned && p->accurate && !solved;
-    t->least_squares = t->accurate && !isnan(p->normal);
+    t->least_squares = least;
     t->planned_nnz = p->plan.nnz;
     t->planned_flops = p->plan.flops;
     t->residual = t->residual_true = p->planned ? NAN : p->residual_true;
@@ -436,6 +437,17 @@ static bool lacks_symmetry(const struct solver_advice *a, const struct solver *s
     return true;
 }
 
+/* A solver of another kind takes a preconditioner of least squares, too, but jacobi suits it as well. If many x solve the
+   problem, such a preconditioner chooses another one than that of least norm. */
+static bool suits(const struct solver_question *q, const struct solver_advice *a, const struct solver *solver,
+                  const struct precond *pre)
+{
+    const struct card *c = &a->card;
+    bool many = c->A->cols > c->A->rows || (c->has_dm && c->dm.rank < c->A->cols);
+    if (!solver_takes(solver, pre)) return false;
+    return q->pre_is_given || (solver->least_squares == pre->least_squares && !(pre->least_squares && many));
+}
+
 /* The solver alone and with each preconditioner that it takes; only with the preconditioner that the user named. */
 static void add_solver(const struct solver_question *q, struct solver_advice *a, const struct solver *solver)
 {
@@ -449,7 +461,7 @@ static void add_solver(const struct solver_question *q, struct solver_advice *a,
         return;
     }
     for (int i = 0; preconds[i] && !solver->no_precond; i++)
-        if ((!q->pre_is_given || q->options.pre == preconds[i]) && (!solver->own_precond || preconds[i]->symmetric))
+        if ((!q->pre_is_given || q->options.pre == preconds[i]) && suits(q, a, solver, preconds[i]))
             add(a, solver, preconds[i]);
 }
 
@@ -464,6 +476,7 @@ static int turn_of(const struct solver *s)
 static bool list(const struct solver_question *q, struct solver_advice *a, struct err *e)
 {
     int nsolvers = 0, npreconds = 0;
+    bool rectangular = a->card.A->rows != a->card.A->cols;
     while (solvers[nsolvers]) nsolvers++;
     while (preconds[npreconds]) npreconds++;
     a->at = mem_zero(1 + nsolvers * (npreconds + 2), sizeof *a->at, "the candidates", e);
@@ -471,7 +484,7 @@ static bool list(const struct solver_question *q, struct solver_advice *a, struc
     if (q->direct) add(a, NULL, NULL);
     for (int turn = 0; turn < TURNS; turn++)
         for (int i = 0; solvers[i]; i++)
-            if (turn_of(solvers[i]) == turn) add_solver(q, a, solvers[i]);
+            if (turn_of(solvers[i]) == turn && solvers[i]->least_squares == rectangular) add_solver(q, a, solvers[i]);
     return true;
 }
 
@@ -766,7 +779,7 @@ static void extend(struct advising *v)
 static bool run_trials(struct advising *v, struct err *e)
 {
     const struct csr *A = &v->q->matrix->csr;
-    v->a->zero = A->rows == A->cols && norm2(solve_numbers(A), v->q->options.b) == 0;
+    v->a->zero = norm2(solve_numbers_of_b(A), v->q->options.b) == 0;
     if (v->a->zero) return try_trivial(v, e);
     if (!run_passes(v, e)) return false;
     if (is_trivial(v->a)) return true;

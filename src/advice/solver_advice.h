@@ -53,7 +53,7 @@ struct trial {
     double work_setup_us, work_each_us;
     double planned_nnz, planned_flops; /* direct: of the factors; NaN: not known */
     bool accurate;                     /* direct: x is as good as fp64 allows, but its residual exceeds tol */
-    bool least_squares;                /* and x solves the least-squares problem */
+    bool least_squares;                /* direct: x does not solve A x = b, but the least-squares problem */
     bool drops;                        /* no longer a candidate */
     char why[400];                     /* the reason of TRIAL_ENDED and TRIAL_REFUSED; direct: the result */
 };

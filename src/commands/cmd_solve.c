@@ -38,7 +38,8 @@ static bool zeros_absent(const struct args *a, struct err *e)
         const char *key, *needs;
     } numbers[] = {{"omega", "a relaxation factor is above 0 and below 2"},
                    {"m", "a cycle has at least 1 iteration"},
-                   {"block", "a block has at least 1 row"}};
+                   {"block", "a block has at least 1 row"},
+                   {"conlim", "it is at least 1"}};
     for (int i = 0; i < COUNT(numbers); i++)
         if (arg(a, numbers[i].key) && arg_real(a, numbers[i].key, 1) == 0)
             return fail(e, E_USAGE, "%s is 0, but %s; leave it out for the default", numbers[i].key, numbers[i].needs);
@@ -94,6 +95,7 @@ const struct command command_solve = {
     .grammar = "[SOLVER] [MATRIX] [on DEVICE] [[using] FORMAT] [[kernel] KERNEL] [[precond] SOLVE_PRECOND] [block N] "
                "[triangles levels|sync-free] [sweeps N] [order ORDER] [tol R] "
                "[eps R] "
+               "[conlim R] "
                "[omega R] [m N] [orth classical|modified] [sums device|host] [form update|matrix] [launches one|many] "
                "[maxit N] [refine fp32|fp16|bf16] [b RIGHT_SIDE] "
                "[column N] [x0 GUESS] [seed N] "
@@ -126,6 +128,12 @@ const struct command command_solve = {
         "in the shared memory of 16 thread blocks (up to about 250,000 nonzeros), without a preconditioner or, except\n"
         "for minres, with precond jacobi; launches one or many makes this choice (one: also on emu). A kernel that\n"
         "you name is launched in every iteration; one of your own must first multiply A right, unless you say force.\n"
+        "lsqr, lsmr and cgls minimise ||b - A x|| for A of any shape, also singular; they multiply by A' as well, and\n"
+        "keep it in memory. They stop when ||r|| <= tol (||A|| ||x|| + ||b||): x solves A x = b; or when ||A' r|| <=\n"
+        "tol ||A|| ||r||: x is the least-squares solution (Paige and Saunders 1982, with atol = btol = tol; ||A|| is\n"
+        "an estimate of the Frobenius norm), or when the estimate of the condition of A reaches conlim (default 4.5e14,\n"
+        "in f32 8.4e5). From x0 = 0, x is the one of least norm if there are many. Their preconditioner is columns:\n"
+        "they iterate on A D^-1, where D = diag(||a_j||), and the rules are those of A D^-1 and D x.\n"
         "precond selects a preconditioner, and block sets its block size if it has blocks; `solvers` lists the\n"
         "preconditioners. ilu0 and ic0 consist of two triangles.\n"
         "On a GPU, solves with them go by levels (a launch per level) or sync-free (one launch), as triangles says\n"
@@ -142,7 +150,8 @@ const struct command command_solve = {
         "A solve also ends\n"
         "when its residual has grown by a factor of 1e10, or improved by less than 1% over many iterations\n"
         "(jacobi, wjacobi, gs, sor: 1000; cg, minres, bicgstab, qmrcgstab: 3 per row, between 100 and 2000;\n"
-        "gmres: 1 per row, between 100 and 500). bicgstab and qmrcgstab start again from their x when they break\n"
+        "gmres: 1 per row, between 100 and 500; lsqr, lsmr, cgls: both residuals, 3 per column, between 1000 and\n"
+        "10000). bicgstab and qmrcgstab start again from their x when they break\n"
         "down.\n"
         "force continues beyond these limits and breakdowns, accepts NaN and inf, and lets save replace an existing\n"
         "file. With step, the solve starts paused: `step N` does N iterations, `back N`\n"
@@ -181,6 +190,7 @@ const struct command command_solve = {
         "    solve; solve A b random; solve precond jacobi\n"
         "    solve cg tol 1e-10\n"
         "    solve bicgstab precond ilu0\n"
+        "    solve lsqr; solve lsmr precond columns tol 1e-10; solve cgls b random\n"
         "    solve cg precond ic0 sweeps 4; solve cg precond ic0 order colours\n"
         "    solve gmres m 30 orth modified\n"
         "    solve direct plan; solve direct; solve direct umfpack b random\n"

@@ -250,7 +250,7 @@ bool race_uses(const struct race *r, const struct mat *M)
 {
     for (int i = 0; r && i < r->n; i++) {
         const struct racer *x = &r->racer[i];
-        if (x->M == M || (x->v && x->v->reason == RUNNING && x->v->matrix.mat == M)) return true;
+        if (x->M == M || (x->v && x->v->reason == RUNNING && solve_uses(x->v, M))) return true;
     }
     return false;
 }
@@ -260,6 +260,6 @@ void race_moved(struct race *r, const struct mat *from, struct mat *to)
     for (int i = 0; r && i < r->n; i++) {
         struct racer *x = &r->racer[i];
         if (x->M == from) x->M = to;
-        if (x->v && x->v->matrix.mat == from) x->v->matrix.mat = to;
+        if (x->v) solve_moved(x->v, from, to);
     }
 }

@@ -62,6 +62,7 @@ bool solve_options_of(struct session *s, const struct matrix *m, const struct ar
     if (o->refine) o->stored = inner_precision(arg(a, "refine"));
     o->tol = arg_real(a, "tol", o->eps > 0 ? 0 : o->real == P_F32 && !o->refine ? 1e-5 : 1e-8);
     if (o->refine) o->real = P_F32;
+    o->conlim = arg_real(a, "conlim", 0);
     o->omega = arg_real(a, "omega", 0);
     o->pre = arg(a, "precond") ? precond_find(arg(a, "precond")) : NULL;
     o->pre_block = arg_int(a, "block", 0);

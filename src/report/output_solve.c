@@ -3,6 +3,7 @@
 #include "base/array.h"
 #include "base/precision.h"
 #include "base/text.h"
+#include "formats/format.h"
 #include "machine/device.h"
 #include "machine/kernel.h"
 #include "machine/sum_tree.h"
@@ -26,6 +27,8 @@ void out_iterate(struct out *o, const struct solve *v)
     out_row(o);
     out_int(o, "iteration", "iteration", v->iterations);
     out_num(o, "residual", "residual", v->residual, "%.6e");
+    out_num(o, "normal", v->solver->least_squares ? "||A' r|| / (||A|| ||r||)" : NULL,
+            solve_least_at(v, v->iterations).normal, "%.6e");
 }
 
 void out_iteration(struct out *o, const struct solve *v)
@@ -76,6 +79,19 @@ static void out_kernel(struct out *o, const struct solve *v)
 {
     const struct kernel *k = cluster_used(v) ? NULL : v->matrix.kernel;
     out_str(o, "kernel", v->engine.runs || cluster_used(v) ? NULL : "kernel", k ? k->name : NULL);
+}
+
+/* A' on the device, for a solver that multiplies by it. */
+static void out_transposed(struct out *o, const struct solve *v)
+{
+    const struct mat *M = v->matrix.transposed;
+    const struct kernel *k = v->matrix.transposed_kernel;
+    char text[160], bytes[32];
+    out_num(o, "transposed_bytes", NULL, M ? (double)stored_bytes(M->of) : NAN, "%.0f");
+    if (!M || out_mode(o) != OUT_TEXT) return;
+    snprintf(text, sizeof text, "%s, with A' in %s, %s", k->name, M->of->format->name,
+             show_bytes((double)stored_bytes(M->of), bytes, sizeof bytes));
+    out_str(o, NULL, "A' times", text);
 }
 
 /* The powers of 2 by which A and b are divided while the solver iterates. */
@@ -181,6 +197,19 @@ static void out_true_residual(struct out *o, const struct solve *v)
     (value ? out_value : out_num)(o, "residual_true", "true residual", v->result.residual_true, "%.3e");
 }
 
+/* The residuals of the normal equations, of a solver of least squares. */
+static void out_least(struct out *o, const struct solve *v)
+{
+    bool on = v->solver->least_squares;
+    const struct least last = solve_least_at(v, v->iterations), *end = &v->result.least;
+    out_num(o, "normal", on ? "normal" : NULL, last.normal, "%.3e");
+    out_num(o, "normal_true", on ? "true normal" : NULL, end->normal, "%.3e");
+    out_num(o, "backward_true", NULL, end->backward, "%.3e");
+    if (on && out_mode(o) == OUT_TEXT)
+        out_str(o, NULL, "normal is",
+                v->pre.method ? "||D^-1 A' r|| / (||A D^-1|| ||r||), D = diag(||a_j||)" : "||A' r|| / (||A|| ||r||)");
+}
+
 static void out_next(struct out *o, const struct solve *v)
 {
     char text[sizeof v->next + 120];
@@ -283,6 +312,7 @@ void out_solve(struct out *o, const struct solve *v)
     out_str(o, "device", "device", v->dev->name);
     out_engine(o, v);
     out_kernel(o, v);
+    out_transposed(o, v);
     out_str(o, "precision", "precision", type_name(type_of_numbers(v->real, pairs)));
     if (pairs && !solve_complex_steps(v) && out_mode(o) == OUT_TEXT)
         out_str(o, NULL, "unknowns", "the real and imaginary parts of x, in the equivalent real system");
@@ -306,6 +336,7 @@ void out_solve(struct out *o, const struct solve *v)
     out_int(o, "iterations", "iterations", v->iterations);
     out_value(o, "residual_recursive", "residual", v->residual, "%.3e");
     out_true_residual(o, v);
+    out_least(o, v);
     out_error_in_x(o, v->result.known, v->result.error_known, &v->result.trust);
     out_str(o, "error_against", v->result.truth && !v->result.up_to_constant ? "against" : NULL,
             v->result.truth   ? v->result.truth_from

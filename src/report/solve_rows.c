@@ -9,6 +9,7 @@
 static const struct field iterate_fields[] = {
     {"iteration", F_COUNT, "iterations done"},
     {"residual", F_AMOUNT, "recursive residual, ||r|| / ||b||"},
+    {"normal", F_AMOUNT | OR_NULL, "||A' r|| / (||A|| ||r||); null: no solver of least squares"},
     {0},
 };
 const struct row_kind row_iterate = {"iterate", "the state of a solve", iterate_fields};
@@ -25,6 +26,7 @@ static const struct field solved_fields[] = {
     {"solver", F_TEXT, "solver"},
     {"device", F_TEXT, "device"},
     {"kernel", F_TEXT | OR_NULL, "kernel of the SpMVs; null: none was needed"},
+    {"transposed_bytes", F_COUNT | OR_NULL, "bytes of A' on the device; null: the solver does not multiply by it"},
     {"ranks", F_COUNT | OR_NULL, "on ranks: processes of PETSc", .min = 1, .on = "ranks"},
     {"engine", F_TEXT | OR_NULL, "on ranks: who iterated", .on = "ranks"},
     {"engine_options", F_TEXT | OR_NULL, "on ranks: options of PETSc", .on = "ranks"},
@@ -68,6 +70,12 @@ static const struct field solved_fields[] = {
     {"residual_recursive", F_AMOUNT | OR_NAN, "recursive residual, ||r|| / ||b||; a word if it is not finite"},
     {"residual_true", F_AMOUNT | OR_NAN | OR_NULL,
      "||b - A x|| / ||b||, computed in double; a word if it is not finite; null: not computed", .null_on = "Ctrl-C"},
+    {"normal", F_AMOUNT | OR_NAN | OR_NULL,
+     "||A' r|| / (||A|| ||r||), as the solver has it; of A D^-1 with precond columns; null: no solver of least squares"},
+    {"normal_true", F_AMOUNT | OR_NAN | OR_NULL,
+     "the same, computed in double from x; null: no solver of least squares, or not computed"},
+    {"backward_true", F_AMOUNT | OR_NAN | OR_NULL,
+     "||r|| / (||A|| ||x|| + ||b||), likewise; null: no solver of least squares, or not computed"},
     {"error_known", F_AMOUNT | OR_NAN | OR_NULL, "relative error of x; null: the solution is not known"},
     {"error_against", F_TEXT | OR_NULL,
      "the known solution: ones, because b = A * ones; varied, because b is avaried; x of `solve direct`; or x in the "

@@ -19,6 +19,7 @@
 #include "right_side.h"
 #include "session.h"
 #include "solvers/solve.h"
+#include "solvers/solver.h"
 #include "spmv.h"
 
 #include <math.h>
@@ -87,8 +88,8 @@ static bool multiplies_right(const struct solve_matrix *A, const struct solve_op
 
 /* If the solver forms an iteration matrix or scales A, only that matrix is copied to the device, and the solver does
    that. */
-bool session_put_matrix(struct session *s, struct matrix *m, const struct solve_options *o, struct solve_matrix *A,
-                        struct err *e)
+static bool put_matrix(struct session *s, struct matrix *m, const struct solve_options *o, struct solve_matrix *A,
+                       struct err *e)
 {
     const struct format *f = format_of(o, A->csr);
     A->kernel = choose_kernel(A->csr, o, f, e);
@@ -101,10 +102,41 @@ bool session_put_matrix(struct session *s, struct matrix *m, const struct solve_
     return A->mat && (A->fine || !o->refine) && multiplies_right(A, o, e);
 }
 
+/* Does the host have room for A', which the check of x needs there? */
+static bool transposed_fits(const struct matrix *m, struct err *e)
+{
+    const struct csr *A = &m->csr;
+    double bytes = csr_bytes(A, sizeof *A->val) + 4 * (double)(A->cols - A->rows);
+    char need[32], have[32];
+    if (m->transposed || bytes <= (double)mem_available()) return true;
+    return fail(e, E_LIMIT, "products with A' need A' in memory, which takes %s, but %s are available",
+                show_bytes(bytes, need, sizeof need), show_bytes((double)mem_available(), have, sizeof have));
+}
+
+/* A', in the same format as A, on the device. */
+static bool put_transposed(struct session *s, struct matrix *m, const struct solve_options *o, struct solve_matrix *A,
+                           struct err *e)
+{
+    if (!o->solver->transposed_products) return true;
+    struct matrix *t = transposed_fits(m, e) ? session_transposed(m, o->dev, e) : NULL;
+    if (!t) return false;
+    A->transposed_csr = &t->csr;
+    A->transposed_kernel = choose_kernel(&t->csr, o, A->kernel->format, e);
+    if (!A->transposed_kernel || A->exponents.a) return A->transposed_kernel != NULL;
+    A->transposed = mat_in(s, t, o, A->kernel->format, o->real, e);
+    return A->transposed != NULL;
+}
+
+bool session_put_matrix(struct session *s, struct matrix *m, const struct solve_options *o, struct solve_matrix *A,
+                        struct err *e)
+{
+    return put_matrix(s, m, o, A, e) && put_transposed(s, m, o, A, e);
+}
+
 /* b of the equilibrated system has other sizes than that of A x = b. */
 static bool exponents_of(const struct csr *A, const struct solve_options *o, struct solve_exponents *out, struct err *e)
 {
-    int64_t n = solve_numbers(A);
+    int64_t n = solve_numbers_of_b(A);
     double *b = o->scaling.of ? mem_new(n, sizeof *b, "the right-hand side", e) : NULL;
     if (o->scaling.of && !b) return false;
     if (b) {
@@ -120,14 +152,9 @@ bool session_solve_matrix(struct session *s, struct matrix *m, const struct solv
                           struct err *e)
 {
     *A = (struct solve_matrix){.name = m->name, .csr = &m->csr, .facts = &m->facts, .watch = &s->watch};
-    if (m->csr.rows != m->csr.cols)
-        return fail(e, E_UNSUPPORTED,
-                    "a solve by iteration needs a square matrix, but %s has %s and %s; `solve direct %s` finds a "
-                    "least-squares solution",
-                    m->name, how_many(m->csr.rows, "row").text, how_many(m->csr.cols, "column").text, m->name);
     if (!solve_check(&m->csr, o, e)) return false;
     if (!exponents_of(&m->csr, o, &A->exponents, e)) return false;
-    return norm2(solve_numbers(&m->csr), o->b) == 0 || session_put_matrix(s, m, o, A, e);
+    return norm2(solve_numbers_of_b(&m->csr), o->b) == 0 || session_put_matrix(s, m, o, A, e);
 }
 
 void session_solve_truth(const struct session *s, const struct matrix *m, struct solve_options *o)
@@ -136,7 +163,8 @@ void session_solve_truth(const struct session *s, const struct matrix *m, struct
     if (!a || !a->x || a->A != &m->csr) return;
     size_t bytes = (size_t)a->b_numbers * sizeof *o->b;
     const double *x = NULL;
-    if (a->accurate && a->unique && isnan(a->normal) && !memcmp(a->b, o->b, bytes)) x = a->x;
+    bool least = o->solver && o->solver->least_squares;
+    if (a->accurate && a->unique && (least || isnan(a->normal)) && !memcmp(a->b, o->b, bytes)) x = a->x;
     for (int64_t i = 0; i < a->columns && !x; i++)
         if (!memcmp(a->columns_b + i * a->b_numbers, o->b, bytes)) x = a->columns_x + i * a->x_numbers;
     if (!x) return;
@@ -189,14 +217,12 @@ static bool is_on(const struct session *s, const struct device *d)
 
 static bool uses(const struct session *s, const struct mat *M)
 {
-    return s->solve && (s->solve->matrix.mat == M || s->solve->matrix.fine == M);
+    return s->solve && solve_uses(s->solve, M);
 }
 
 static void moved(struct session *s, const struct mat *from, struct mat *to)
 {
-    if (!uses(s, from)) return;
-    SCREEN_EDIT;
-    *(s->solve->matrix.mat == from ? &s->solve->matrix.mat : &s->solve->matrix.fine) = to;
+    if (uses(s, from)) solve_moved(s->solve, from, to);
 }
 
 const struct holding holding_solve = {
@@ -227,8 +253,9 @@ struct solve_right solve_right_of(const struct right_sides *r, int64_t i)
 void solve_take_right(struct solve_options *o, const struct right_sides *r, const struct matrix *m, int64_t i)
 {
     o->b = r->b + i * r->each;
-    o->known_ones = r->known_ones;
-    o->truth = r->x && m->csr.rows == m->csr.cols ? r->x + i * r->x_each : NULL;
+    /* With fewer rows than columns, many x solve A x = b. Otherwise, least_dependence checks that only one does. */
+    o->known_ones = r->known_ones && m->csr.rows >= m->csr.cols;
+    o->truth = r->x && m->csr.rows >= m->csr.cols ? r->x + i * r->x_each : NULL;
     o->truth_from = o->truth ? r->x_from : NULL;
     o->truth_error = 0;
     o->up_to_constant = r->up_to_constant;

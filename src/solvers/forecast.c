@@ -3,6 +3,7 @@
 #include "base/base.h"
 #include "ritz.h"
 #include "solve.h"
+#include "solver.h"
 
 #include <math.h>
 
@@ -91,9 +92,23 @@ struct forecast forecast_of(const double *residual, int64_t k, double tol, doubl
     return f;
 }
 
+/* A solver of least squares stops as soon as one of two residuals meets tol. */
+static struct forecast forecast_of_least(const struct solve *v)
+{
+    const double *normal = v->history.alpha, *backward = v->history.beta;
+    int64_t k = v->iterations - v->base;
+    if (!normal || k < 0) return forecast_of(v->history.residual, -1, v->set.tol, NAN);
+    struct forecast a = forecast_of(normal + v->base, k, v->set.tol, NAN),
+                    b = forecast_of(backward + v->base, k, v->set.tol, NAN);
+    return b.high < a.high || (b.high == a.high && b.iterations < a.iterations) ? b : a;
+}
+
 static struct forecast forecast_with(const struct solve *v, double condition)
 {
-    struct forecast f = forecast_of(v->history.residual + v->base, v->iterations - v->base, v->set.tol, condition);
+    struct forecast f =
+        v->solver->least_squares
+            ? forecast_of_least(v)
+            : forecast_of(v->history.residual + v->base, v->iterations - v->base, v->set.tol, condition);
     double *const totals[] = {&f.iterations, &f.low, &f.high};
     for (int i = 0; i < COUNT(totals); i++) *totals[i] += (double)v->base;
     return f;

@@ -21,6 +21,7 @@ struct precond {
         *uses; /* "factors the mean of A and A'": what M is made of if A is symmetric only up to rounding; NULL: A */
     const char *aliases; /* other names, separated by blanks; NULL: none */
     bool symmetric;      /* M is symmetric if A is symmetric, so cg accepts M */
+    bool least_squares;  /* M'M approximates A'A: for solvers of least squares, which take no other M */
     bool blocks;         /* M has blocks, whose size the user can choose */
     bool triangles;      /* M consists of two sparse triangles (struct triangle_settings) */
     bool long_apply;     /* on the host, applying M takes longer than the rest of an iteration */
@@ -51,6 +52,7 @@ struct precond {
 };
 extern const struct precond *const preconds[]; /* terminated by NULL, in the order of preconds.def */
 extern const struct registry precond_registry;
+extern const struct precond precond_columns; /* the one for least squares */
 const struct precond *precond_find(const char *name);
 /* *out receives the preconditioner with this name, or NULL for `none`. Returns false if there is no such
    preconditioner. */

@@ -1,5 +1,6 @@
 /* Begin a solve and advance it slice by slice: each slice queues iterations on the device and reads their records. */
 #include "solve.h"
+#include "base/base.h"
 #include "base/clock.h"
 #include "base/loop.h"
 #include "base/magnitude.h"
@@ -136,10 +137,10 @@ static bool solve_trivially(struct solve *v, struct err *e)
 
 static bool take_b(struct solve *v, const struct solve_options *o, struct err *e)
 {
-    v->b = mem_new(v->n, sizeof *v->b, "the right-hand side", e);
-    if (!v->b || !loop_copy(v->b, o->b, v->n * (int64_t)sizeof *v->b, "copying b", e)) return false;
+    v->b = mem_new(v->n_b, sizeof *v->b, "the right-hand side", e);
+    if (!v->b || !loop_copy(v->b, o->b, v->n_b * (int64_t)sizeof *v->b, "copying b", e)) return false;
     if (v->scaling.inside) scaling_map_b(&v->scaling, v->matrix.csr->imag, true, v->b);
-    v->b_norm = norm2(v->n, v->b);
+    v->b_norm = norm2(v->n_b, v->b);
     return scaled_begin(v, e);
 }
 
@@ -150,7 +151,8 @@ static bool begin_on_device(struct solve *v, const struct solve_options *o, stru
     if (v->b_norm == 0) return solve_trivially(v, e);
     solve_choose_ops(v);
     bool stores = v->set.form_matrix || v->matrix.exponents.a;
-    if ((!v->matrix.mat && !stores) || !v->matrix.kernel || (v->refine.on && !v->matrix.fine && !stores))
+    bool lacks = v->solver->transposed_products && (!v->matrix.transposed_kernel || (!v->matrix.transposed && !stores));
+    if (lacks || (!v->matrix.mat && !stores) || !v->matrix.kernel || (v->refine.on && !v->matrix.fine && !stores))
         return fail(e, E_INTERNAL, "the solve has no matrix on its device");
     v->host_scalars = mem_zero(SCALARS, sizeof *v->host_scalars, "the record of a solve", e);
     return v->host_scalars && live_new(v, e) && solve_start(v, o->x0, e);
@@ -165,7 +167,7 @@ static bool put_x(struct solve *v, const double *x0, struct err *e)
 
 static bool put_system(struct solve *v, const double *x0, struct err *e)
 {
-    return solve_put(v, v->vec[VEC_B], v->system.b, e) && put_x(v, x0, e);
+    return solve_put_b(v, v->vec[VEC_B], v->system.b, e) && put_x(v, x0, e);
 }
 
 /* Turn A x = b into A M^-1 u = b - A x0, starting from u = 0. */
@@ -196,10 +198,10 @@ static bool make_precond(struct solve *v, struct err *e)
 static int64_t memory_of(const struct solve *v)
 {
     int64_t bytes = solve_vectors_bytes(v);
-    for (int k = 0; v->matrix.mat && k < v->matrix.mat->of->narrays; k++)
-        bytes += v->matrix.mat->of->a[k].n * (int64_t)type_size(v->matrix.mat->of->a[k].type);
-    for (int k = 0; v->matrix.fine && k < v->matrix.fine->of->narrays; k++)
-        bytes += v->matrix.fine->of->a[k].n * (int64_t)type_size(v->matrix.fine->of->a[k].type);
+    const struct mat *const stored[] = {v->matrix.mat, v->matrix.fine, v->matrix.transposed};
+    for (int i = 0; i < COUNT(stored); i++)
+        for (int k = 0; stored[i] && k < stored[i]->of->narrays; k++)
+            bytes += stored[i]->of->a[k].n * (int64_t)type_size(stored[i]->of->a[k].type);
     if (v->solver->held) bytes += v->solver->held(v);
     return bytes + precond_held(v);
 }
@@ -270,6 +272,7 @@ static struct solve_settings settings_of(const struct solve_options *o, int64_t 
     return (struct solve_settings){
         .tol = o->tol,
         .eps = o->eps,
+        .conlim = o->conlim > 0 ? o->conlim : 0.1 / solve_rounding(precisions[o->real].vector),
         .omega = o->omega > 0 ? o->omega : o->solver->omega,
         .m = o->m < n ? o->m : n,
         .maxit = o->maxit,
@@ -308,6 +311,8 @@ static struct solve *new_solve(const struct solve_matrix *A, const struct solve_
     v->precision = o->refine ? o->stored : o->real;
     if (o->same) v->same = *o->same;
     v->n = solve_numbers(A->csr);
+    v->n_b = solve_numbers_of_b(A->csr);
+    v->from_zero = !o->x0 || norm2(v->n, o->x0) == 0;
     v->right = o->right;
     v->set = settings_of(o, v->n);
     v->scaling = o->scaling;
@@ -317,7 +322,8 @@ static struct solve *new_solve(const struct solve_matrix *A, const struct solve_
     v->refine = (struct solve_refine){.on = o->refine};
     v->pre = (struct solve_precond){.method = o->pre, .block = o->pre_block, .triangles = o->triangles, .bytes = NAN};
     v->checkpoints.wanted = o->keeps;
-    v->result = (struct solve_result){.residual_true = NAN, .error_known = NAN, .known = o->known_ones};
+    v->result = (struct solve_result){
+        .residual_true = NAN, .least = {NAN, NAN, NAN}, .error_known = NAN, .known = o->known_ones};
     if (keep_truth(v, o, e)) return v;
     solve_free(v);
     return NULL;
@@ -544,6 +550,19 @@ void solve_release(struct solve *v)
     v->live.record = NULL;
     if (v->holds_sums) device_sums_give(v->dev);
     v->holds_sums = false;
+}
+
+bool solve_uses(const struct solve *v, const struct mat *M)
+{
+    return v->matrix.mat == M || v->matrix.fine == M || v->matrix.transposed == M;
+}
+
+void solve_moved(struct solve *v, const struct mat *from, struct mat *to)
+{
+    struct mat **const all[] = {&v->matrix.mat, &v->matrix.fine, &v->matrix.transposed};
+    SCREEN_EDIT;
+    for (int i = 0; i < COUNT(all); i++)
+        if (*all[i] == from) *all[i] = to;
 }
 
 void solve_free(struct solve *v)

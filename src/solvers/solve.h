@@ -65,6 +65,11 @@ struct solve_matrix {
     struct mat *mat;
     struct mat *fine; /* for a solve that refines: the matrix in fp64, in the format of mat; otherwise NULL */
     const struct kernel *kernel; /* multiplies by mat, or by the iteration matrix */
+    /* For a solver with transposed_products: A' on the host, A' in the format of mat, on the device of the solve (NULL
+       as `mat` is), and the kernel that multiplies by it. Otherwise NULL. */
+    const struct csr *transposed_csr;
+    struct mat *transposed;
+    const struct kernel *transposed_kernel;
     struct facts *facts;         /* what is known of csr; the solve adds to it. NULL: the solve has facts of its own */
     struct watch *watch;         /* shows progress and checks for Ctrl-C during long work on the host; may be NULL */
 };
@@ -73,6 +78,7 @@ struct solve_matrix {
 enum solve_phase {
     PHASE_PRECOND,
     PHASE_SPMV,
+    PHASE_SPMV_TRANSPOSED,
     PHASE_DOT,
     PHASE_DOTS,
     PHASE_SUMS,
@@ -106,6 +112,7 @@ enum solve_launches { LAUNCHES_AUTO, LAUNCHES_ONE, LAUNCHES_MANY };
 struct solve_settings {
     double tol;   /* limit for ||r|| / ||b|| */
     double eps;   /* limit for max |x' - x|; 0: no limit */
+    double conlim; /* least squares: limit for the estimate of the condition of A */
     double omega; /* relaxation factor, for solvers that use a relaxation factor */
     int64_t m;    /* iterations per cycle, for solvers that restart */
     int64_t maxit;
@@ -122,7 +129,7 @@ struct solve_settings {
 struct solve_history {
     double *residual; /* ||r|| / ||b|| of the recursive residual */
     /* cg: the coefficients in x += alpha p and p = r + beta p. minres: the last row of the tridiagonal matrix of
-       Lanczos. Meaningful only for cg, minres, bicgstab and qmrcgstab. */
+       Lanczos. Solvers of least squares: see solve_least_at. Meaningful only for these, bicgstab and qmrcgstab. */
     double *alpha, *beta;
     double *stamp; /* time at which the record was written, in us since the first record */
     double stamp0; /* the device's clock at the first record, in us */
@@ -312,10 +319,21 @@ struct solve_scaling {
     double tol; /* on the residual of A x = b; that of the other system is set.tol */
 };
 
+/* How well x solves a least-squares problem. With the preconditioner `columns`, D = diag(||a_j||), all three are those
+   of A D^-1 and D x. `norm` is the Frobenius norm of A; a solver estimates it from below (Paige and Saunders 1982). */
+struct least {
+    double normal;   /* ||A' r|| / (||A|| ||r||): 0 for the least-squares solution */
+    double backward; /* ||r|| / (||A|| ||x|| + ||b||): 0 for a solution of A x = b */
+    double norm;
+};
+/* The first two after iteration k, as the solver has them; NaN if the solver does not measure them. */
+struct least solve_least_at(const struct solve *v, int64_t k);
+
 struct solve_result {
     double *x;              /* the solution on the host, after solve_end; NULL if `later` is set */
     bool later;             /* x is computed when solve_fetch_x is called; until then, memory on the device is kept */
     double residual_true;   /* b - A x in double, relative to ||b|| */
+    struct least least;     /* of a solver of least squares; NaN: not known */
     bool known;             /* the solution is known: `truth`, or all ones (b = A * ones) if `truth` is NULL */
     double *truth;          /* owned; an accurate solution, as from a direct solver; v->n numbers */
     const char *truth_from; /* "direct", "file" or "varied"; a static string; NULL if `truth` is NULL */
@@ -333,10 +351,11 @@ struct solve_system {
     double b_norm;
     struct csr scaled; /* its values are owned; its pattern is that of v->matrix.csr */
     double *scaled_b;
+    struct csr scaled_transposed; /* likewise, for a solver with transposed_products */
     struct solve_stored {
         struct stored S;
         struct mat M;
-    } stored[2]; /* `scaled` on the device: v->matrix.mat and v->matrix.fine */
+    } stored[3]; /* `scaled` on the device: v->matrix.mat, v->matrix.fine and v->matrix.transposed */
 };
 
 /* Another program that iterates in place of the device, such as PETSc on several processes (src/ranks). */
@@ -358,7 +377,8 @@ struct solve {
     struct device *dev;
     enum type real;           /* of the numbers in vectors: T_F32 or T_F64 */
     enum precision precision; /* of a real A in the solver; narrow only if the solve refines */
-    int64_t n;         /* numbers in a vector: the rows of A, or twice as many if A is complex (see solve_numbers) */
+    int64_t n;   /* numbers in x: the columns of A, or twice as many if A is complex (see solve_numbers) */
+    int64_t n_b; /* numbers in b and in a residual: of the rows */
     double *b, b_norm; /* the right-hand side on the host, and its 2-norm */
     struct solve_system system;
     struct solve_right right;
@@ -378,6 +398,7 @@ struct solve {
     double residual; /* the recursive residual, relative to ||b|| */
     bool negated;    /* cg: the diagonal of A is negative, so cg solves -A x = -b, which has the same x */
     double max_diff; /* max |x' - x| of the last iteration */
+    bool from_zero;  /* x0 = 0, so that a solver of least squares finds the x of least norm */
     bool paused;
     int64_t steps_left; /* pause after this many iterations; 0: do not pause */
     int64_t memory;     /* see solve_memory */
@@ -431,7 +452,8 @@ struct solve_options {
     struct device *dev;
     enum precision real;
     double tol, eps;
-    double omega; /* 0: the solver's default */
+    double conlim; /* 0: the default, a tenth of 1 / the unit roundoff */
+    double omega;  /* 0: the solver's default */
     int64_t m;    /* 0: the solver estimates m */
     int64_t maxit;
     const struct precond *pre;          /* NULL: none */
@@ -461,12 +483,13 @@ struct solve_options {
 /* From the vectors of the other system to those of A x = b: multiply x by C Q', b by R^-1 P'. `back`: the inverse. */
 void scaling_map_x(const struct solve_scaling *by, bool pairs, bool back, double *x);
 void scaling_map_b(const struct solve_scaling *by, bool pairs, bool back, double *b);
-/* The numbers in a vector of a solve with A. If A is complex, an element of a vector is a pair of a real and an
+/* The numbers in the x of a solve with A. If A is complex, an element of a vector is a pair of a real and an
    imaginary part. cg, minres and qmrcgstab treat the parts as separate unknowns: they solve the real system that is
    equivalent to A x = b, and only the products with A and M^-1 are complex. The other solvers compute with complex
    numbers. For a hermitian A, the iterates of cg and minres are those of the complex methods, because all their inner
    products are real. qmrcgstab, and gmres with `sums host`, may need more iterations than with complex coefficients. */
 int64_t solve_numbers(const struct csr *A);
+int64_t solve_numbers_of_b(const struct csr *A); /* in b and in a residual */
 bool solve_complex_steps(const struct solve *v); /* does v compute with complex coefficients? */
 enum type solve_type(const struct solve *v);     /* the type of the elements of A: v->real, or pairs of v->real */
 /* Check the matrix, the options and the values. Call this function before anything is allocated or packed. */
@@ -561,6 +584,14 @@ const char *operation_key(enum solve_operation op); /* its key in JSON: "cycle_s
 bool solve_shows_x(const struct solve *v);
 /* Copy the x of the paused solve to x[n] on the host. Waits for the device. */
 bool solve_read_x(struct solve *v, double *x, struct err *e);
+
+/* For a solver of least squares with a known solution y: ||A z|| / (||A||_F ||z||), z = x - y. If it is almost 0, so is
+   a singular value of A, and x is not unique up to that. NaN: not known. */
+double least_dependence(const struct solve *v);
+
+/* Does the solve multiply by M? solve_moved: M is now at `to`. */
+bool solve_uses(const struct solve *v, const struct mat *M);
+void solve_moved(struct solve *v, const struct mat *from, struct mat *to);
 
 /* The number of bytes of a matrix in CSR form. */
 double csr_bytes(const struct csr *A, size_t real);

@@ -144,6 +144,7 @@ static bool change_method(struct solve *v, const struct solve_change *c, struct 
     }
     scaled_undo(v, x);
     if (c->change_pre) precond_drop(v);
+    if (c->change_pre) v->from_zero = false; /* the least norm is another one from now on */
     set_method(v, c->change_pre ? &changed : &before, isnan(c->omega) ? omega : c->omega,
                c->m < 0      ? m
                : c->m < v->n ? c->m

@@ -27,10 +27,12 @@ TRAIT(solver, has_basis, x->arnoldi)
 TRAIT(solver, forms_matrix, x->form_bytes)
 TRAIT(solver, refines, x->refines)
 TRAIT(solver, runs_on_several, x->several)
+TRAIT(solver, takes_any_shape, x->least_squares)
 TRAIT(precond, pre_takes_complex, x->takes_complex)
 TRAIT(precond, pre_has_blocks, x->blocks)
 TRAIT(precond, pre_has_triangles, x->triangles)
 TRAIT(precond, pre_is_diagonal, x->diagonal)
+TRAIT(precond, pre_for_least_squares, x->least_squares)
 
 static struct name_list solvers_that(bool (*has)(const void *entry))
 {
@@ -49,6 +51,11 @@ static struct name_list words_for(bool (*has)(const void *entry))
 }
 
 int64_t solve_numbers(const struct csr *A)
+{
+    return A->imag ? 2 * A->cols : A->cols;
+}
+
+int64_t solve_numbers_of_b(const struct csr *A)
 {
     return A->imag ? 2 * A->rows : A->rows;
 }
@@ -71,17 +78,20 @@ static bool check_complex(const struct csr *A, const struct solve_options *o, st
     return precond_takes(o->pre, A, e);
 }
 
-static bool check_shape(const struct csr *A, struct err *e)
+static bool check_shape(const struct csr *A, const struct solver *s, struct err *e)
 {
-    if (A->rows != A->cols)
-        return fail(e, E_UNSUPPORTED, "a solve needs a square matrix, but this matrix has %s and %s",
-                    how_many(A->rows, "row").text, how_many(A->cols, "column").text);
-    return true;
+    if (A->rows == A->cols || s->least_squares) return true;
+    return fail(e, E_UNSUPPORTED,
+                "%s needs a square matrix, but this matrix has %s and %s; %s find a least-squares solution, and so does "
+                "`solve direct`",
+                s->name, how_many(A->rows, "row").text, how_many(A->cols, "column").text,
+                solvers_that(takes_any_shape).text);
 }
 
-static bool check_vector(const char *name, const struct csr *A, const double *x, struct err *e)
+/* n: the numbers in x */
+static bool check_vector(const char *name, const struct csr *A, int64_t n, const double *x, struct err *e)
 {
-    int64_t n = solve_numbers(A), i = x ? first_not_finite(n, x) : n;
+    int64_t i = x ? first_not_finite(n, x) : n;
     if (i == n) return true;
     return fail(e, E_NUMERIC, "%s has %g in row %lld (counted from 0); add `force` to the command to solve anyway",
                 name, x[i], (long long)(A->imag ? i / 2 : i));
@@ -162,6 +172,9 @@ static bool check_precond(const struct solve_options *o, struct err *e)
     if (o->solver->no_precond)
         return fail(e, E_USAGE, "%s takes no preconditioner; %s take one", o->solver->name,
                     solvers_that(takes_precond).text);
+    if (o->solver->least_squares && !o->pre->least_squares)
+        return fail(e, E_USAGE, "%s minimises ||b - A x||, and %s is for square systems; %s is for least squares",
+                    o->solver->name, o->pre->name, words_for(pre_for_least_squares).text);
     if (o->solver->own_precond && !o->pre->symmetric)
         return fail(e, E_USAGE, "%s needs a symmetric preconditioner, but %s is not symmetric", o->solver->name,
                     o->pre->name);
@@ -191,6 +204,15 @@ static bool check_refine(const struct csr *A, const struct solve_options *o, str
                 type_name(precisions[o->stored].stored));
 }
 
+/* Another x minimises the residual if the rows have other weights. */
+static bool check_weights(const struct solve_options *o, struct err *e)
+{
+    if (!o->solver->least_squares || !o->scaling.row) return true;
+    return fail(e, E_USAGE,
+                "%s minimises ||b - A x||, and `scaled` gives the rows other weights; %s scales the columns only",
+                o->solver->name, words_for(pre_for_least_squares).text);
+}
+
 /* A device with members takes what works row by row: solvers that say so, and a preconditioner that is a diagonal. */
 static bool check_members(const struct solve_options *o, struct err *e)
 {
@@ -218,6 +240,10 @@ bool solve_check_numbers(const struct solve_options *o, struct err *e)
 static bool check_rules(const struct solve_options *o, struct err *e)
 {
     if (!(o->tol >= 0)) return fail(e, E_USAGE, "tol is %g; it must not be negative", o->tol);
+    if (o->conlim != 0 && !(o->conlim >= 1)) return fail(e, E_USAGE, "conlim is %g; it must be 1 or more", o->conlim);
+    if (o->conlim != 0 && !o->solver->least_squares)
+        return fail(e, E_USAGE, "%s estimates no condition, so it has no conlim; %s do", o->solver->name,
+                    solvers_that(takes_any_shape).text);
     if (!(o->eps >= 0)) return fail(e, E_USAGE, "eps is %g; it must not be negative", o->eps);
     if (o->maxit < 0) return fail(e, E_USAGE, "maxit is %lld; it must not be negative", (long long)o->maxit);
     if (o->eps == 0 || o->solver->diff) return true;
@@ -227,7 +253,9 @@ static bool check_rules(const struct solve_options *o, struct err *e)
 
 bool solve_check(const struct csr *A, const struct solve_options *o, struct err *e)
 {
-    if (!check_shape(A, e) || !check_complex(A, o, e) || !check_refine(A, o, e)) return false;
+    if (!check_shape(A, o->solver, e) || !check_complex(A, o, e) || !check_refine(A, o, e)) return false;
+    if (!check_weights(o, e)) return false;
     if (!check_rules(o, e) || !solve_check_numbers(o, e) || !check_tol(o->tol, o->real, e)) return false;
-    return o->force || (csr_finite(A, "solve", e) && check_vector("b", A, o->b, e) && check_vector("x0", A, o->x0, e));
+    return o->force || (csr_finite(A, "solve", e) && check_vector("b", A, solve_numbers_of_b(A), o->b, e) &&
+                        check_vector("x0", A, solve_numbers(A), o->x0, e));
 }

@@ -37,7 +37,7 @@ static void *copy_room(struct solve *v, int vec, int64_t bytes, struct err *e)
 {
     static const char what[] = "a copy of vectors";
     size_t number = vec < 0 ? 0 : v->vec_numbers[vec];
-    if (number && v->n) return solve_room(v, bytes / (v->n * (int64_t)number), number, what, e);
+    if (number && v->n && v->dev->members) return solve_room(v, bytes / (v->n * (int64_t)number), number, what, e);
     return v->dev->ops->alloc(v->dev, bytes, what, e);
 }
 

@@ -22,6 +22,7 @@
 /* ---- phases ---- */
 
 static const char *const phase_names[PHASES] = {
+    [PHASE_SPMV_TRANSPOSED] = "spmv'",
     [PHASE_PRECOND] = "precond", [PHASE_SPMV] = "spmv",           [PHASE_DOT] = "dot",
     [PHASE_DOTS] = "dots",       [PHASE_UPDATE] = "update",       [PHASE_STEP] = "step",
     [PHASE_SUMS] = "sums",       [PHASE_DIRECTION] = "direction", [PHASE_SMOOTH] = "smooth",
@@ -137,6 +138,14 @@ bool solve_multiply(struct solve *v, const void *p, void *q, struct err *e)
     return kernel_launch(v->matrix.kernel, &L, e);
 }
 
+bool solve_multiply_transposed(struct solve *v, const void *u, void *y, struct err *e)
+{
+    struct launch L = {.A = v->matrix.transposed, .alpha = 1, .beta = 0, .x = u, .y = y};
+    work_count(v, OP_SPMV, 1);
+    work_count(v, OP_PASS, 1);
+    return kernel_launch(v->matrix.transposed_kernel, &L, e);
+}
+
 bool solve_spmv(struct solve *v, const void *p, void *q, struct err *e)
 {
     if (!v->vec[VEC_X0]) return solve_multiply(v, p, q, e);
@@ -156,27 +165,37 @@ static void add_copy(struct solve *v, const struct copied *total, const struct c
     v->time.copied.us += more.us;
 }
 
-static bool put(struct solve *v, void *to, const double *from, struct err *e)
+static bool put(struct solve *v, void *to, int64_t n, const double *from, struct err *e)
 {
-    int64_t bytes = v->n * (int64_t)type_size(v->real);
+    int64_t bytes = n * (int64_t)type_size(v->real);
     if (v->real == T_F64) return v->dev->ops->put(v->dev, to, from, bytes, e);
-    float *f = mem_new(v->n, sizeof *f, "a vector in fp32", e);
+    float *f = mem_new(n, sizeof *f, "a vector in fp32", e);
     if (!f) return false;
-    struct loop l = loop_of("a vector in fp32", v->n);
-#pragma omp parallel for schedule(dynamic, LOOP_SHARES) if (v->n > THREADS_FROM)
-    for (int64_t at = 0; at < v->n; at += LOOP_EVERY)
-        for (int64_t i = at, end = loop_share(&l, at, v->n); i < end; i++) f[i] = (float)from[i];
+    struct loop l = loop_of("a vector in fp32", n);
+#pragma omp parallel for schedule(dynamic, LOOP_SHARES) if (n > THREADS_FROM)
+    for (int64_t at = 0; at < n; at += LOOP_EVERY)
+        for (int64_t i = at, end = loop_share(&l, at, n); i < end; i++) f[i] = (float)from[i];
     bool ok = loop_end(&l, e) && v->dev->ops->put(v->dev, to, f, bytes, e);
     mem_free(f);
     return ok;
 }
 
-bool solve_put(struct solve *v, void *to, const double *from, struct err *e)
+static bool put_counted(struct solve *v, void *to, int64_t n, const double *from, struct err *e)
 {
     struct copied before = v->dev->put;
-    bool ok = put(v, to, from, e);
+    bool ok = put(v, to, n, from, e);
     add_copy(v, &v->dev->put, &before);
     return ok;
+}
+
+bool solve_put(struct solve *v, void *to, const double *from, struct err *e)
+{
+    return put_counted(v, to, v->n, from, e);
+}
+
+bool solve_put_b(struct solve *v, void *to, const double *from, struct err *e)
+{
+    return put_counted(v, to, v->n_b, from, e);
 }
 
 static bool get(struct solve *v, double *to, const void *from, struct err *e)
@@ -222,17 +241,29 @@ bool solve_alloc(struct solve *v, int i, int64_t bytes, const char *what, struct
     return v->vec[i] != NULL;
 }
 
+int64_t solve_length(const struct solve *v, int i)
+{
+    bool row = i == VEC_B || i == VEC_PROBE || (i >= VEC_OWN && i < VEC_FINE_X && v->solver->row_vectors >> (i - VEC_OWN) & 1);
+    return row ? v->n_b : v->n;
+}
+
+/* n vectors of `length` numbers. The members of a device divide the elements like the rows of A, which is square. */
+static void *room(const struct solve *v, int64_t n, int64_t length, size_t number, const char *what, struct err *e)
+{
+    int64_t rows = v->matrix.csr->rows, each = (int64_t)number * (rows ? length / rows : 1);
+    return v->matrix.mat && v->dev->members ? mat_row_vectors(v->matrix.mat, n, each, what, e)
+                                            : v->dev->ops->alloc(v->dev, n * length * (int64_t)number, what, e);
+}
+
 void *solve_room(const struct solve *v, int64_t n, size_t number, const char *what, struct err *e)
 {
-    int64_t rows = v->matrix.csr->rows, each = (int64_t)number * (rows ? v->n / rows : 1);
-    return v->matrix.mat ? mat_row_vectors(v->matrix.mat, n, each, what, e)
-                         : v->dev->ops->alloc(v->dev, n * rows * each, what, e);
+    return room(v, n, v->n, number, what, e);
 }
 
 bool solve_vectors(struct solve *v, int i, int64_t n, enum type real, const char *what, struct err *e)
 {
-    v->vec[i] = solve_room(v, n, type_size(real), what, e);
-    v->vec_bytes[i] = v->vec[i] ? n * v->n * (int64_t)type_size(real) : 0;
+    v->vec[i] = room(v, n, solve_length(v, i), type_size(real), what, e);
+    v->vec_bytes[i] = v->vec[i] ? n * solve_length(v, i) * (int64_t)type_size(real) : 0;
     v->vec_numbers[i] = type_size(real);
     return v->vec[i] != NULL;
 }

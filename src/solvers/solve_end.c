@@ -193,7 +193,7 @@ static double known_at(const struct solve *v, int64_t i)
 /* The norm by which the error of x is divided. */
 static double known_norm(const struct solve *v)
 {
-    double norm = v->result.truth ? norm2(v->n, v->result.truth) : sqrt((double)v->matrix.csr->rows);
+    double norm = v->result.truth ? norm2(v->n, v->result.truth) : sqrt((double)v->matrix.csr->cols);
     return norm > 0 ? norm : 1;
 }
 
@@ -208,7 +208,7 @@ static struct squares squares_of_rows(const struct solve *v, double size, int64_
     const struct csr *A = v->matrix.csr;
     const double *x = v->result.x;
     double unit = v->b_norm > 0 ? v->b_norm : 1;
-    int64_t to = from + THREADS_FROM < v->n ? from + THREADS_FROM : v->n;
+    int64_t to = from + THREADS_FROM < v->n_b ? from + THREADS_FROM : v->n_b;
     struct squares s = {0};
     for (int64_t i = from; i < to; i++) {
         double r = v->b[i];
@@ -231,19 +231,19 @@ static bool too_slow(double start, double us, int64_t done, int64_t n)
    presses Ctrl-C. */
 static bool measure_soon(struct solve *v, double us)
 {
-    struct squares sum = {0}, *part = mem_new((v->n + THREADS_FROM - 1) / THREADS_FROM, sizeof *part, "sums", NULL);
+    struct squares sum = {0}, *part = mem_new((v->n_b + THREADS_FROM - 1) / THREADS_FROM, sizeof *part, "sums", NULL);
     double start = steady_us(), size = v->result.known ? known_norm(v) : 1;
     bool late = !part, limited = isfinite(us);
-    struct loop l = loop_of("the true residual", v->n);
+    struct loop l = loop_of("the true residual", v->n_b);
 #pragma omp parallel for schedule(dynamic)
-    for (int64_t from = 0; from < v->n; from += THREADS_FROM) {
+    for (int64_t from = 0; from < v->n_b; from += THREADS_FROM) {
         if (__atomic_load_n(&late, __ATOMIC_RELAXED) ||
-            (limited ? too_slow(start, us, from, v->n) : !loop_check(&l, from)))
+            (limited ? too_slow(start, us, from, v->n_b) : !loop_check(&l, from)))
             __atomic_store_n(&late, true, __ATOMIC_RELAXED);
         else
             part[from / THREADS_FROM] = squares_of_rows(v, size, from);
     }
-    for (int64_t i = 0; !late && i * THREADS_FROM < v->n; i++)
+    for (int64_t i = 0; !late && i * THREADS_FROM < v->n_b; i++)
         sum = (struct squares){sum.residual + part[i].residual, sum.error + part[i].error};
     mem_free(part);
     bool unknown = late || v->result.up_to_constant; /* the mean of the error is not known */
@@ -254,10 +254,10 @@ static bool measure_soon(struct solve *v, double us)
 /* r = b - r */
 static bool subtract_from_b(const struct solve *v, double *r)
 {
-    struct loop l = loop_of("the true residual", v->n);
-#pragma omp parallel for schedule(dynamic, LOOP_SHARES) if (v->n > THREADS_FROM)
-    for (int64_t from = 0; from < v->n; from += LOOP_EVERY)
-        for (int64_t i = from, end = loop_share(&l, from, v->n); i < end; i++) r[i] = v->b[i] - r[i];
+    struct loop l = loop_of("the true residual", v->n_b);
+#pragma omp parallel for schedule(dynamic, LOOP_SHARES) if (v->n_b > THREADS_FROM)
+    for (int64_t from = 0; from < v->n_b; from += LOOP_EVERY)
+        for (int64_t i = from, end = loop_share(&l, from, v->n_b); i < end; i++) r[i] = v->b[i] - r[i];
     return loop_end(&l, NULL);
 }
 
@@ -285,7 +285,7 @@ static double norm_of_error(const struct solve *v, double *difference)
    user cancels the computation. */
 static bool measure(struct solve *v, struct err *e)
 {
-    double *r = mem_new(v->n, sizeof *r, "the true residual", e);
+    double *r = mem_new(v->n > v->n_b ? v->n : v->n_b, sizeof *r, "the true residual", e);
     if (!r) return false;
     struct err why = {0};
     bool ok = reference_product(v->matrix.csr, 1, v->result.x, 0, r, P_F64, NULL, &why);
@@ -295,7 +295,8 @@ static bool measure(struct solve *v, struct err *e)
         solve_set_true(v, NAN, NAN);
         return true;
     }
-    double norm = norm2(v->n, r);
+    double norm = norm2(v->n_b, r);
+    if (!least_measure(v, r, e)) return mem_free(r), false;
     solve_set_true(v, v->b_norm > 0 ? norm / v->b_norm : norm,
                    v->result.known ? norm_of_error(v, r) / known_norm(v) : NAN);
     mem_free(r);
@@ -310,12 +311,15 @@ static void judge(struct solve *v)
     SCREEN_EDIT;
     if (v->reason == CONVERGED && !finite) v->reason = NOT_A_NUMBER;
     double tol = v->scaling.of ? v->scaling.tol : v->set.tol;
-    bool by_tol = v->b_norm > 0 && v->residual <= v->set.tol && (v->set.tol > 0 || v->set.eps == 0);
+    bool least = v->solver->least_squares && v->b_norm > 0;
+    if (least && v->reason == CONVERGED && !least_solves(v, drift) && !least_minimises(v, drift)) v->reason = DRIFTED;
+    bool by_tol = !least && v->b_norm > 0 && v->residual <= v->set.tol && (v->set.tol > 0 || v->set.eps == 0);
     if (v->reason == CONVERGED && by_tol && !(v->result.residual_true <= drift * tol)) v->reason = DRIFTED;
 }
 
 static void explain_converged(const struct solve *v, char *out, size_t size)
 {
+    if (least_explain(v, out, size)) return;
     if (v->b_norm == 0)
         snprintf(out, size, "b = 0, so x = 0");
     else if (v->residual <= v->set.tol)
@@ -392,7 +396,7 @@ static void explain_broken(const struct solve *v, char *out, size_t size)
     (broke_by_rounding(v) ? explain_rounding : v->solver->explain)(v, out, size);
     bool scaled = v->matrix.exponents.a || v->matrix.exponents.b;
     if (scaled && strstr(out, " = ")) text_append(out, size, "; this number is that of the scaled system");
-    if (A->source) return; /* making all rows again would take long */
+    if (A->source || A->rows != A->cols) return; /* making all rows again would take long */
     while (row < A->rows && csr_row_length(A, row)) row++;
     size_t n = strlen(out);
     if (row < A->rows) snprintf(out + n, size - n, "; row %lld is empty, so A is singular", (long long)row);
@@ -446,6 +450,7 @@ static int explain(const struct solve *v, char *out, size_t size)
 {
     int n = 0;
     const char *text = reason_text(v->reason);
+    if (v->reason != CONVERGED && least_explain(v, out, size)) return n;
     switch (v->reason) {
     case CONVERGED:
         n = snprintf(out, size, "%s: ", text);
@@ -506,7 +511,7 @@ static bool x_now_or_later(struct solve *v, bool soon, struct err *e)
 static bool measure_within(struct solve *v, double us, bool *measured, struct err *e)
 {
     bool large = v->reason == STOPPED && v->matrix.csr->nnz > SOON_NNZ, ok = true;
-    bool plain = !v->matrix.csr->imag && !v->matrix.csr->source;
+    bool plain = !v->matrix.csr->imag && !v->matrix.csr->source && !v->solver->least_squares;
     if (large && !plain && isfinite(us)) return *measured = false, true;
     *measured = large && plain ? measure_soon(v, us) : (ok = measure(v, e));
     *measured = *measured && loop_tick("the true residual", 0, 0, NULL);

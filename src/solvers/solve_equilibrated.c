@@ -47,7 +47,7 @@ static void change_sides(struct solve *v, bool inside)
     bool pairs = s->of->imag;
     scaling_map_b(s, pairs, inside, v->b);
     if (v->result.x) scaling_map_x(s, pairs, inside, v->result.x);
-    double norm = norm2(v->n, v->b);
+    double norm = norm2(v->n_b, v->b);
     SCREEN_EDIT;
     v->b_norm = norm;
     v->matrix.csr = inside ? s->scaled : s->of;

@@ -178,7 +178,7 @@ bool live_probe(struct solve *v, struct err *e)
     if (!v->vec[VEC_PROBE] || (!v->steps_left && v->schedule.queued - v->schedule.probed_at < PROBE_EVERY)) return true;
     if (!solve_spmv(v, v->vec[VEC_X], v->vec[VEC_PROBE], e)) return false;
     v->schedule.probed_at = v->schedule.queued;
-    v->ops.vec->probe(v->dev, v->n, v->scalars, v->vec[VEC_B], v->vec[VEC_PROBE]);
+    v->ops.vec->probe(v->dev, v->n_b, v->scalars, v->vec[VEC_B], v->vec[VEC_PROBE]);
     return true;
 }
 

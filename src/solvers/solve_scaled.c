@@ -12,6 +12,7 @@
 #include "matrix/norms.h"
 #include "solve.h"
 #include "solve_state.h"
+#include "solver.h"
 
 #include <float.h>
 #include <math.h>
@@ -28,7 +29,7 @@ struct solve_exponents solve_exponents_of(const struct csr *A, const double *b, 
 {
     bool single = real == T_F32;
     int range = single ? RANGE_F32 : RANGE_F64, lowest = single ? FLT_MIN_EXP - 1 : DBL_MIN_EXP - 1;
-    struct magnitudes m = magnitudes_of(solve_numbers(A), b);
+    struct magnitudes m = magnitudes_of(solve_numbers_of_b(A), b);
     m.least = m.most;
     struct solve_exponents x = {.b = magnitude_exponent(m, range, lowest)};
     if (A->source || csr_is_large(A)) return x;
@@ -55,6 +56,16 @@ static double *scaled_copy(int64_t n, const double *from, int exponent, const ch
     return to;
 }
 
+static bool scale_transposed(struct solve *v, struct err *e)
+{
+    const struct csr *T = v->matrix.transposed_csr;
+    struct csr *to = &v->system.scaled_transposed;
+    if (!v->solver->transposed_products) return true;
+    *to = *T;
+    to->val = scaled_copy(T->nnz, T->val, v->matrix.exponents.a, "the scaled matrix", e);
+    return to->val != NULL;
+}
+
 static bool scale_matrix(struct solve *v, struct err *e)
 {
     const struct csr *A = v->matrix.csr;
@@ -65,7 +76,7 @@ static bool scale_matrix(struct solve *v, struct err *e)
     B->val = scaled_copy(A->nnz, A->val, exponent, "the scaled matrix", e);
     B->imag = B->val && A->imag ? scaled_copy(A->nnz, A->imag, exponent, "the scaled matrix", e) : NULL;
     v->system.A = B;
-    return B->val && (B->imag || !A->imag);
+    return B->val && (B->imag || !A->imag) && scale_transposed(v, e);
 }
 
 static bool scale_b(struct solve *v, struct err *e)
@@ -73,8 +84,8 @@ static bool scale_b(struct solve *v, struct err *e)
     struct solve_system *y = &v->system;
     int exponent = v->matrix.exponents.b;
     if (!exponent) return true;
-    y->b = y->scaled_b = scaled_copy(v->n, v->b, exponent, "the scaled right-hand side", e);
-    if (y->b) y->b_norm = norm2(v->n, y->b);
+    y->b = y->scaled_b = scaled_copy(v->n_b, v->b, exponent, "the scaled right-hand side", e);
+    if (y->b) y->b_norm = norm2(v->n_b, y->b);
     return y->b != NULL;
 }
 
@@ -86,10 +97,10 @@ bool scaled_begin(struct solve *v, struct err *e)
     return scale_matrix(v, e) && scale_b(v, e) && loop_unbroken("scaling", e);
 }
 
-static bool store(struct solve *v, struct solve_stored *to, enum precision precision, struct mat **mat, struct err *e)
+static bool store(struct solve *v, const struct csr *A, const struct kernel *k, struct solve_stored *to,
+                  enum precision precision, struct mat **mat, struct err *e)
 {
-    const struct kernel *k = v->matrix.kernel;
-    if (!format_pack(v->system.A, k->format, NULL, precision, v->set.force, &to->S, e) ||
+    if (!format_pack(A, k->format, NULL, precision, v->set.force, &to->S, e) ||
         (k->fits && !k->fits(&to->S, e)) || !mat_put(&to->M, &to->S, v->dev, e))
         return false;
     *mat = &to->M;
@@ -100,14 +111,17 @@ bool scaled_put(struct solve *v, struct err *e)
 {
     struct solve_stored *stored = v->system.stored;
     if (!v->matrix.exponents.a || v->set.form_matrix || v->matrix.mat) return true;
-    if (!store(v, &stored[0], v->precision, &v->matrix.mat, e)) return false;
-    return !v->refine.on || store(v, &stored[1], P_F64, &v->matrix.fine, e);
+    const struct csr *A = v->system.A, *T = &v->system.scaled_transposed;
+    const struct kernel *k = v->matrix.kernel, *by = v->matrix.transposed_kernel;
+    if (!store(v, A, k, &stored[0], v->precision, &v->matrix.mat, e)) return false;
+    if (v->refine.on && !store(v, A, k, &stored[1], P_F64, &v->matrix.fine, e)) return false;
+    return !v->solver->transposed_products || store(v, T, by, &stored[2], v->precision, &v->matrix.transposed, e);
 }
 
 void scaled_release(struct solve *v)
 {
     if (!v->matrix.exponents.a) return;
-    v->matrix.mat = v->matrix.fine = NULL;
+    v->matrix.mat = v->matrix.fine = v->matrix.transposed = NULL;
     for (int i = 0; i < COUNT(v->system.stored); i++) {
         struct solve_stored *x = &v->system.stored[i];
         if (x->M.dev) mat_free(&x->M);
@@ -120,5 +134,6 @@ void scaled_free(struct solve *v)
 {
     mem_free(v->system.scaled.val);
     mem_free(v->system.scaled.imag);
+    mem_free(v->system.scaled_transposed.val);
     mem_free(v->system.scaled_b);
 }

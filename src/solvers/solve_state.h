@@ -13,14 +13,16 @@
 
 /* Set v->ops to the operations of v->dev. */
 void solve_choose_ops(struct solve *v);
-/* PASS(v, minres, step, e, VECTORS(u, x)) runs the pass `step` of minres (gpu/kernels/k_minres.cu) on the device of v;
-   see pass_run. */
-#define PASS(v, of, name, e, ...)                                     \
+/* PASS(v, minres, step, e, VECTORS(u, x)) runs the pass `step` of minres (gpu/kernels/k_minres.cu) on the device of v,
+   over vectors like x; see pass_run. PASS_ROWS: over vectors like b. */
+#define PASS(v, of, name, e, ...) PASS_OVER((v)->n, v, of, name, e, __VA_ARGS__)
+#define PASS_ROWS(v, of, name, e, ...) PASS_OVER((v)->n_b, v, of, name, e, __VA_ARGS__)
+#define PASS_OVER(numbers_of, v, of, name, e, ...)                    \
     pass_run((v)->ops.passes ? (v)->ops.passes : &passes_##of, #name, \
              &(struct pass_call){.d = (v)->dev,                       \
                                  .type = (v)->ops.type,               \
                                  .host_sums = (v)->set.sums_host,     \
-                                 .n = (v)->n,                         \
+                                 .n = numbers_of,                     \
                                  .s = (v)->scalars,                   \
                                  __VA_ARGS__},                        \
              e)
@@ -28,6 +30,8 @@ void solve_choose_ops(struct solve *v);
 bool solve_spmv(struct solve *v, const void *p, void *q, struct err *e);
 /* q = A p, without the preconditioner. */
 bool solve_multiply(struct solve *v, const void *p, void *q, struct err *e);
+/* y = A' u */
+bool solve_multiply_transposed(struct solve *v, const void *u, void *y, struct err *e);
 /* Count n operations of the current cycle. work_restarted: a cycle ends here; `whole`: it had m iterations. */
 void work_count(struct solve *v, enum solve_operation op, int64_t n);
 void work_restarted(struct solve *v, bool whole);
@@ -37,12 +41,16 @@ void phase_begin(struct solve *v, enum solve_phase phase);
 void phase_end(struct solve *v);
 /* Replace the time of a phase that a launch has measured itself. */
 void phase_put(struct solve *v, const struct phase *p);
-/* Copy v->n doubles on the host to a vector of type v->real on the device, or copy such a vector to the host. */
+/* Copy v->n doubles on the host to a vector of type v->real on the device, or copy such a vector to the host.
+   solve_put_b: v->n_b doubles. */
 bool solve_put(struct solve *v, void *to, const double *from, struct err *e);
+bool solve_put_b(struct solve *v, void *to, const double *from, struct err *e);
 bool solve_get(struct solve *v, double *to, const void *from, struct err *e);
-/* Allocate v->vec[i] on the device; an error message calls it `what`. solve_vectors: n vectors of v->n numbers each,
-   one after another; solve_alloc: other memory. solve_room: such vectors that are not in v->vec, with numbers of this
-   size. */
+/* The numbers in v->vec[i]: v->n or v->n_b. */
+int64_t solve_length(const struct solve *v, int i);
+/* Allocate v->vec[i] on the device; an error message calls it `what`. solve_vectors: n vectors of solve_length numbers
+   each, one after another; solve_alloc: other memory. solve_room: n vectors like x that are not in v->vec, with numbers
+   of this size. */
 bool solve_vectors(struct solve *v, int i, int64_t n, enum type real, const char *what, struct err *e);
 bool solve_alloc(struct solve *v, int i, int64_t bytes, const char *what, struct err *e);
 void *solve_room(const struct solve *v, int64_t n, size_t number, const char *what, struct err *e);
@@ -112,6 +120,33 @@ bool bicg_half_step(struct solve *v, const void *p, void *q, const void *shadow,
 bool bicg_second_product(struct solve *v, const void *r, void *t, struct err *e); /* t = A r, and omega */
 const char *bicg_quantity(int what);                                              /* see `divisor` in solver.h */
 void bicg_explain(const struct solve *v, char *out, size_t size);
+
+/* ---- solve_least.c: solvers of least squares ---- */
+
+/* Set the scalars of v that do not change: ||b||, the largest norm that an estimate of ||A|| can have, conlim. */
+bool least_put_scalars(struct solve *v, struct err *e);
+/* Set v->result.least from r[v->n_b] = b - A x on the host. NaN if the user cancels the computation. */
+bool least_measure(struct solve *v, const double *r, struct err *e);
+/* Does v->result.least show that x solves A x = b, or that it minimises the residual, but for the factor `drift`? */
+bool least_solves(const struct solve *v, double drift);
+bool least_minimises(const struct solve *v, double drift);
+/* Why the solve ended with v->reason, in words; false: as other solvers. */
+bool least_explain(const struct solve *v, char *out, size_t size);
+/* Why the estimate of the condition ended the solve: `explain` of these solvers. */
+void least_explain_condition(const struct solve *v, char *out, size_t size);
+
+/* ---- slv_lsqr.c: the Golub-Kahan process, which lsqr and lsmr share ---- */
+
+/* LEAST_U, of the rows, and LEAST_V are the current vectors of the process, times their norms. LEAST_Q = A v, and
+   LEAST_T = A' u. */
+enum { LEAST_U = VEC_OWN, LEAST_Q, LEAST_V, LEAST_T, LEAST_OWN };
+enum { LEAST_ROW_VECTORS = 1 << (LEAST_U - VEC_OWN) | 1 << (LEAST_Q - VEC_OWN) };
+/* Start from r = b - A x; then the next u and the next v. */
+bool least_begin(struct solve *v, struct err *e);
+bool least_next(struct solve *v, int n, const int *changed, struct err *e);
+/* D^-1 v, times the norm of v; v itself without a preconditioner. */
+const void *least_direction(const struct solve *v);
+double least_bytes(const struct csr *A, size_t real, int row_vectors, int col_vectors);
 
 /* ---- solve_cluster.c: launches that do many iterations of a small system ---- */
 

@@ -215,6 +215,21 @@ static void propose_precision(struct solve *v)
     v->next_why = "with values of more digits";
 }
 
+/* For a solver of least squares. */
+static void for_least_squares(struct solve *v)
+{
+    char options[40];
+    bool limit = v->reason == MAX_ITERATIONS || v->reason == DRIFTED;
+    snprintf(options, sizeof options, " precond %s", precond_columns.name);
+    if (limit && solve_may_go_on(v))
+        propose_more(v, v->reason == DRIFTED ? "starts again from this x, with the true residual"
+                                             : "goes on from this x");
+    else if (!v->pre.method)
+        propose(v, v->solver->name, options, "corrects bad scaling");
+    else
+        propose_direct(v, "direct spqr", "factors A, so slow convergence does not matter");
+}
+
 void solve_try(struct solve *v, bool needs_more_digits)
 {
     v->next[0] = 0;
@@ -226,6 +241,8 @@ void solve_try(struct solve *v, bool needs_more_digits)
         snprintf(v->next, sizeof v->next, "check %s only %s", v->matrix.name, v->set.force ? "valid" : "condition");
     else if (needs_more_digits && v->reason != BROKE_DOWN)
         propose_tol(v);
+    else if (v->solver->least_squares)
+        for_least_squares(v);
     else if (solve_mismatched(v))
         for_any(v);
     else if (!solve_may_go_on(v) || (v->solver->restarts && suits_cg(v)))

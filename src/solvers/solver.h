@@ -11,6 +11,7 @@
 
 struct csr;
 struct err;
+struct precond;
 
 struct solve; /* solve.h */
 
@@ -30,6 +31,12 @@ struct solver {
     bool lanczos;     /* records the alpha and beta of conjugate gradients, which give Ritz values */
     bool arnoldi;     /* keeps a Hessenberg matrix (solve_hessenberg), whose eigenvalues are Ritz values */
     bool diff;        /* measures max |x' - x|, so eps can be its stop rule */
+    /* Minimises ||b - A x||: takes A of any shape, and stops when x solves A x = b or the normal equations, as
+       solve_least.c judges. Its preconditioner is one for least squares (precond.h). */
+    bool least_squares;
+    bool transposed_products; /* multiplies by A' as well (solve_multiply_transposed) */
+    /* Bit i: VEC_OWN + i has an element per row of A, like b. All other vectors have one per column, like x. */
+    unsigned row_vectors;
     double omega;     /* default relaxation factor; 0: the solver has none */
     bool restarts;    /* restarts after every m iterations */
     bool alternates;  /* x alternates between VEC_X and VEC_OWN, so the launches repeat after two iterations */
@@ -92,6 +99,9 @@ extern const struct solver *const solvers[]; /* terminated by NULL */
 extern const struct registry solver_registry;
 /* If launches of s do many iterations: also with a preconditioner that is a diagonal? */
 bool cluster_takes_diagonal(const struct solver *s);
+/* Is p a preconditioner that s takes? `symmetric` of precond.h is for s with own_precond, `least_squares` for those of
+   least squares. */
+bool solver_takes(const struct solver *s, const struct precond *p);
 const struct solver *solver_find(const char *name);
 
 #endif

@@ -39,6 +39,11 @@ static struct csr tridiagonal(bool hermitian)
     return A;
 }
 
+static bool takes_complex(const struct solver *s)
+{
+    return s->products_only || s->complex_steps;
+}
+
 /* ||b - A x|| / ||b||, in complex arithmetic */
 static double complex_residual(const struct csr *A, const struct solve *v)
 {
@@ -189,8 +194,8 @@ static void each_transformed(const char *device)
                 o.real = w->real;
                 o.sums_host = w->sums_host;
                 o.form_matrix = w->form_matrix;
-                if (o.form_matrix && !o.solver->form_bytes) continue;
-                if (o.pre && (solvers[k]->no_precond || !o.pre->takes_complex || o.sums_host)) continue;
+                if (!takes_complex(o.solver) || (o.form_matrix && !o.solver->form_bytes)) continue;
+                if (o.pre && (!solver_takes(solvers[k], o.pre) || !o.pre->takes_complex || o.sums_host)) continue;
                 level_schedule_hook(w->narrow);
                 check_transformed(&t, o, w->full);
             }
@@ -254,6 +259,7 @@ void check_complex(const char *device)
     for (int k = 0; solvers[k]; k++)
         for (int i = 0; i < 8; i++) {
             bool single = i & 4;
+            if (!takes_complex(solvers[k])) continue;
             const char *name = solvers[k]->symmetric || i & 2 ? "H" : "Z";
             snprintf(line, sizeof line, "solve %s %s on %s b %s %s", solvers[k]->name, name, device, right[i & 1],
                      single ? "f32 tol 1e-4" : "tol 1e-9");

@@ -514,7 +514,7 @@ void check_preconds_diagonal(const char *device, enum precision real)
     struct bed bed;
     take_scaled_grid(&bed);
     for (int i = 0; solvers[i]; i++)
-        for (int host = 0; host < 2 && !solvers[i]->no_precond; host++) {
+        for (int host = 0; host < 2 && solver_takes(solvers[i], precond_find("jacobi")); host++) {
             struct solve_options o = {.solver = solvers[i], .real = real, .maxit = 12, .sums_host = host};
             if (o.solver->restarts) o.m = 5;
             compare_diagonals(&bed, o, device);

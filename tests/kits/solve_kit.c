@@ -1160,7 +1160,8 @@ void check_host_sums(const char *device, enum precision real)
             struct solve_options o = {.solver = solvers[i], .real = real, .m = solvers[i]->restarts ? 7 : 0};
             o.modified = way == 1 && solvers[i]->arnoldi;
             o.form_matrix = way == 1 && solvers[i]->form_bytes;
-            o.pre = way == 2 && !solvers[i]->no_precond ? precond_find("jacobi") : NULL;
+            o.pre = way == 2 ? precond_find(solvers[i]->least_squares ? "columns" : "jacobi") : NULL;
+            if (o.pre && !solver_takes(solvers[i], o.pre)) o.pre = NULL;
             if (way && !o.modified && !o.form_matrix && !o.pre) continue;
             bed_make(&bed, &grid);
             compare_host_sums(&bed, o, device);

@@ -168,7 +168,8 @@ static void check_all(const struct problem *p, const char *device)
     for (int i = 0; solvers[i]; i++) {
         for (enum way way = 0; way < WAYS; way++)
             if (has_way(solvers[i], way)) check(p, device, solvers[i], NULL, way);
-        for (int k = 0; preconds[k] && !solvers[i]->no_precond; k++) check(p, device, solvers[i], preconds[k], PLAIN);
+        for (int k = 0; preconds[k]; k++)
+            if (solver_takes(solvers[i], preconds[k])) check(p, device, solvers[i], preconds[k], PLAIN);
     }
     loop_check_all(false);
 }
@@ -316,7 +317,8 @@ TEST(x_can_be_left_for_later)
     loop_check_all(true);
     for (int i = 0; solvers[i]; i++) {
         check_later(solvers[i], NULL);
-        for (int k = 0; preconds[k] && !solvers[i]->no_precond; k++) check_later(solvers[i], preconds[k]);
+        for (int k = 0; preconds[k]; k++)
+            if (solver_takes(solvers[i], preconds[k])) check_later(solvers[i], preconds[k]);
     }
     loop_check_all(false);
 }

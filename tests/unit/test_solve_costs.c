@@ -133,8 +133,8 @@ TEST(test_memory)
     for (int i = 0; solvers[i]; i++)
         for (enum precision real = P_F32; real <= P_F64; real++) {
             check_memory(&f, solvers[i], NULL, real);
-            for (int k = 0; preconds[k] && !solvers[i]->no_precond; k++)
-                check_memory(&f, solvers[i], preconds[k], real);
+            for (int k = 0; preconds[k]; k++)
+                if (solver_takes(solvers[i], preconds[k])) check_memory(&f, solvers[i], preconds[k], real);
         }
 }
 

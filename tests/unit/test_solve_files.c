@@ -49,7 +49,9 @@ static void check_ended(const struct solve *v, const struct csr *A, const double
     double left = residual_of(A, b, v->result.x);
     if (v->reason == RUNNING || v->reason == STOPPED || !v->why[0])
         fail_msg("%s by %s ended without a reason", name, v->solver->name);
-    if (v->reason == CONVERGED && !(left <= 2.0001 * tol))
+    const struct least *least = &v->result.least;
+    double met = v->solver->least_squares ? fmin(least->normal, least->backward) : left;
+    if (v->reason == CONVERGED && !(met <= 2.0001 * tol))
         fail_msg("%s by %s: %s, but the residual is %g", name, v->solver->name, v->why, left);
     if (isfinite(left) &&
         !(fabs(left - v->result.residual_true) <= 1e-6 * left + 1e-13 + rounding_of(A, b, v->result.x)))
