@@ -237,7 +237,7 @@ static void out_moved(struct session *s, const struct solver *v)
     enum { DEFAULT_M = 30 };
     char text[120], size[32];
     const struct matrix *m = s->current;
-    bool fits = m && m->csr.rows == m->csr.cols;
+    bool fits = m && (m->csr.rows == m->csr.cols || v->least_squares);
     enum precision precision = precision_of_values(P_F64, fits && m->csr.imag);
     double bytes = fits ? v->bytes(&m->csr, type_size(precisions[precision].vector), DEFAULT_M) : NAN;
     snprintf(text, sizeof text, "at least %s per iteration, in %s%s", show_bytes(bytes, size, sizeof size),

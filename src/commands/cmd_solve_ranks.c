@@ -95,6 +95,9 @@ static bool choose(struct session *s, struct matrix *m, const struct args *a, st
         if (!stats) return false;
         q->solver = solver_find(stats->symmetry.rounding ? "cg" : "gmres");
     }
+    if (q->solver && q->solver->least_squares)
+        return fail(e, E_UNSUPPORTED, "%s runs on cpu, emu and cuda only: the ranks solve square systems",
+                    q->solver->name);
     if (q->solver && !q->solver->peers.petsc) return fail(e, E_UNSUPPORTED, "PETSc has no %s", q->solver->name);
     return choose_precond(a, q, e);
 }

@@ -88,8 +88,8 @@ static bool multiplies_right(const struct solve_matrix *A, const struct solve_op
 
 /* If the solver forms an iteration matrix or scales A, only that matrix is copied to the device, and the solver does
    that. */
-static bool put_matrix(struct session *s, struct matrix *m, const struct solve_options *o, struct solve_matrix *A,
-                       struct err *e)
+bool session_put_matrix(struct session *s, struct matrix *m, const struct solve_options *o, struct solve_matrix *A,
+                        struct err *e)
 {
     const struct format *f = format_of(o, A->csr);
     A->kernel = choose_kernel(A->csr, o, f, e);
@@ -127,12 +127,6 @@ static bool put_transposed(struct session *s, struct matrix *m, const struct sol
     return A->transposed != NULL;
 }
 
-bool session_put_matrix(struct session *s, struct matrix *m, const struct solve_options *o, struct solve_matrix *A,
-                        struct err *e)
-{
-    return put_matrix(s, m, o, A, e) && put_transposed(s, m, o, A, e);
-}
-
 /* b of the equilibrated system has other sizes than that of A x = b. */
 static bool exponents_of(const struct csr *A, const struct solve_options *o, struct solve_exponents *out, struct err *e)
 {
@@ -154,7 +148,8 @@ bool session_solve_matrix(struct session *s, struct matrix *m, const struct solv
     *A = (struct solve_matrix){.name = m->name, .csr = &m->csr, .facts = &m->facts, .watch = &s->watch};
     if (!solve_check(&m->csr, o, e)) return false;
     if (!exponents_of(&m->csr, o, &A->exponents, e)) return false;
-    return norm2(solve_numbers_of_b(&m->csr), o->b) == 0 || session_put_matrix(s, m, o, A, e);
+    if (norm2(solve_numbers_of_b(&m->csr), o->b) == 0) return true;
+    return session_put_matrix(s, m, o, A, e) && put_transposed(s, m, o, A, e);
 }
 
 void session_solve_truth(const struct session *s, const struct matrix *m, struct solve_options *o)

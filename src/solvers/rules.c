@@ -42,8 +42,8 @@ const char because_symmetric[] = "for symmetric matrices, definite or not", beca
 static const struct rule rules[] = {
     {NOT_FINITE, .verdict = "none, until NaN and inf are removed"},
     {NO_VALUES, .verdict = "not known: the file has no values"},
-    {RECTANGULAR, .verdict = "`solve direct`: least squares"},
-    {SINGULAR, .verdict = "none: A is singular, so A x = b has no unique solution"},
+    {RECTANGULAR, .verdict = "lsqr or lsmr, or `solve direct`: least squares"},
+    {SINGULAR, .verdict = "none: A is singular, so A x = b has no unique solution; lsqr: least squares"},
     {NEARLY_SINGULAR, .verdict = "`solve direct`; x may have no correct digit: nearly singular to fp64"},
     {SYMMETRY_UNKNOWN, .verdict = "not known, because the symmetry is not known"},
     {IS(DEFINITE_POSITIVE), "cg", "ic0", definite, "cg, with precond ic0 or jacobi"},

@@ -207,7 +207,7 @@ TEST(a_rectangular_matrix_has_solvers_of_least_squares)
     struct talk t;
     struct solver_advice a;
     for (int k = 0; k < COUNT(lines); k++) {
-        ask(&t, lines[k], "ones", (struct solver_question){.direct = true}, &a);
+        ask(&t, lines[k], NULL, (struct solver_question){.direct = true}, &a);
         int scaled = 0;
         for (int i = 0; i < a.n; i++) {
             assert_true(!a.at[i].solver || a.at[i].solver->least_squares);
@@ -216,7 +216,6 @@ TEST(a_rectangular_matrix_has_solvers_of_least_squares)
         }
         assert_true(a.n == 1 + 3 + scaled && scaled == (k ? 0 : 3));
         assert_non_null(taken(&a)->solver);
-        assert_honest(&a);
         done(&t, &a);
     }
 }
