@@ -85,10 +85,8 @@ void plot_dot(struct canvas *c, const struct plot *p, int x, int y, enum style s
     canvas_put(c, cx, cy, st, c->ascii ? (uint32_t)letter : dots | bit[y % 4][x % 2]);
 }
 
-double plot_between(const struct solve *v, double at)
+double plot_between(const struct solve *v, const double *history, double at)
 {
     int64_t i = (int64_t)at, next = i < v->iterations ? i + 1 : i;
-    return i > v->iterations
-               ? NAN
-               : v->history.residual[i] * pow(v->history.residual[next] / v->history.residual[i], at - (double)i);
+    return i > v->iterations ? NAN : history[i] * pow(history[next] / history[i], at - (double)i);
 }

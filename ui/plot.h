@@ -33,6 +33,6 @@ void plot_across(struct canvas *c, const struct plot *p, enum ruler_kind kind, d
 /* Set dot (x, y); a cell has 2 x 4 dots. In ASCII, the cell becomes `letter`. */
 void plot_dot(struct canvas *c, const struct plot *p, int x, int y, enum style st, char letter);
 /* The residual between two iterations, interpolated linearly on the log scale; NaN after the last iteration. */
-double plot_between(const struct solve *v, double at);
+double plot_between(const struct solve *v, const double *history, double at);
 
 #endif

@@ -113,6 +113,11 @@ static bool seeks_that_of_spqr(const struct solve *v)
 }
 
 /* Another method has other rounding errors, so the distance of both x estimates the larger error. */
+static void trust_agreement(struct trust *t, double difference)
+{
+    trust_set(t, difference, "direct", "x agrees to %.1e with that of `solve direct`", difference);
+}
+
 static void trust_by_spqr(struct session *s, const struct solve *v, struct trust *t)
 {
     const struct csr *A = v->matrix.csr;
@@ -127,8 +132,7 @@ static void trust_by_spqr(struct session *s, const struct solve *v, struct trust
     else if (a && a->x && a->factors.rank < full)
         trust_unknown(t, "many x are as good as this one: A has rank %lld", (long long)a->factors.rank);
     else if (a && a->x && a->accurate)
-        trust_set(t, distance(v, a->x), "direct", "x agrees to %.1e with that of `solve direct spqr`",
-                  distance(v, a->x));
+        trust_agreement(t, distance(v, a->x));
     else
         trust_unknown(t, fits ? "no direct solver found an x to compare with"
                               : "a direct solve for comparison would take too long; `b aones` has a known x");
@@ -158,8 +162,10 @@ void solve_find_trust(struct session *s, struct solve *v, bool may_factor)
     else if (v->b_norm == 0)
         trust_unknown(t, "b = 0");
     else if (is_undetermined(v))
-        trust_unknown(t, "x and the known solution differ by z, but ||A z|| is only %.1e ||A|| ||z||: many x are as good",
+        trust_unknown(t, "x and the known solution differ by z, but ||A z|| is only %.1e ||A|| ||z||: tol does not tell them apart",
                       least_dependence(v));
+    else if (is_from_direct(v) && v->solver->least_squares)
+        trust_agreement(t, error);
     else if (is_from_direct(v))
         trust_direct(t, error, v->result.truth_error);
     else if (v->result.known && !isnan(error))

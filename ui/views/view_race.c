@@ -83,7 +83,7 @@ static double iteration_of(const struct reach *p, const struct racer *x, int k, 
 /* The range of residuals from one dot column to the next. */
 static bool column_range(const struct solve *v, double from, double to, double *low, double *high)
 {
-    double first = plot_between(v, from), last = plot_between(v, to);
+    double first = plot_between(v, v->history.residual, from), last = plot_between(v, v->history.residual, to);
     if (!can_plot(first) || !can_plot(last)) return false;
     *low = fmin(first, last);
     *high = fmax(first, last);
@@ -102,13 +102,13 @@ static void put_letters(struct canvas *c, const struct reach *p, const struct ra
     const struct plot *f = &p->frame;
     int last = -1, shift = 2 + i * LETTER_GAP / r->n;
     for (int k = 0; k < f->w; k++) {
-        double at = iteration_of(p, x, 2 * k, 2 * f->w), residual = at < 0 ? NAN : plot_between(x->v, at);
+        double at = iteration_of(p, x, 2 * k, 2 * f->w), residual = at < 0 ? NAN : plot_between(x->v, x->v->history.residual, at);
         if (!can_plot(residual)) continue;
         last = k;
         if (c->colours == COLOURS_NONE && !c->ascii && k % LETTER_GAP == shift)
             canvas_put(c, f->x + k, f->y + plot_level(f, residual, f->h), colour_of(i), (uint32_t)letter_of(i));
     }
-    double end = last < 0 ? NAN : plot_between(x->v, iteration_of(p, x, 2 * last, 2 * f->w));
+    double end = last < 0 ? NAN : plot_between(x->v, x->v->history.residual, iteration_of(p, x, 2 * last, 2 * f->w));
     if (can_plot(end))
         canvas_put(c, f->x + last, f->y + plot_level(f, end, f->h), colour_of(i), (uint32_t)letter_of(i));
 }

@@ -155,6 +155,7 @@ static bool numbers(struct session *s, const struct view_state *st, int w, int h
         out_str(s->out, "device", NULL, v->dev->name);
         out_int(s->out, "iteration", NULL, i);
         out_num(s->out, "residual", NULL, v->history.residual[i], NULL);
+        out_num(s->out, "normal", NULL, solve_least_at(v, i).normal, NULL);
         out_num(s->out, "time_us", NULL, v->dev->kind == DEV_EMU ? NAN : v->history.stamp[i], NULL);
     }
     return true;
@@ -189,6 +190,7 @@ static const struct field solve_history_fields[] = {
     {"device", F_TEXT, "device"},
     {"iteration", F_COUNT, "iterations done"},
     {"residual", F_AMOUNT | OR_NAN | OR_NULL, "recursive residual, ||r|| / ||b||; null where it is not a number"},
+    {"normal", F_AMOUNT | OR_NAN | OR_NULL, "||A' r|| / (||A|| ||r||); null: no solver of least squares"},
     {"time_us", F_AMOUNT | OR_NULL, "since the first record, in us; null on emu"},
     {0},
 };

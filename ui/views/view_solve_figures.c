@@ -3,6 +3,7 @@
 #include "machine/device.h"
 #include "solvers/precond.h"
 #include "solvers/solve.h"
+#include "solvers/solver.h"
 #include "ui/canvas.h"
 #include "ui/draw.h"
 #include "view_solve.h"
@@ -65,6 +66,8 @@ static void figures_progress(struct canvas *c, struct pen *at, const struct solv
     draw_item(c, at, "iteration", show_count(v->iterations, text, sizeof text));
     snprintf(text, sizeof text, "%.3e", v->residual);
     draw_item(c, at, "residual", text);
+    snprintf(text, sizeof text, "%.3e", solve_least_at(v, v->iterations).normal);
+    if (v->solver->least_squares) draw_item(c, at, "normal", text);
     if (!small) item_true(c, at, v);
     snprintf(text, sizeof text, rate > 0 ? "%.4f" : "-", rate);
     draw_item(c, at, "rate", text);

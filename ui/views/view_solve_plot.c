@@ -1,6 +1,7 @@
 /* The residual by iteration, on a log scale. */
 #include "base/text.h"
 #include "solvers/solve.h"
+#include "solvers/solver.h"
 #include "ui/draw.h"
 #include "ui/figure.h"
 #include "ui/plot.h"
@@ -13,15 +14,35 @@ enum { MARK_EVERY = 8 };
 
 static const enum style ST_TRUE = ST_ROW + 3;
 
+/* A curve: the recursive residual, or the residual of the normal equations of a solver of least squares. */
+struct curve {
+    const double *value; /* by iteration; NULL: there is no such curve */
+    enum style st;
+    char letter;
+};
+static struct curve residual_curve(const struct solve *v)
+{
+    return (struct curve){v->history.residual, ST_PLOT_A, '*'};
+}
+static struct curve normal_curve(const struct solve *v)
+{
+    return (struct curve){v->solver->least_squares ? v->history.alpha : NULL, ST_PLOT_B, '+'};
+}
+
+static void widen(const struct solve *v, struct curve of, double *least, double *most)
+{
+    for (int64_t i = 0; of.value && i <= v->iterations; i++) {
+        if (!can_plot(of.value[i])) continue;
+        *least = fmin(*least, of.value[i]);
+        *most = fmax(*most, of.value[i]);
+    }
+}
+
 static struct plot plot_of(const struct canvas *c, const struct solve *v, int y, int h)
 {
     double least = v->set.tol > 0 ? v->set.tol : 1, most = 1;
-    for (int64_t i = 0; i <= v->iterations; i++) {
-        double r = v->history.residual[i];
-        if (!can_plot(r)) continue;
-        if (r < least) least = r;
-        if (r > most) most = r;
-    }
+    widen(v, residual_curve(v), &least, &most);
+    widen(v, normal_curve(v), &least, &most);
     for (int64_t i = 0; i < v->history.ntruth; i++)
         if (can_plot(v->history.truth[i].residual)) most = fmax(most, v->history.truth[i].residual);
     return plot_new(c, y, h, least, most);
@@ -29,34 +50,34 @@ static struct plot plot_of(const struct canvas *c, const struct solve *v, int y,
 
 /* The range of residuals in dot column k of n. A column covers several iterations if there are more than n
    iterations. */
-static bool column_range(const struct solve *v, int k, int n, double *low, double *high)
+static bool column_range(const struct solve *v, const double *value, int k, int n, double *low, double *high)
 {
     int64_t all = v->iterations + 1;
     if (all < n) {
-        *low = *high = plot_between(v, (double)v->iterations * k / (n - 1));
+        *low = *high = plot_between(v, value, (double)v->iterations * k / (n - 1));
         return can_plot(*low);
     }
     *low = INFINITY;
     *high = 0;
     for (int64_t i = k * all / n; i < (k + 1) * all / n; i++) {
-        if (!can_plot(v->history.residual[i])) continue;
-        *low = fmin(*low, v->history.residual[i]);
-        *high = fmax(*high, v->history.residual[i]);
+        if (!can_plot(value[i])) continue;
+        *low = fmin(*low, value[i]);
+        *high = fmax(*high, value[i]);
     }
     return *high > 0;
 }
 
 /* Draw the curve; each dot column starts where the previous column ended. */
-static void draw_curve(struct canvas *c, const struct plot *p, const struct solve *v)
+static void draw_curve(struct canvas *c, const struct plot *p, const struct solve *v, struct curve of)
 {
     int before = -1, columns = p->w * 2;
-    for (int k = 0; k < columns; k++) {
+    for (int k = 0; of.value && k < columns; k++) {
         double low, high;
-        if (!column_range(v, k, columns, &low, &high)) continue;
+        if (!column_range(v, of.value, k, columns, &low, &high)) continue;
         int top = plot_level(p, high, p->h * 4), bottom = plot_level(p, low, p->h * 4);
         if (before >= 0 && before < top) top = before;
         if (before > bottom) bottom = before;
-        for (int y = top; y <= bottom; y++) plot_dot(c, p, k, y, ST_PLOT_A, '*');
+        for (int y = top; y <= bottom; y++) plot_dot(c, p, k, y, of.st, of.letter);
         before = plot_level(p, low, p->h * 4);
     }
 }
@@ -71,15 +92,15 @@ static double figure_x(const struct plot *p, const struct solve *v, double itera
     return p->x + p->w * (v->iterations > 0 ? iteration / (double)v->iterations : 0);
 }
 
-static void figure_curve(struct figure *f, const struct plot *p, const struct solve *v)
+static void figure_curve(struct figure *f, const struct plot *p, const struct solve *v, struct curve of)
 {
     int64_t all = v->iterations + 1, n = (int64_t)p->w * FINE;
     bool begun = false;
-    for (int64_t k = 0; k < (all < n ? all : n); k++) {
+    for (int64_t k = 0; of.value && k < (all < n ? all : n); k++) {
         double low, high, at = all < n ? (double)k : (double)(k * all / n);
         bool there =
-            all < n ? can_plot(low = high = v->history.residual[k]) : column_range(v, (int)k, (int)n, &low, &high);
-        if (there && !begun) figure_line(f, ST_PLOT_A, 1, 1.5);
+            all < n ? can_plot(low = high = of.value[k]) : column_range(v, of.value, (int)k, (int)n, &low, &high);
+        if (there && !begun) figure_line(f, of.st, 1, 1.5);
         begun = there;
         if (!there) continue;
         figure_point(f, figure_x(p, v, at), p->y + p->h * plot_depth(p, high));
@@ -106,19 +127,22 @@ static void figure_truth(struct figure *f, const struct plot *p, const struct so
 static void figure_legend(struct figure *f, const struct plot *p, const struct solve *v)
 {
     double y = p->y + p->h + 1.1;
-    if (!v->history.ntruth || p->w < 60) return;
+    if ((!v->history.ntruth && !normal_curve(v).value) || p->w < 60) return;
     figure_line(f, ST_PLOT_A, 1, 1.5);
     figure_point(f, p->x, y + 0.5);
     figure_point(f, p->x + 2, y + 0.5);
     figure_words(f, ST_PLOT_A, SIDE_LEFT, p->x + 3, y, "recursive residual");
     figure_circle(f, ST_TRUE, p->x + 25, y + 0.5, 0.4);
     figure_words(f, ST_TRUE, SIDE_LEFT, p->x + 26, y, "true residual, b - A x");
+    if (normal_curve(v).value && p->w >= 80)
+        figure_words(f, ST_PLOT_B, SIDE_LEFT, p->x + 51, y, "||A' r|| / (||A|| ||r||)");
 }
 
 static void draw_figure(struct canvas *c, const struct plot *p, const struct solve *v)
 {
     plot_across(c, p, RULER_WHOLE, (double)v->iterations, "iterations");
-    figure_curve(c->figure, p, v);
+    figure_curve(c->figure, p, v, residual_curve(v));
+    figure_curve(c->figure, p, v, normal_curve(v));
     figure_truth(c->figure, p, v);
     figure_legend(c->figure, p, v);
 }
@@ -155,9 +179,10 @@ static void draw_legend(struct canvas *c, const struct plot *p, const struct sol
 {
     int x = p->x + 3, y = p->y + p->h + 1;
     bool brief = room < 38;
-    if (!v->history.ntruth || room < 20) return;
+    if ((!v->history.ntruth && !normal_curve(v).value) || room < 20) return;
     x = canvas_text(c, x, y, ST_PLOT_A, brief ? "recursive" : "recursive residual");
-    canvas_text(c, x + 2, y, ST_TRUE, brief ? "o true" : "o true, b - A x");
+    x = canvas_text(c, x + 2, y, ST_TRUE, brief ? "o true" : "o true, b - A x");
+    if (normal_curve(v).value && room > 60) canvas_text(c, x + 2, y, ST_PLOT_B, "||A' r|| / (||A|| ||r||)");
 }
 
 /* Draw the plot in h lines, beginning at line y; returns the line below the plot. */
@@ -170,7 +195,8 @@ int solve_view_plot(struct canvas *c, const struct solve *v, int y, int h)
         draw_figure(c, &p, v);
         return p.y + p.h + 1 + AXIS_LINES;
     }
-    draw_curve(c, &p, v);
+    draw_curve(c, &p, v, residual_curve(v));
+    draw_curve(c, &p, v, normal_curve(v));
     draw_truth(c, &p, v);
     canvas_text(c, p.x, p.y + p.h + 1, ST_AXIS, "0");
     show_count(v->iterations, last, sizeof last);
