@@ -147,8 +147,7 @@ template <typename AT, bool DIAGONAL>
 static void step_with(struct device *d, int64_t n, double *s, bool first, const void *t, const void *dinv, void *p,
                       void *x)
 {
-    AT::run(d, n, s,
-            pass_cgls_step<AT, DIAGONAL>{PASS_IN(t), PASS_IN(dinv), PASS_OUT(p), PASS_OUT(x), first, 0, 0});
+    AT::run(d, n, s, pass_cgls_step<AT, DIAGONAL>{PASS_IN(t), PASS_IN(dinv), PASS_OUT(p), PASS_OUT(x), first, 0, 0});
 }
 
 /* x += alpha p; p = D^-2 t + beta p. Adds a record. `first`: only p = D^-2 t, and the record. */

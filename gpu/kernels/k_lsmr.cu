@@ -165,9 +165,8 @@ template <typename AT, bool DIAGONAL>
 static void step_with(struct device *d, int64_t n, double *s, const void *z, const void *dinv, void *h, void *hbar,
                       void *x)
 {
-    AT::run(
-        d, n, s,
-        pass_lsmr_step<AT, DIAGONAL>{PASS_IN(z), PASS_IN(dinv), PASS_OUT(h), PASS_OUT(hbar), PASS_OUT(x), {}, 0});
+    AT::run(d, n, s,
+            pass_lsmr_step<AT, DIAGONAL>{PASS_IN(z), PASS_IN(dinv), PASS_OUT(h), PASS_OUT(hbar), PASS_OUT(x), {}, 0});
 }
 
 /* hbar = h - (theta bar rho / (rho old rho bar old)) hbar; x += (zeta / (rho rho bar)) hbar; h = z / alpha -

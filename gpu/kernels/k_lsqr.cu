@@ -120,9 +120,9 @@ template <typename AT, bool DIAGONAL> struct pass_lsqr_step {
     }
 };
 
-/* ---- the passes ---- u and v are kept times their norms beta and alpha, which are s[S_U_NORM] and s[S_V_NORM]. If dinv
-   is not NULL, the process is that of A D^-1, where D^-1 is the diagonal dinv, and z = D^-1 v times alpha; otherwise z
-   is v. */
+/* ---- the passes ---- u and v are kept times their norms beta and alpha, which are s[S_U_NORM] and s[S_V_NORM]. If
+   dinv is not NULL, the process is that of A D^-1, where D^-1 is the diagonal dinv, and z = D^-1 v times alpha;
+   otherwise z is v. */
 
 /* u = b - q, where q = A x; beta = ||u|| */
 template <typename AT> static void begin(struct device *d, int64_t n, double *s, const void *b, const void *q, void *u)

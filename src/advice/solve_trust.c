@@ -162,8 +162,10 @@ void solve_find_trust(struct session *s, struct solve *v, bool may_factor)
     else if (v->b_norm == 0)
         trust_unknown(t, "b = 0");
     else if (is_undetermined(v))
-        trust_unknown(t, "x and the known solution differ by z, but ||A z|| is only %.1e ||A|| ||z||: tol does not tell them apart",
-                      least_dependence(v));
+        trust_unknown(
+            t,
+            "x and the known solution differ by z, but ||A z|| is only %.1e ||A|| ||z||: tol does not tell them apart",
+            least_dependence(v));
     else if (is_from_direct(v) && v->solver->least_squares)
         trust_agreement(t, error);
     else if (is_from_direct(v))

@@ -437,8 +437,8 @@ static bool lacks_symmetry(const struct solver_advice *a, const struct solver *s
     return true;
 }
 
-/* A solver of another kind takes a preconditioner of least squares, too, but jacobi suits it as well. If many x solve the
-   problem, such a preconditioner chooses another one than that of least norm. */
+/* A solver of another kind takes a preconditioner of least squares, too, but jacobi suits it as well. If many x solve
+   the problem, such a preconditioner chooses another one than that of least norm. */
 static bool suits(const struct solver_question *q, const struct solver_advice *a, const struct solver *solver,
                   const struct precond *pre)
 {

@@ -71,7 +71,8 @@ static const struct field solved_fields[] = {
     {"residual_true", F_AMOUNT | OR_NAN | OR_NULL,
      "||b - A x|| / ||b||, computed in double; a word if it is not finite; null: not computed", .null_on = "Ctrl-C"},
     {"normal", F_AMOUNT | OR_NAN | OR_NULL,
-     "||A' r|| / (||A|| ||r||), as the solver has it; of A D^-1 with precond columns; null: no solver of least squares"},
+     "||A' r|| / (||A|| ||r||), as the solver has it; of A D^-1 with precond columns; null: no solver of least "
+     "squares"},
     {"normal_true", F_AMOUNT | OR_NAN | OR_NULL,
      "the same, computed in double from x; null: no solver of least squares, or not computed"},
     {"backward_true", F_AMOUNT | OR_NAN | OR_NULL,

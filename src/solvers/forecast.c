@@ -105,10 +105,9 @@ static struct forecast forecast_of_least(const struct solve *v)
 
 static struct forecast forecast_with(const struct solve *v, double condition)
 {
-    struct forecast f =
-        v->solver->least_squares
-            ? forecast_of_least(v)
-            : forecast_of(v->history.residual + v->base, v->iterations - v->base, v->set.tol, condition);
+    struct forecast f = v->solver->least_squares ? forecast_of_least(v)
+                                                 : forecast_of(v->history.residual + v->base, v->iterations - v->base,
+                                                               v->set.tol, condition);
     double *const totals[] = {&f.iterations, &f.low, &f.high};
     for (int i = 0; i < COUNT(totals); i++) *totals[i] += (double)v->base;
     return f;

@@ -1,5 +1,5 @@
-/* The norms of the columns: M = diag(||a_j||), so that the columns of A M^-1 have norm 1. Of all diagonal matrices, this
-   one has almost the least condition of A M^-1 (van der Sluis 1969). */
+/* The norms of the columns: M = diag(||a_j||), so that the columns of A M^-1 have norm 1. Of all diagonal matrices,
+   this one has almost the least condition of A M^-1 (van der Sluis 1969). */
 #include "base/loop.h"
 #include "base/mem.h"
 #include "machine/device.h"

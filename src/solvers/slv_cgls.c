@@ -1,5 +1,5 @@
-/* CGLS (Hestenes and Stiefel 1952): conjugate gradients on the normal equations A' A x = A' b, which keep r = b - A x in
-   place of A' r. In exact arithmetic, its iterates are those of lsqr. */
+/* CGLS (Hestenes and Stiefel 1952): conjugate gradients on the normal equations A' A x = A' b, which keep r = b - A x
+   in place of A' r. In exact arithmetic, its iterates are those of lsqr. */
 #include "base/base.h"
 #include "matrix/csr.h"
 #include "precond.h"
@@ -23,8 +23,8 @@ static bool normal(struct solve *v, struct err *e)
 
 static bool move(struct solve *v, bool first, struct err *e)
 {
-    return PASS(v, cgls, step, e,
-                VECTORS(v->vec[CGLS_T], precond_diagonal(v), v->vec[CGLS_P], v->vec[VEC_X]), NUMBERS(first));
+    return PASS(v, cgls, step, e, VECTORS(v->vec[CGLS_T], precond_diagonal(v), v->vec[CGLS_P], v->vec[VEC_X]),
+                NUMBERS(first));
 }
 
 static bool init(struct solve *v, struct err *e)
@@ -68,11 +68,13 @@ const struct solver solver_cgls = {
     .about = "least squares by conjugate gradients on the normal equations; A of any shape",
     .source = "Hestenes and Stiefel 1952",
     .needs = "a real matrix of any shape, and memory for its transpose",
-    .advice = "cgls converges slowly if A is ill-conditioned; precond columns may help, and `solve direct spqr` factors",
+    .advice =
+        "cgls converges slowly if A is ill-conditioned; precond columns may help, and `solve direct spqr` factors",
     .cost = "one SpMV with A and one with A', 6 vectors of the rows and 8 of the columns read or written; memory for 3 "
             "vectors of the rows and 3 of the columns, and for A'",
-    .when = "instead of lsqr, which has the same iterates: cgls needs one vector less, but lsqr is more accurate if A is "
-            "ill-conditioned",
+    .when =
+        "instead of lsqr, which has the same iterates: cgls needs one vector less, but lsqr is more accurate if A is "
+        "ill-conditioned",
     .vectors = 4,
     .window = 1000,
     .window_per_row = 3,

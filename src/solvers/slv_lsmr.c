@@ -13,9 +13,9 @@ static const int changed[] = {VEC_X, LEAST_V, LSMR_H, LSMR_HBAR, VEC_Z};
 
 static bool init(struct solve *v, struct err *e)
 {
-    return least_begin(v, e) && PASS(v, lsmr, begin, e,
-                                     VECTORS(least_direction(v), v->vec[VEC_X], precond_diagonal(v), v->vec[LSMR_H],
-                                             v->vec[LSMR_HBAR]));
+    return least_begin(v, e) &&
+           PASS(v, lsmr, begin, e,
+                VECTORS(least_direction(v), v->vec[VEC_X], precond_diagonal(v), v->vec[LSMR_H], v->vec[LSMR_HBAR]));
 }
 
 static bool step(struct solve *v, struct err *e)
@@ -37,11 +37,14 @@ const struct solver solver_lsmr = {
     .about = "least squares: ||A' (b - A x)|| never grows, so that it can stop early; A of any shape",
     .source = "Fong and Saunders 2011",
     .needs = "a real matrix of any shape, and memory for its transpose",
-    .advice = "lsmr converges slowly if A is ill-conditioned; precond columns may help, and `solve direct spqr` factors",
-    .cost = "one SpMV with A and one with A', 5 vectors of the rows and 12 of the columns read or written; memory for 3 "
-            "vectors of the rows and 5 of the columns, and for A'",
-    .when = "for least squares: the residual of the normal equations falls smoothly, and the solve may stop earlier than "
-            "lsqr; from x0 = 0, x is the one of least norm",
+    .advice =
+        "lsmr converges slowly if A is ill-conditioned; precond columns may help, and `solve direct spqr` factors",
+    .cost =
+        "one SpMV with A and one with A', 5 vectors of the rows and 12 of the columns read or written; memory for 3 "
+        "vectors of the rows and 5 of the columns, and for A'",
+    .when =
+        "for least squares: the residual of the normal equations falls smoothly, and the solve may stop earlier than "
+        "lsqr; from x0 = 0, x is the one of least norm",
     .vectors = 6,
     .window = 1000,
     .window_per_row = 3,

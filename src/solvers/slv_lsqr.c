@@ -61,8 +61,8 @@ double least_bytes(const struct csr *A, size_t real, int row_vectors, int col_ve
 
 static bool move(struct solve *v, bool first, struct err *e)
 {
-    return PASS(v, lsqr, step, e,
-                VECTORS(least_direction(v), precond_diagonal(v), v->vec[LSQR_W], v->vec[VEC_X]), NUMBERS(first));
+    return PASS(v, lsqr, step, e, VECTORS(least_direction(v), precond_diagonal(v), v->vec[LSQR_W], v->vec[VEC_X]),
+                NUMBERS(first));
 }
 
 static bool init(struct solve *v, struct err *e)
@@ -77,8 +77,8 @@ static bool step(struct solve *v, struct err *e)
     return move(v, false, e);
 }
 
-/* Of the rows: q is written and read, u is read twice and written. Of the columns: v is read twice and written, then read
-   for the step; t is written and read; w and x are read and written. */
+/* Of the rows: q is written and read, u is read twice and written. Of the columns: v is read twice and written, then
+   read for the step; t is written and read; w and x are read and written. */
 static double bytes(const struct csr *A, size_t real, int64_t m)
 {
     return least_bytes(A, real, 5, 10);
@@ -89,9 +89,11 @@ const struct solver solver_lsqr = {
     .about = "least squares: the residual ||b - A x|| never grows; A of any shape",
     .source = "Paige and Saunders 1982",
     .needs = "a real matrix of any shape, and memory for its transpose",
-    .advice = "lsqr converges slowly if A is ill-conditioned; precond columns may help, and `solve direct spqr` factors",
-    .cost = "one SpMV with A and one with A', 5 vectors of the rows and 10 of the columns read or written; memory for 3 "
-            "vectors of the rows and 4 of the columns, and for A'",
+    .advice =
+        "lsqr converges slowly if A is ill-conditioned; precond columns may help, and `solve direct spqr` factors",
+    .cost =
+        "one SpMV with A and one with A', 5 vectors of the rows and 10 of the columns read or written; memory for 3 "
+        "vectors of the rows and 4 of the columns, and for A'",
     .when = "for a rectangular or singular matrix: finds the x that minimises ||b - A x||, and from x0 = 0 the one of "
             "least norm. If x solves A x = b, lsqr and lsmr need about as many iterations",
     .vectors = 5,

@@ -70,8 +70,8 @@ struct solve_matrix {
     const struct csr *transposed_csr;
     struct mat *transposed;
     const struct kernel *transposed_kernel;
-    struct facts *facts;         /* what is known of csr; the solve adds to it. NULL: the solve has facts of its own */
-    struct watch *watch;         /* shows progress and checks for Ctrl-C during long work on the host; may be NULL */
+    struct facts *facts; /* what is known of csr; the solve adds to it. NULL: the solve has facts of its own */
+    struct watch *watch; /* shows progress and checks for Ctrl-C during long work on the host; may be NULL */
 };
 
 /* The phases of an iteration; each solver has some of these. */
@@ -110,11 +110,11 @@ enum solve_launches { LAUNCHES_AUTO, LAUNCHES_ONE, LAUNCHES_MANY };
 
 /* The settings of a solve, with defaults filled in. */
 struct solve_settings {
-    double tol;   /* limit for ||r|| / ||b|| */
-    double eps;   /* limit for max |x' - x|; 0: no limit */
+    double tol;    /* limit for ||r|| / ||b|| */
+    double eps;    /* limit for max |x' - x|; 0: no limit */
     double conlim; /* least squares: limit for the estimate of the condition of A */
-    double omega; /* relaxation factor, for solvers that use a relaxation factor */
-    int64_t m;    /* iterations per cycle, for solvers that restart */
+    double omega;  /* relaxation factor, for solvers that use a relaxation factor */
+    int64_t m;     /* iterations per cycle, for solvers that restart */
     int64_t maxit;
     int64_t window;   /* the solve has stagnated after this many iterations without a gain of 1% */
     bool modified;    /* gmres: modified Gram-Schmidt instead of two passes of classical Gram-Schmidt */
@@ -377,9 +377,9 @@ struct solve {
     struct device *dev;
     enum type real;           /* of the numbers in vectors: T_F32 or T_F64 */
     enum precision precision; /* of a real A in the solver; narrow only if the solve refines */
-    int64_t n;   /* numbers in x: the columns of A, or twice as many if A is complex (see solve_numbers) */
-    int64_t n_b; /* numbers in b and in a residual: of the rows */
-    double *b, b_norm; /* the right-hand side on the host, and its 2-norm */
+    int64_t n;                /* numbers in x: the columns of A, or twice as many if A is complex (see solve_numbers) */
+    int64_t n_b;              /* numbers in b and in a residual: of the rows */
+    double *b, b_norm;        /* the right-hand side on the host, and its 2-norm */
     struct solve_system system;
     struct solve_right right;
     struct solve_settings set;
@@ -454,7 +454,7 @@ struct solve_options {
     double tol, eps;
     double conlim; /* 0: the default, a tenth of 1 / the unit roundoff */
     double omega;  /* 0: the solver's default */
-    int64_t m;    /* 0: the solver estimates m */
+    int64_t m;     /* 0: the solver estimates m */
     int64_t maxit;
     const struct precond *pre;          /* NULL: none */
     int64_t pre_block;                  /* rows per block, if the preconditioner has blocks; 0: the default */

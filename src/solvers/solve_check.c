@@ -81,11 +81,11 @@ static bool check_complex(const struct csr *A, const struct solve_options *o, st
 static bool check_shape(const struct csr *A, const struct solver *s, struct err *e)
 {
     if (A->rows == A->cols || s->least_squares) return true;
-    return fail(e, E_UNSUPPORTED,
-                "%s needs a square matrix, but this matrix has %s and %s; %s find a least-squares solution, and so does "
-                "`solve direct`",
-                s->name, how_many(A->rows, "row").text, how_many(A->cols, "column").text,
-                solvers_that(takes_any_shape).text);
+    return fail(
+        e, E_UNSUPPORTED,
+        "%s needs a square matrix, but this matrix has %s and %s; %s find a least-squares solution, and so does "
+        "`solve direct`",
+        s->name, how_many(A->rows, "row").text, how_many(A->cols, "column").text, solvers_that(takes_any_shape).text);
 }
 
 /* n: the numbers in x */

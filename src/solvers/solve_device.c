@@ -23,11 +23,21 @@
 
 static const char *const phase_names[PHASES] = {
     [PHASE_SPMV_TRANSPOSED] = "spmv'",
-    [PHASE_PRECOND] = "precond", [PHASE_SPMV] = "spmv",           [PHASE_DOT] = "dot",
-    [PHASE_DOTS] = "dots",       [PHASE_UPDATE] = "update",       [PHASE_STEP] = "step",
-    [PHASE_SUMS] = "sums",       [PHASE_DIRECTION] = "direction", [PHASE_SMOOTH] = "smooth",
-    [PHASE_SWEEP] = "sweep",     [PHASE_RESIDUAL] = "residual",   [PHASE_SUBTRACT] = "subtract",
-    [PHASE_ROTATE] = "rotate",   [PHASE_SCALE] = "scale",         [PHASE_RESTART] = "restart",
+    [PHASE_PRECOND] = "precond",
+    [PHASE_SPMV] = "spmv",
+    [PHASE_DOT] = "dot",
+    [PHASE_DOTS] = "dots",
+    [PHASE_UPDATE] = "update",
+    [PHASE_STEP] = "step",
+    [PHASE_SUMS] = "sums",
+    [PHASE_DIRECTION] = "direction",
+    [PHASE_SMOOTH] = "smooth",
+    [PHASE_SWEEP] = "sweep",
+    [PHASE_RESIDUAL] = "residual",
+    [PHASE_SUBTRACT] = "subtract",
+    [PHASE_ROTATE] = "rotate",
+    [PHASE_SCALE] = "scale",
+    [PHASE_RESTART] = "restart",
 };
 
 const char *phase_name(enum solve_phase phase)
@@ -243,7 +253,8 @@ bool solve_alloc(struct solve *v, int i, int64_t bytes, const char *what, struct
 
 int64_t solve_length(const struct solve *v, int i)
 {
-    bool row = i == VEC_B || i == VEC_PROBE || (i >= VEC_OWN && i < VEC_FINE_X && v->solver->row_vectors >> (i - VEC_OWN) & 1);
+    bool row =
+        i == VEC_B || i == VEC_PROBE || (i >= VEC_OWN && i < VEC_FINE_X && v->solver->row_vectors >> (i - VEC_OWN) & 1);
     return row ? v->n_b : v->n;
 }
 

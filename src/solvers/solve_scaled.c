@@ -100,8 +100,8 @@ bool scaled_begin(struct solve *v, struct err *e)
 static bool store(struct solve *v, const struct csr *A, const struct kernel *k, struct solve_stored *to,
                   enum precision precision, struct mat **mat, struct err *e)
 {
-    if (!format_pack(A, k->format, NULL, precision, v->set.force, &to->S, e) ||
-        (k->fits && !k->fits(&to->S, e)) || !mat_put(&to->M, &to->S, v->dev, e))
+    if (!format_pack(A, k->format, NULL, precision, v->set.force, &to->S, e) || (k->fits && !k->fits(&to->S, e)) ||
+        !mat_put(&to->M, &to->S, v->dev, e))
         return false;
     *mat = &to->M;
     return true;

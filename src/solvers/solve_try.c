@@ -222,8 +222,8 @@ static void for_least_squares(struct solve *v)
     bool limit = v->reason == MAX_ITERATIONS || v->reason == DRIFTED;
     snprintf(options, sizeof options, " precond %s", precond_columns.name);
     if (limit && solve_may_go_on(v))
-        propose_more(v, v->reason == DRIFTED ? "starts again from this x, with the true residual"
-                                             : "goes on from this x");
+        propose_more(v,
+                     v->reason == DRIFTED ? "starts again from this x, with the true residual" : "goes on from this x");
     else if (!v->pre.method)
         propose(v, v->solver->name, options, "corrects bad scaling");
     else

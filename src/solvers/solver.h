@@ -26,11 +26,11 @@ struct solver {
     /* A solve has stagnated after this many iterations without a gain of 1%: rows * window_per_row, at least `window`
        and at most window_most. */
     int window, window_per_row, window_most;
-    bool symmetric;   /* requires a symmetric matrix */
-    bool definite;    /* requires a positive or negative definite matrix */
-    bool lanczos;     /* records the alpha and beta of conjugate gradients, which give Ritz values */
-    bool arnoldi;     /* keeps a Hessenberg matrix (solve_hessenberg), whose eigenvalues are Ritz values */
-    bool diff;        /* measures max |x' - x|, so eps can be its stop rule */
+    bool symmetric; /* requires a symmetric matrix */
+    bool definite;  /* requires a positive or negative definite matrix */
+    bool lanczos;   /* records the alpha and beta of conjugate gradients, which give Ritz values */
+    bool arnoldi;   /* keeps a Hessenberg matrix (solve_hessenberg), whose eigenvalues are Ritz values */
+    bool diff;      /* measures max |x' - x|, so eps can be its stop rule */
     /* Minimises ||b - A x||: takes A of any shape, and stops when x solves A x = b or the normal equations, as
        solve_least.c judges. Its preconditioner is one for least squares (precond.h). */
     bool least_squares;

@@ -1,5 +1,5 @@
-/* The solvers of least squares against SciPy's lsqr and lsmr and NumPy's lstsq (kits/make_least_table.py), on rectangular,
-   singular and degenerate matrices. */
+/* The solvers of least squares against SciPy's lsqr and lsmr and NumPy's lstsq (kits/make_least_table.py), on
+   rectangular, singular and degenerate matrices. */
 #include "files/load_info.h"
 #include "kits/talk.h"
 #include "kits/test.h"
@@ -88,7 +88,8 @@ static void compare(struct talk *t, const struct row *r, int method, const char 
     if (!near(sqrt(norm), r->norm, CLOSE) || !near(weighted_sum(v), r->weighted, CLOSE))
         fail_msg("%s, %s: x has norm %.12g, not %.12g, and sum %.12g, not %.12g", r->name, line, sqrt(norm), r->norm,
                  weighted_sum(v), r->weighted);
-    /* After more iterations than the rank, SciPy's estimate of the Frobenius norm is too large, and ours is the norm. */
+    /* After more iterations than the rank, SciPy's estimate of the Frobenius norm is too large, and ours is the norm.
+     */
     int of = r->iterations[method == 1];
     double most = of * (of > r->rank ? 1.2 : 1.03) + 2, least = of * 0.97 - 2;
     bool counts = !strstr(words, "columns") && method < 2;

@@ -102,7 +102,8 @@ static void put_letters(struct canvas *c, const struct reach *p, const struct ra
     const struct plot *f = &p->frame;
     int last = -1, shift = 2 + i * LETTER_GAP / r->n;
     for (int k = 0; k < f->w; k++) {
-        double at = iteration_of(p, x, 2 * k, 2 * f->w), residual = at < 0 ? NAN : plot_between(x->v, x->v->history.residual, at);
+        double at = iteration_of(p, x, 2 * k, 2 * f->w),
+               residual = at < 0 ? NAN : plot_between(x->v, x->v->history.residual, at);
         if (!can_plot(residual)) continue;
         last = k;
         if (c->colours == COLOURS_NONE && !c->ascii && k % LETTER_GAP == shift)

@@ -1,5 +1,6 @@
 /* How fast a solve converges, and the time that is left. */
 #include "solvers/solve.h"
+#include "solvers/solver.h"
 #include "view_solve.h"
 
 #include <math.h>
@@ -10,11 +11,18 @@ enum {
     MAX_PAST = 2000 /* maximum number of iterations used to predict the time left */
 };
 
+/* The history of what tol is compared with: of a solver of least squares, the smaller of two residuals. */
+static const double *falling(const struct solve *v)
+{
+    if (!v->solver->least_squares) return v->history.residual;
+    return v->history.alpha[v->iterations] <= v->history.beta[v->iterations] ? v->history.alpha : v->history.beta;
+}
+
 double solve_rate(const struct solve *v)
 {
     int64_t n = v->iterations < RECENT ? v->iterations : RECENT;
     if (n < 1 || !v->history.residual) return 0;
-    double rate = pow(v->history.residual[v->iterations] / v->history.residual[v->iterations - n], 1.0 / (double)n);
+    double rate = pow(falling(v)[v->iterations] / falling(v)[v->iterations - n], 1.0 / (double)n);
     return isfinite(rate) ? rate : 0;
 }
 
@@ -36,8 +44,7 @@ double solve_left(const struct solve *v)
     int64_t k = v->iterations, half = k / 8 < MIN_PAST / 2 ? MIN_PAST / 2 : k / 8;
     if (half > MAX_PAST / 2) half = MAX_PAST / 2;
     if (!v->history.residual || 2 * half > k || !(v->set.tol > 0)) return NAN;
-    double before = least_of(v->history.residual + k + 1 - 2 * half, half),
-           now = least_of(v->history.residual + k + 1 - half, half);
+    double before = least_of(falling(v) + k + 1 - 2 * half, half), now = least_of(falling(v) + k + 1 - half, half);
     double left = log(now / v->set.tol) * (double)half / log(before / now);
     return now < before && now > v->set.tol && left < 1e15 ? ceil(left) : NAN;
 }
