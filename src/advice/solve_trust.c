@@ -21,13 +21,6 @@ static const double MIN_US = 5e5, SHARE = 0.1;
 /* The analysis of a matrix, which no watch can end, takes about a microsecond per nonzero. */
 static const double NNZ_PER_US = 1;
 
-static const struct direct_method *for_any_shape(void)
-{
-    int i = 0;
-    while (directs[i] && !directs[i]->rectangular) i++;
-    return directs[i];
-}
-
 /* Analyse and, unless plan_only is set, factor and solve until `until_us`. NULL if there is no answer in time. */
 static struct direct_answer *solve_until(struct session *s, const struct solve *v, bool symmetric, bool plan_only,
                                          double until_us)
@@ -37,7 +30,7 @@ static struct direct_answer *solve_until(struct session *s, const struct solve *
     struct err unseen = {0};
     struct direct_options o = {
         .b = v->b, .symmetric = symmetric, .plan_only = plan_only, .trust = true, .watch = &s->watch};
-    o.method = v->solver->least_squares ? for_any_shape() : NULL;
+    o.method = v->solver->least_squares ? direct_rectangular() : NULL;
     o.regular = !o.method;
     time_limit_begin(&l, s, steady_us, until_us);
     bool ok = direct_solve(&answer, v->matrix.csr, &o, &unseen);

@@ -576,13 +576,6 @@ static bool find_ritz(struct inquiry *q, const char *cause, struct err *e)
 
 /* ---- direct solves: near-null vectors, and the part of b outside the range of A ---- */
 
-static const struct direct_method *rectangular(void)
-{
-    for (int i = 0; directs[i]; i++)
-        if (directs[i]->rectangular) return directs[i];
-    return NULL;
-}
-
 /* Would a factorisation of A end within the limit? */
 static bool is_affordable(const struct inquiry *q)
 {
@@ -636,7 +629,7 @@ static bool equilibrated_residual(struct inquiry *q, double *residual, struct er
     if (ok) {
         memcpy(b, q->v->b, (size_t)(n * parts) * sizeof *b);
         scaling_map_b(&by, parts > 1, true, b);
-        ok = solve_directly(&scaled, rectangular(), b, &a, e);
+        ok = solve_directly(&scaled, direct_rectangular(), b, &a, e);
     }
     if (ok && a && a->x) {
         scaling_map_x(&by, parts > 1, false, a->x);
@@ -682,7 +675,7 @@ static bool least_size(const struct inquiry *q, const struct direct_answer *a, d
 static bool find_inconsistency(struct inquiry *q, const char *cause, struct err *e)
 {
     struct direct_answer *a = NULL;
-    const struct direct_method *method = rectangular();
+    const struct direct_method *method = direct_rectangular();
     bool in_range = q->v->right.is_product || (q->v->result.known && !q->v->result.truth);
     double limit = 2 * fmax(q->v->set.tol, 1e-12), scaled = 0, size = 0;
     if (!method || !is_affordable(q) || in_range) return true;
@@ -714,7 +707,7 @@ static bool near_null(const struct inquiry *q, double *v, struct err *e)
     if (!z) return false;
     random_fill(z, n, 1);
     reference_spmv(q->A, 1, z, 0, v, P_F64, NULL);
-    bool ok = solve_directly(q, rectangular(), v, &a, e), singular = a && a->factors.rank < q->A->rows;
+    bool ok = solve_directly(q, direct_rectangular(), v, &a, e), singular = a && a->factors.rank < q->A->rows;
     for (int64_t i = 0; i < n; i++) v[i] = a && a->x ? z[i] - a->x[i] : 0;
     if (ok && !singular) {
         direct_answer_free(a);
@@ -781,7 +774,7 @@ static bool find_near_null(struct inquiry *q, const char *cause, struct err *e)
     static const double SMALL = 1e-5, ZERO = 1e-14;
     int64_t n = solve_numbers(q->A), rows;
     double scaled = NAN;
-    if (!is_affordable(q) || !rectangular()) return true;
+    if (!is_affordable(q) || !direct_rectangular()) return true;
     double *v = mem_new(4 * n, sizeof *v, "near-null vectors", e);
     bool ok = v && near_null(q, v, e);
     double ratio = ok ? shrinks(q->A, v, v + n) : NAN;
@@ -844,7 +837,7 @@ static bool residual_of(struct inquiry *q, struct err *e)
    then, but a least-squares solution exists. */
 static void conclude(const struct inquiry *q)
 {
-    const struct direct_method *method = rectangular();
+    const struct direct_method *method = direct_rectangular();
     struct stagnation *out = q->out;
     bool solves = method && is_affordable(q);
     if (!is_hopeless(q)) {

@@ -32,6 +32,9 @@ static const struct solve *failed_solve(const struct session *s, struct err *e)
         fail(e, E_USAGE, "the solve is still paused; `stop` ends it, then `why stagnates` explains it");
     else if (v->reason == CONVERGED)
         fail(e, E_USAGE, "the last solve, %s, converged: %s", v->solver->name, v->why + v->why_detail);
+    else if (v->solver->least_squares)
+        fail(e, E_UNSUPPORTED, "`why stagnates` explains solvers of square systems; %s minimises ||b - A x||: %s",
+             v->solver->name, v->why);
     else
         return v;
     return NULL;

@@ -38,6 +38,13 @@ const struct direct_method *direct_find(const char *name)
     return registry_find(&direct_registry, name);
 }
 
+const struct direct_method *direct_rectangular(void)
+{
+    for (int i = 0; directs[i]; i++)
+        if (directs[i]->rectangular) return directs[i];
+    return NULL;
+}
+
 static int64_t memory_hook;
 
 void direct_memory_hook(int64_t bytes)

@@ -61,6 +61,7 @@ struct direct_method {
 extern const struct direct_method *const directs[]; /* terminated by NULL, in the order of directs.def */
 extern const struct registry direct_registry;
 const struct direct_method *direct_find(const char *name);
+const struct direct_method *direct_rectangular(void); /* the first one that takes matrices of any shape; NULL: none */
 /* The word `direct`, which a user types in place of the name of an iterative solver. */
 extern const struct registry direct_word_registry;
 
