@@ -3,6 +3,7 @@
 #include "files/load_info.h"
 #include "kits/talk.h"
 #include "kits/test.h"
+#include "machine/vec_ops.h"
 #include "matrix/csr.h"
 #include "session/matrix.h"
 #include "solvers/solve.h"
@@ -15,8 +16,8 @@ static const char *const methods[] = {"lsqr", "lsmr", "cgls"};
 
 /* ---- systems ---- */
 
-/* The matrix `made` of make_least_table.py. */
-static void add_made(struct session *s, int rows, int cols, int step, int kind)
+/* The matrix `made` of make_least_table.py, times 2^exponent. */
+static void add_scaled(struct session *s, int rows, int cols, int step, int kind, int exponent)
 {
     enum { MOST = 4096 };
     static int at[2][MOST];
@@ -28,12 +29,17 @@ static void add_made(struct session *s, int rows, int cols, int step, int kind)
             double a = (7 * i + 13 * k + i * k) % 19 - 9 + (i == k ? 4 : 0);
             if ((3 * i + 5 * k) % step || a == 0 || (kind == 3 && (i == 4 || k == 6))) continue;
             at[0][n] = i, at[1][n] = j;
-            val[n++] = kind == 1 ? ldexp(a, -(j % 11)) : a;
+            val[n++] = ldexp(a, exponent - (kind == 1 ? j % 11 : 0));
         }
     struct csr A;
     struct load_info info = {.file = "made"};
     assert_true(n <= MOST && csr_from_triplets(&A, rows, cols, n, at[0], at[1], val, NULL, NULL, NULL));
     assert_true(session_add(s, "A", &A, &info, NULL));
+}
+
+static void add_made(struct session *s, int rows, int cols, int step, int kind)
+{
+    add_scaled(s, rows, cols, step, kind, 0);
 }
 
 /* Add the system of this name as A; false: it is in the collection, which is not here. */
@@ -131,6 +137,37 @@ TEST(x_is_that_of_scipy)
     assert_true(n + skipped == 46 && n >= 14);
 }
 
+/* scipy.sparse.linalg.lsqr and lsmr of `made(60, 30, 4, 1)` and ones: ||A' r|| / (||A|| ||r||) after 6 iterations, and
+   the first estimate of the condition that reaches the limit. The iterates and estimates of cgls are those of lsqr. */
+TEST(estimates_are_those_of_scipy)
+{
+    static const struct {
+        double normal, conlim, condition;
+        int iterations;
+    } known[] = {{0.008797480862648718, 9.8, 9.834838892425193, 5},
+                 {0.0058932137391142, 8, 8.576395129543416, 7},
+                 {0.008797480862648718, 9.8, 9.834838892425193, 5}};
+    char line[120];
+    for (int method = 0; method < COUNT(methods); method++)
+        for (int d = 0; d < 2; d++) {
+            struct talk t;
+            talk_open(&t, OUT_TEXT);
+            add_made(&t.s, 60, 30, 4, 1);
+            snprintf(line, sizeof line, "solve %s A b ones tol 1e-10 conlim %g on %s", methods[method],
+                     known[method].conlim, d ? "emu" : "cpu");
+            assert_true(talk_line(&t, line));
+            const struct solve *v = t.s.solve;
+            assert_int_equal(v->reason, BROKE_DOWN);
+            assert_int_equal(v->iterations, known[method].iterations);
+            assert_float_equal(v->host_scalars[S_PQ], known[method].condition, 1e-6);
+            snprintf(line, sizeof line, "solve %s A b ones tol 1e-10 step on %s; step 6", methods[method],
+                     d ? "emu" : "cpu");
+            assert_true(talk_line(&t, line));
+            assert_float_equal(solve_least_at(t.s.solve, 6).normal, known[method].normal, 1e-9);
+            talk_close(&t);
+        }
+}
+
 /* ---- degenerate systems ---- */
 
 static void add_triplets(struct talk *t, int rows, int cols, int64_t n, const int *row, const int *col,
@@ -222,6 +259,29 @@ TEST(scaled_by_powers_of_two)
                     fail_msg("%s, %g: %g %g, %s", line, sizes[k], v->result.x[0], v->result.x[1], v->why);
                 talk_close(&t);
             }
+}
+
+TEST(powers_of_two_change_no_iteration)
+{
+    static const int exponents[] = {0, -700, 700};
+    char line[100];
+    for (int method = 0; method < COUNT(methods); method++)
+        for (int p = 0; p < 2; p++) {
+            int64_t first = 0;
+            for (int k = 0; k < COUNT(exponents); k++) {
+                struct talk t;
+                talk_open(&t, OUT_TEXT);
+                add_scaled(&t.s, 60, 30, 4, 1, exponents[k]);
+                snprintf(line, sizeof line, "solve %s A b ones on cpu%s", methods[method], p ? " precond columns" : "");
+                assert_true(talk_line(&t, line));
+                const struct solve *v = t.s.solve;
+                if (!k) first = v->iterations;
+                if (v->reason != CONVERGED || v->iterations != first)
+                    fail_msg("%s, times 2^%d: %d iterations, not %d: %s", line, exponents[k], (int)v->iterations,
+                             (int)first, v->why);
+                talk_close(&t);
+            }
+        }
 }
 
 /* ---- words ---- */
