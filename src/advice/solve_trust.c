@@ -99,8 +99,8 @@ static void trust_by_direct(struct session *s, const struct solve *v, struct tru
     direct_answer_free(a);
 }
 
-/* Does the solve look for the same x as SPQR: the one of least norm, if A has fewer rows than columns? */
-static bool seeks_that_of_spqr(const struct solve *v)
+/* Does the solve look for the same x as a direct solver: the one of least norm, if A has fewer rows than columns? */
+static bool seeks_least_norm(const struct solve *v)
 {
     return v->n <= v->n_b || (v->from_zero && !v->pre.method);
 }
@@ -111,16 +111,16 @@ static void trust_agreement(struct trust *t, double difference)
     trust_set(t, difference, "direct", "x agrees to %.1e with that of `solve direct`", difference);
 }
 
-static void trust_by_spqr(struct session *s, const struct solve *v, struct trust *t)
+static void trust_by_rectangular(struct session *s, const struct solve *v, struct trust *t)
 {
     const struct csr *A = v->matrix.csr;
     double us = fmax(MIN_US, SHARE * v->time.us), start = steady_us();
     struct direct_answer *plan = NULL, *a = NULL;
     bool fits = (double)A->nnz <= NNZ_PER_US * us && (plan = solve_until(s, v, false, true, start + us / 2));
     fits = fits && predicted_us(plan) < us;
-    if (fits && seeks_that_of_spqr(v)) a = solve_until(s, v, false, false, start + us);
+    if (fits && seeks_least_norm(v)) a = solve_until(s, v, false, false, start + us);
     int64_t full = A->rows < A->cols ? A->rows : A->cols;
-    if (!seeks_that_of_spqr(v))
+    if (!seeks_least_norm(v))
         trust_unknown(t, "many x are as good as this one: A has fewer rows than columns");
     else if (a && a->x && a->factors.rank < full)
         trust_unknown(t, "many x are as good as this one: A has rank %lld", (long long)a->factors.rank);
@@ -170,7 +170,7 @@ void solve_find_trust(struct session *s, struct solve *v, bool may_factor)
     else if (v->reason == STOPPED || !may_factor)
         trust_unknown(t, "x was not compared with that of a direct solve");
     else if (v->solver->least_squares)
-        trust_by_spqr(s, v, t);
+        trust_by_rectangular(s, v, t);
     else
         trust_by_direct(s, v, t);
 }

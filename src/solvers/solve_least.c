@@ -5,12 +5,12 @@
 #include "base/precision.h"
 #include "base/screen_lock.h"
 #include "base/text.h"
+#include "base/threads.h"
 #include "machine/device.h"
 #include "machine/vec_ops.h"
 #include "matrix/csr.h"
 #include "matrix/norms.h"
 #include "matrix/reference.h"
-#include "matrix/row_slices.h"
 #include "precond.h"
 #include "solve.h"
 #include "solve_state.h"
@@ -27,57 +27,55 @@ struct least solve_least_at(const struct solve *v, int64_t k)
 
 /* ---- A D^-1 ---- */
 
-/* The norms of the columns, d[v->n], or NULL without the preconditioner or memory. */
-static double *column_norms(const struct solve *v)
+/* The norms of the columns, which the caller frees, or NULL: there is no preconditioner, D = I. */
+static bool column_norms(const struct solve *v, double **out, struct err *e)
 {
     const struct csr *T = v->matrix.transposed_csr; /* its rows are the columns */
-    double *d = v->pre.method ? mem_new(v->n, sizeof *d, "the norms of the columns", NULL) : NULL;
-    for (int64_t j = 0; d && j < v->n; j++) {
-        double norm = norm2(csr_row_length(T, j), T->val + csr_start(T, j));
-        d[j] = norm > 0 ? norm : 1;
-    }
-    return d;
+    *out = NULL;
+    if (!v->pre.method) return true;
+    double *d = *out = mem_new(v->n, sizeof *d, "the norms of the columns", e);
+    if (!d) return false;
+    struct loop l = loop_of("the norms of the columns", v->n);
+#pragma omp parallel for schedule(dynamic, LOOP_SHARES) if (v->n > THREADS_FROM)
+    for (int64_t from = 0; from < v->n; from += LOOP_EVERY)
+        for (int64_t k = from, end = loop_share(&l, from, v->n); k < end; k++)
+            d[k] = norm2(csr_row_length(T, k), T->val + csr_start(T, k));
+    if (loop_end(&l, e)) return true;
+    mem_free(d);
+    *out = NULL;
+    return false;
 }
 
 /* ||A D^-1||_F: each of its columns has norm 1, unless it is 0. */
-static double norm_of(const struct solve *v)
+static double norm_of(const struct solve *v, const double *d)
 {
-    const struct csr *T = v->matrix.transposed_csr;
-    if (!v->pre.method) return frobenius_norm(v->matrix.csr);
+    if (!d) return frobenius_norm(v->matrix.csr);
     int64_t n = 0;
-    for (int64_t j = 0; j < T->rows; j++) n += norm2(csr_row_length(T, j), T->val + csr_start(T, j)) > 0;
+#pragma omp parallel for reduction(+ : n) if (v->n > THREADS_FROM)
+    for (int64_t k = 0; k < v->n; k++) n += d[k] > 0;
     return sqrt((double)n);
 }
 
 bool least_put_scalars(struct solve *v, struct err *e)
 {
-    double norm = norm_of(v);
-    if (!v->pre.method) norm = ldexp(norm, -v->matrix.exponents.a);
+    double *d;
+    if (!column_norms(v, &d, e)) return false;
+    double norm = norm_of(v, d);
+    if (!d) norm = ldexp(norm, -v->matrix.exponents.a);
     double s[] = {v->system.b_norm, norm, v->set.force ? INFINITY : v->set.conlim};
+    mem_free(d);
     return v->dev->ops->put(v->dev, v->scalars + S_OWN, s, sizeof s, e);
 }
 
 /* ---- the true residuals ---- */
 
-/* ||D x||; x = D^-1 t if `divide` is set */
-static double weighted(const struct solve *v, const double *d, bool divide, const double *x)
+/* x = D x, or x = D^-1 x if `divide` is set; an element of a column without nonzeros stays. Returns ||x||. */
+static double weigh(const struct solve *v, const double *d, bool divide, double *x)
 {
-    double *y = d ? mem_new(v->n, sizeof *y, "a scaled vector", NULL) : NULL;
-    for (int64_t j = 0; y && j < v->n; j++) y[j] = divide ? x[j] / d[j] : x[j] * d[j];
-    double norm = norm2(v->n, y ? y : x);
-    mem_free(y);
-    return norm;
-}
-
-static struct least least_of(const struct solve *v, const double *r, const double *normal)
-{
-    double *d = column_norms(v), size = norm2(v->n_b, r);
-    struct least y = {.norm = norm_of(v)};
-    double below = y.norm * size, reach = y.norm * weighted(v, d, false, v->result.x) + v->b_norm;
-    y.normal = below > 0 ? weighted(v, d, true, normal) / below : 0;
-    y.backward = reach > 0 ? size / reach : 0;
-    mem_free(d);
-    return y;
+#pragma omp parallel for if (v->n > THREADS_FROM)
+    for (int64_t k = 0; k < v->n; k++)
+        if (d && d[k] > 0) x[k] = divide ? x[k] / d[k] : x[k] * d[k];
+    return norm2(v->n, x);
 }
 
 static void set_least(struct solve *v, struct least y)
@@ -86,15 +84,29 @@ static void set_least(struct solve *v, struct least y)
     v->result.least = y;
 }
 
+/* work: v->n numbers */
+static bool measure(struct solve *v, const double *r, const double *d, double *work, struct err *e)
+{
+    struct least y = {.norm = norm_of(v, d)};
+    double size = norm2(v->n_b, r), below = y.norm * size;
+    if (!reference_product(v->matrix.transposed_csr, 1, r, 0, work, P_F64, NULL, e)) return false;
+    y.normal = below > 0 ? weigh(v, d, true, work) / below : 0;
+    if (!loop_copy(work, v->result.x, v->n * (int64_t)sizeof *work, "copying x", e)) return false;
+    y.backward = size / (y.norm * weigh(v, d, false, work) + v->b_norm);
+    set_least(v, y);
+    return true;
+}
+
 bool least_measure(struct solve *v, const double *r, struct err *e)
 {
     if (!v->solver->least_squares || v->b_norm == 0) return true;
-    double *normal = mem_new(v->n, sizeof *normal, "the residual of the normal equations", e);
-    if (!normal) return false;
     struct err why = {0};
-    bool ok = reference_product(v->matrix.transposed_csr, 1, r, 0, normal, P_F64, NULL, &why);
-    set_least(v, ok ? least_of(v, r, normal) : (struct least){NAN, NAN, NAN});
-    mem_free(normal);
+    double *d = NULL, *work = mem_new(v->n, sizeof *work, "the residual of the normal equations", e);
+    if (!work) return false;
+    bool ok = column_norms(v, &d, &why) && measure(v, r, d, work, &why);
+    if (!ok) set_least(v, (struct least){NAN, NAN, NAN});
+    mem_free(work);
+    mem_free(d);
     return ok || why.code == E_CANCELLED || fail_at(e, why.code, why.where, "%s", why.text);
 }
 
