@@ -92,8 +92,7 @@ static void out_change(struct out *o, const struct args *a, const struct solve *
 {
     const char *pre = v->pre.method ? v->pre.method->name : NULL;
     out_record(o);
-    out_int(o, "iteration", "iteration", v->iterations);
-    out_num(o, "residual", "residual", v->residual, "%.6e");
+    out_reached(o, v);
     out_bool(o, "anew", NULL, restarted);
     out_num(o, "tol", arg(a, "tol") ? "tol" : NULL, v->set.tol, "%g");
     out_int(o, "maxit", arg(a, "maxit") ? "maxit" : NULL, v->set.maxit);

@@ -22,13 +22,18 @@
 
 /* ---- the state of a running solve ---- */
 
-void out_iterate(struct out *o, const struct solve *v)
+void out_reached(struct out *o, const struct solve *v)
 {
-    out_row(o);
     out_int(o, "iteration", "iteration", v->iterations);
     out_num(o, "residual", "residual", v->residual, "%.6e");
     out_num(o, "normal", v->solver->least_squares ? "||A' r|| / (||A|| ||r||)" : NULL,
             solve_least_at(v, v->iterations).normal, "%.6e");
+}
+
+void out_iterate(struct out *o, const struct solve *v)
+{
+    out_row(o);
+    out_reached(o, v);
 }
 
 void out_iteration(struct out *o, const struct solve *v)

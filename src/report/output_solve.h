@@ -13,7 +13,9 @@ struct solve_right;
 void out_solve(struct out *o, const struct solve *v);
 /* Print the result for one of several right sides, as a row of a table. */
 void out_solved_column(struct out *o, const struct solve *v);
-/* Print the iteration and the residual of a solve, as a row of a table. */
+/* Print the iteration and the residuals of a solve, as a part of a row. */
+void out_reached(struct out *o, const struct solve *v);
+/* Print them as a row of a table. */
 void out_iterate(struct out *o, const struct solve *v);
 /* The same with the largest |x' - x|, if the solver computes it. */
 void out_iteration(struct out *o, const struct solve *v);

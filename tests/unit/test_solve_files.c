@@ -50,7 +50,7 @@ static void check_ended(const struct solve *v, const struct csr *A, const double
     if (v->reason == RUNNING || v->reason == STOPPED || !v->why[0])
         fail_msg("%s by %s ended without a reason", name, v->solver->name);
     const struct least *least = &v->result.least;
-    double met = v->solver->least_squares ? fmin(least->normal, least->backward) : left;
+    double met = v->solver->least_squares && v->b_norm > 0 ? fmin(least->normal, least->backward) : left;
     if (v->reason == CONVERGED && !(met <= 2.0001 * tol))
         fail_msg("%s by %s: %s, but the residual is %g", name, v->solver->name, v->why, left);
     if (isfinite(left) &&
