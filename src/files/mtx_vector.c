@@ -161,6 +161,22 @@ bool mtx_load_columns(const char *path, int64_t n, bool pairs, double **x, int64
     return ok && columns_of_matrix(path, n, parts, x, columns, e);
 }
 
+bool columns_load(const char *path, double **x, int64_t *rows, int64_t *columns, struct err *e)
+{
+    bool is_npy;
+    struct csr A;
+    if (!npy_load_columns(path, &is_npy, x, rows, columns, e)) return false;
+    if (is_npy) return true;
+    if (!mtx_load(path, NULL, &A, NULL, e)) return false;
+    *rows = A.rows;
+    *columns = A.cols;
+    *x = A.imag ? NULL : mem_new(A.rows * A.cols, sizeof **x, "the array of a file", e);
+    if (A.imag) fail(e, E_UNSUPPORTED, "%s: the numbers are complex, but must be real", path);
+    if (*x) fill_columns(&A, 1, *x);
+    csr_free(&A);
+    return *x != NULL;
+}
+
 bool mtx_load_vector(const char *path, int64_t n, double *x, struct err *e)
 {
     return load_vector(path, n, 1, x, e);

@@ -1,0 +1,85 @@
+/* Read a .npy file with one array of real numbers as vectors: the columns of the array. */
+#include "base/err.h"
+#include "base/mem.h"
+#include "base/stream.h"
+#include "matrix_market.h"
+#include "npy.h"
+
+#include <stdio.h>
+#include <string.h>
+
+enum { MAGIC = 6, DICTIONARY = 1 << 12 };
+static const char magic[MAGIC + 1] = "\x93NUMPY";
+
+static bool bad(const char *path, const char *why, struct err *e)
+{
+    return fail(e, E_INPUT, "%s: %s", path, why);
+}
+
+static bool read_exactly(struct stream *s, const char *path, char *to, int64_t n, struct err *e)
+{
+    int64_t got = stream_read(s, to, n, e);
+    return got == n || (got >= 0 && bad(path, "the .npy file ends early", e));
+}
+
+/* The header after the magic: the version, the length of the dictionary in 2 or 4 bytes, the dictionary. */
+static bool read_header(struct stream *s, const char *path, struct npy *a, struct err *e)
+{
+    unsigned char head[6];
+    char dict[DICTIONARY + 1];
+    if (!read_exactly(s, path, (char *)head, 4, e)) return false;
+    int64_t n = head[2] | head[3] << 8;
+    if (head[0] > 1 && !read_exactly(s, path, (char *)head + 4, 2, e)) return false;
+    if (head[0] > 1) n |= (int64_t)head[4] << 16 | (int64_t)head[5] << 24;
+    if (n > DICTIONARY) return bad(path, "the header of the .npy file is too long", e);
+    if (!read_exactly(s, path, dict, n, e)) return false;
+    dict[n] = 0;
+    if (!npy_parse(dict, a) || a->dims < 1 || a->dims > 2) return bad(path, "this is no array of one or two axes", e);
+    if (a->kind == 'f' && (a->size == 4 || a->size == 8)) return true;
+    return npy_is_integer(a) || bad(path, "the array must have real numbers in fp32 or fp64, or integers", e);
+}
+
+static double number_at(const struct npy *a, const char *p)
+{
+    float f;
+    double d;
+    if (a->kind != 'f') return (double)npy_integer(a, p);
+    memcpy(&f, p, sizeof f);
+    if (a->size == 4) return (double)f;
+    memcpy(&d, p, sizeof d);
+    return d;
+}
+
+/* Item k is element (k / cols, k % cols), or the other way round in Fortran order. */
+static void spread(const struct npy *a, const char *items, int64_t rows, int64_t cols, double *x)
+{
+    for (int64_t k = 0; k < a->n; k++)
+        x[a->fortran ? k : k % cols * rows + k / cols] = number_at(a, items + k * a->size);
+}
+
+static bool load(struct stream *s, const char *path, double **x, int64_t *rows, int64_t *columns, struct err *e)
+{
+    struct npy a = {0};
+    if (!read_header(s, path, &a, e)) return false;
+    *rows = a.dim[0];
+    *columns = a.dims > 1 ? a.dim[1] : 1;
+    char *items = mem_new(a.n, (size_t)a.size, "the array of a file", e);
+    *x = items ? mem_new(a.n, sizeof **x, "the array of a file", e) : NULL;
+    bool ok = *x && read_exactly(s, path, items, a.n * a.size, e);
+    if (ok && a.kind == 'f') npy_to_native(&a, items, a.n);
+    if (ok) spread(&a, items, *rows, *columns, *x);
+    mem_free(items);
+    if (!ok) mem_free(*x);
+    return ok;
+}
+
+bool npy_load_columns(const char *path, bool *is_npy, double **x, int64_t *rows, int64_t *columns, struct err *e)
+{
+    char first[MAGIC];
+    struct stream *s = stream_open(path, e);
+    int64_t got = s ? stream_read(s, first, MAGIC, e) : -1;
+    *is_npy = got == MAGIC && !memcmp(first, magic, MAGIC);
+    bool ok = got >= 0 && (!*is_npy || load(s, path, x, rows, columns, e));
+    stream_close(s);
+    return ok;
+}
