@@ -261,7 +261,8 @@ static bool find_indefinite(struct inquiry *q, const char *cause, struct err *e)
 /* Singular, but not indefinite. */
 static bool find_semidefinite(struct inquiry *q, const char *cause, struct err *e)
 {
-    struct evidence *x = is_semidefinite(q->m->facts.definite) ? add(q, cause, NAN) : NULL;
+    struct evidence *x =
+        is_semidefinite(q->m->facts.definite) && !q->v->null.of.right.count ? add(q, cause, NAN) : NULL;
     if (!x) return true;
     bool proved = q->card.facts->definite == DEFINITE_SEMI;
     if (proved) q->out->singular = true;

@@ -68,6 +68,8 @@ static bool is_nearly_singular(const struct card *c)
 
 static void judge_solver(const struct card *c, struct card_verdict *v)
 {
+    int64_t constants;
+    if (!c->pattern) facts_null_constants(c->facts, c->A, &constants, NULL);
     text_append(v->solve, sizeof v->solve, "%s", rule_for(c->facts, c->A)->verdict);
 }
 

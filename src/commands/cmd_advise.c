@@ -383,7 +383,8 @@ static const struct row_kind row_advise_misfit = {"misfit", "a kernel that canno
 const struct command command_advise = {
     .name = "advise",
     .grammar = "[solver] [MATRIX] [for N] [products] [top N] [predicted] [on DEVICE] [[precond] PRECOND] [tol R] "
-               "[maxit N] [b RIGHT_SIDE] [x0 GUESS] [seed N] [within R] [options PEER] [f32|f64]",
+               "[maxit N] [b RIGHT_SIDE] [x0 GUESS] [seed N] "
+               "[nullspace NULLSPACE] [within R] [options PEER] [f32|f64]",
     .about = "rank all kernels by their time on a GPU, or all solvers by a short trial of each",
     .help =
         "The emulator runs a sample of each kernel whose format fits, and the model predicts its time; the fastest\n"

@@ -330,6 +330,7 @@ bool run_advise_solver(struct session *s, const struct args *a, struct err *e)
     bool ok =
         solver_scales(s, m, &q.options, e) && sides_request_of(m, a, &right, e) && ask(s, &q, a, &right, &advice, e);
     right_sides_free(&right.all);
+    solve_options_free(&q.options);
     if (ok && arg(a, "options"))
         ok = out_options(s, &q, &advice, peer_find(arg(a, "options")), e);
     else if (ok) {

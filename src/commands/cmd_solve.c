@@ -87,6 +87,7 @@ static bool run_solve(struct session *s, const struct args *a, struct err *e)
     note_pattern(s, l.m);
     bool ok = solve(&l, e);
     right_sides_free(&l.right.all);
+    solve_options_free(&l.o);
     return ok;
 }
 
@@ -98,7 +99,7 @@ const struct command command_solve = {
                "[conlim R] "
                "[omega R] [m N] [orth classical|modified] [sums device|host] [form update|matrix] [launches one|many] "
                "[maxit N] [refine fp32|fp16|bf16] [b RIGHT_SIDE] "
-               "[column N] [x0 GUESS] [seed N] "
+               "[column N] [x0 GUESS] [seed N] [nullspace NULLSPACE] "
                "[save FILE] [DIRECT] [plan] [step] "
                "[scaled] [reorder ORDERING] [view] [force] [f32|f64] [within R] [options WORD]",
     .about = "solve A x = b by iteration, or directly",
@@ -114,6 +115,10 @@ const struct command command_solve = {
         "rows): with aones, every method would be done at once. x0 is zero, ones, random, given (the solution in the\n"
         "file of the matrix) or a file. If b has several columns, they are solved one after another (by `solve\n"
         "direct` with one factorisation), with a row for each; column selects one, counted from 0.\n"
+        "If A is singular because it maps constants to 0, on all of it or on connected components, as a Laplacian\n"
+        "without boundary values does, these are projected out of b, of the residuals and of x, which is then the x\n"
+        "of least norm. A part of b that no x solves is shown. nullspace FILE names other vectors, one per column of\n"
+        "a .mtx or .npy file; nullspace constant insists on constants, and nullspace none projects nothing.\n"
         "The solve stops when ||r|| / ||b|| <= tol (default 1e-8, in f32 1e-5) or after\n"
         "maxit iterations (default 10000). With eps, jacobi, wjacobi, gs and sor also stop when max |x' - x| <\n"
         "eps. omega, between 0 and 2, is the relaxation factor of wjacobi and sor (default 2/3 and 1.5). gmres\n"
@@ -198,6 +203,7 @@ const struct command command_solve = {
         "    solve jacobi form matrix; solve bicgstab scaled\n"
         "    solve gmres precond ilu0 scaled reorder matching\n"
         "    solve cg precond ic0 reorder blocks\n"
+        "    solve cg nullspace modes.mtx\n"
         "    solve cg refine fp32; solve bicgstab precond ilu0 refine bf16 tol 1e-10\n"
         "    solve cg on ranks precond gamg; solve direct mumps on ranks; solve on ranks options \"-ksp_type fgmres\"\n"
         "    solve jacobi on cpu using ell b random seed 7 maxit 500 f32",

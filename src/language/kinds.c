@@ -34,6 +34,7 @@
 #include "session/matrix_name.h"
 #include "session/right_side.h"
 #include "session/session.h"
+#include "solve_request.h"
 #include "solvers/precond.h"
 #include "solvers/solver.h"
 
@@ -393,6 +394,11 @@ static void list_guesses(const struct session *s, const struct args *a, give_fn 
     guesses_list(give, user);
 }
 
+static void list_null_words(const struct session *s, const struct args *a, give_fn *give, void *user)
+{
+    null_words_list(give, user);
+}
+
 /* `help` explains everything that a grammar can name, and also the words `sources`, `serve` and `dialect`. */
 static const struct named sources[] = {{"sources", NULL}, {0}}, serve[] = {{"serve", NULL}, {0}},
                           dialect[] = {{"dialect", NULL}, {0}};
@@ -561,6 +567,8 @@ const struct kind kinds[] = {
     {"RIGHT_SIDE", "b", "a right-hand side or a file", NULL, NULL, value_any, list_right_sides, KIND_FILE, NULL, NULL},
     {"START", "x0", "a start vector or a file", NULL, NULL, value_any, list_starts, KIND_FILE, NULL, NULL},
     {"GUESS", "x0", "a start vector, `given` or a file", NULL, NULL, value_any, list_guesses, KIND_FILE, NULL, NULL},
+    {"NULLSPACE", "nullspace", "`constant`, `none` or a file", NULL, NULL, value_any, list_null_words, KIND_FILE, NULL,
+     NULL},
     {"LINE", "line", "a line of the report card", NULL, &card_registry, NULL, NULL, KIND_PLAIN, NULL, NULL},
     {"CONDITION", "condition", "something to find, such as rows > 100", NULL, NULL, value_any, list_conditions,
      KIND_PLAIN, NULL, NULL},

@@ -1,11 +1,13 @@
 /* Reads what the line of a command that solves asks for: the options, the right sides and the start vector. */
 #include "solve_request.h"
 #include "args.h"
+#include "base/base.h"
 #include "base/err.h"
 #include "base/mem.h"
 #include "base/precision.h"
 #include "base/text.h"
 #include "base/words.h"
+#include "files/matrix_market.h"
 #include "formats/format.h"
 #include "machine/device.h"
 #include "machine/kernel.h"
@@ -19,6 +21,9 @@
 #include <stdio.h>
 #include <string.h>
 
+/* The words after `nullspace` that are no files. */
+static const char *const null_words[] = {"none", "constant"};
+
 /* ---- options ---- */
 
 struct triangle_settings triangle_settings_of(const struct args *a)
@@ -31,6 +36,34 @@ struct triangle_settings triangle_settings_of(const struct args *a)
     if (arg(a, "order")) t.order = ordering_find(arg(a, "order"));
     t.natural = arg(a, "order") && !t.order;
     return t;
+}
+
+/* ---- the null space of A ---- */
+
+/* `nullspace none`, `nullspace constant`, or a file. */
+static bool nullspace_of(const struct matrix *m, const struct args *a, struct solve_options *o, struct err *e)
+{
+    const char *word = arg(a, "nullspace");
+    int64_t rows;
+    if (!word) return true;
+    o->null = !strcmp(word, null_words[0]) ? NULL_NOTHING : !strcmp(word, null_words[1]) ? NULL_CONSTANTS : NULL_GIVEN;
+    if (o->null != NULL_GIVEN) return true;
+    o->null_from = word;
+    if (!columns_load(word, &o->null_vectors, &rows, &o->null_columns, e)) return false;
+    if (rows == m->csr.rows && o->null_columns > 0 && o->null_columns <= NULL_ON_DEVICE) return true;
+    return fail(e, E_INPUT, "%s is %lld x %lld, but a null space of %s needs %lld rows and 1 to %d columns", word,
+                (long long)rows, (long long)o->null_columns, m->name, (long long)m->csr.rows, NULL_ON_DEVICE);
+}
+
+void null_words_list(give_fn *give, void *user)
+{
+    for (int i = 0; i < COUNT(null_words); i++) give(user, null_words[i]);
+}
+
+void solve_options_free(struct solve_options *o)
+{
+    mem_free(o->null_vectors);
+    o->null_vectors = NULL;
 }
 
 /* Was `word` given after the keyword `key`? */
@@ -79,7 +112,9 @@ bool solve_options_of(struct session *s, const struct matrix *m, const struct ar
     o->launches = chose(a, "launches", "one")    ? LAUNCHES_ONE
                   : chose(a, "launches", "many") ? LAUNCHES_MANY
                                                  : LAUNCHES_AUTO;
-    return o->dev != NULL;
+    bool ok = o->dev && nullspace_of(m, a, o, e);
+    if (!ok) solve_options_free(o);
+    return ok;
 }
 
 /* Append " KEY VALUE" if the line gives a value. */

@@ -5,6 +5,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/registry.h"
 #include "session/right_side.h"
 #include "solvers/solve.h"
 
@@ -14,9 +15,12 @@ struct matrix;
 struct session;
 
 /* Read the options of an iterative solve from the words that the command has; words that it lacks give the defaults.
-   Vectors and the scaling of the matrix are left out. Fails if the device cannot be opened. */
+   Vectors and the scaling of the matrix are left out. Fails if the device or a file cannot be opened; otherwise, the
+   caller frees what was read from files with solve_options_free. */
 bool solve_options_of(struct session *s, const struct matrix *m, const struct args *a, struct solve_options *o,
                       struct err *e);
+void solve_options_free(struct solve_options *o);
+void null_words_list(give_fn *give, void *user); /* the words after `nullspace` */
 /* The options triangles, sweeps and order of a command. */
 struct triangle_settings triangle_settings_of(const struct args *a);
 /* The words of this line with which another method gets the same system. */

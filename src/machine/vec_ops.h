@@ -60,7 +60,8 @@ enum {
     S_SPMV_US,
     S_DOTS_US,
     S_STEP_US,
-    S_OWN, /* the first of the scalars that are a solver's own; its kernels (gpu/kernels) name them */
+    S_NULL, /* the inner product of a vector with one of the null space */
+    S_OWN,  /* the first of the scalars that are a solver's own; its kernels (gpu/kernels) name them */
     SCALARS = 64,
     S_SUMS = SCALARS,
     VEC_BLOCKS = 1024,

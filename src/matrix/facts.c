@@ -4,6 +4,7 @@
 #include "base/mem.h"
 #include "csr.h"
 #include "matching.h"
+#include "null_space.h"
 #include "reorder.h"
 
 #include <float.h>
@@ -204,6 +205,14 @@ enum definiteness facts_definite(struct facts *f, const struct csr *A)
     if (f->definite == DEFINITE_UNKNOWN && !f->looked_for_definite) f->definite = find_definite(f, A);
     f->looked_for_definite = true;
     return f->definite;
+}
+
+bool facts_null_constants(struct facts *f, const struct csr *A, int64_t *count, struct err *e)
+{
+    if (!f->looked_for_null && !null_constants_count(A, &f->null_constants, e)) return false;
+    f->looked_for_null = true;
+    *count = f->null_constants;
+    return true;
 }
 
 int digits_lost(double condition)

@@ -9,6 +9,8 @@
 #include "dominance.h"
 #include "symmetry.h"
 
+struct err;
+
 enum fact { FACT_UNKNOWN, FACT_NO, FACT_YES };
 
 /* The proved fact about the eigenvalues of a symmetric or hermitian matrix.
@@ -47,6 +49,8 @@ struct facts {
     enum fact ic0;      /* and with positive pivots, of A or -A */
     enum fact fillable; /* does an order of the rows put a nonzero entry on each place of the diagonal? (matching.h) */
     bool looked_for_definite; /* facts_definite has looked */
+    bool looked_for_null;     /* facts_null_constants has looked */
+    int64_t null_constants;   /* components on which constants are mapped to 0 (null_space.h) */
 };
 
 /* Is A symmetric (if complex: hermitian) up to rounding, as far as it is known? */
@@ -58,6 +62,8 @@ bool facts_fillable(struct facts *f, const struct csr *A);
 /* The definiteness of a real A, symmetric up to rounding. If it is not known, it is found out by dominance, or by
    Cholesky factors in the envelope of a reordered A, if that needs some 100 ms at most. */
 enum definiteness facts_definite(struct facts *f, const struct csr *A);
+/* *count = the components on which constants are mapped to 0, found out if it is not known. */
+bool facts_null_constants(struct facts *f, const struct csr *A, int64_t *count, struct err *e);
 
 /* The number of decimal digits that a solve with this condition number loses; at most DIGITS_F64, the number of digits
    of fp64. If a solve loses DIGITS_F64 digits, A is singular up to the rounding errors of fp64. If it loses

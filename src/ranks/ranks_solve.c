@@ -387,6 +387,7 @@ bool ranks_solve(struct solve **out, struct ranks *r, const struct ranks_request
 {
     struct solve *v = NULL;
     struct solve_options o = *given;
+    o.null = NULL_NOTHING; /* PETSc gets A and b as they are */
     if (!check(A->csr, &o, e) || !ranks_ready(r, A->watch, e)) return false;
     struct ranked *q = new_ranked(r, e);
     if (!q) return false;

@@ -99,6 +99,33 @@ static void out_transposed(struct out *o, const struct solve *v)
     out_str(o, NULL, "A' times", text);
 }
 
+/* What was projected out of a singular system, and the part of b for which there is no x. */
+static void out_null_space(struct out *o, const struct solve *v)
+{
+    static const double ROUNDING = 1e-12;
+    const struct solve_null *s = &v->null;
+    const struct null_basis *left = null_space_left(&s->of);
+    int64_t count = s->of.right.count;
+    char text[240];
+    out_str(o, "null_space", NULL, !count ? NULL : s->of.constant ? "constant" : "given");
+    out_int_if(o, "null_vectors", NULL, count > 0, count);
+    out_num(o, "b_in_null_space", NULL, left ? s->share : NAN, NULL);
+    if (!count || out_mode(o) != OUT_TEXT) return;
+    snprintf(text, sizeof text, "%s%s, projected out of %sx", how_many(count, "vector").text,
+             s->of.constant ? count > 1 ? ": constants of components" : ": constants" : "",
+             !left         ? ""
+             : s->iterated ? "b, the residuals and "
+                           : "b and ");
+    out_str(o, NULL, "null space", text);
+    if (!left)
+        out_str(o, NULL, "b", "its part for which there is no x is not known: A is not symmetric");
+    else if (s->share > ROUNDING) {
+        snprintf(text, sizeof text, "has a part of %.1e in the null space%s: no x solves it; the solve is for the rest",
+                 s->share, s->of.same ? "" : " of A'");
+        out_str(o, NULL, "b", text);
+    }
+}
+
 /* The powers of 2 by which A and b are divided while the solver iterates. */
 static void out_scaled(struct out *o, const struct solve *v)
 {
@@ -306,6 +333,22 @@ static void out_ritz(struct out *o, const struct solve *v)
     if (r.rows && out_mode(o) == OUT_TEXT) out_str(o, NULL, "Ritz values", text);
 }
 
+/* The known solution with which x was compared. */
+static void out_against(struct out *o, const struct solve *v)
+{
+    const struct solve_result *r = &v->result;
+    bool projected = v->null.of.right.count > 0 && r->known, text = out_mode(o) == OUT_TEXT;
+    char without[120];
+    out_str(o, "error_against", r->truth && !r->up_to_constant && !projected ? "against" : NULL,
+            r->truth   ? r->truth_from
+            : r->known ? "ones"
+                       : NULL);
+    if (r->up_to_constant && text)
+        out_str(o, NULL, "against", "varied, up to a constant: constants are in the null space of A");
+    snprintf(without, sizeof without, "%s, without its part in the null space of A", projected ? r->truth_from : "");
+    if (projected && text) out_str(o, NULL, "against", without);
+}
+
 /* ---- the whole ---- */
 
 void out_solve(struct out *o, const struct solve *v)
@@ -325,6 +368,7 @@ void out_solve(struct out *o, const struct solve *v)
     out_num(o, "m", restarts ? "restarts after" : NULL, restarts ? (double)v->set.m : NAN, "%.0f");
     out_num(o, "omega", weighs ? "omega" : NULL, weighs ? v->set.omega : NAN, "%.4g");
     out_right_side(o, v);
+    out_null_space(o, v);
     out_scaled(o, v);
     out_form(o, v);
     out_sums(o, v);
@@ -343,12 +387,7 @@ void out_solve(struct out *o, const struct solve *v)
     out_true_residual(o, v);
     out_least(o, v);
     out_error_in_x(o, v->result.known, v->result.error_known, &v->result.trust);
-    out_str(o, "error_against", v->result.truth && !v->result.up_to_constant ? "against" : NULL,
-            v->result.truth   ? v->result.truth_from
-            : v->result.known ? "ones"
-                              : NULL);
-    if (v->result.up_to_constant && out_mode(o) == OUT_TEXT)
-        out_str(o, NULL, "against", "varied, up to a constant: constants are in the null space of A");
+    out_against(o, v);
     out_trust(o, &v->result.trust, v->reason == CONVERGED);
     out_refine(o, v);
     out_recoveries(o, v);

@@ -82,6 +82,14 @@ static const struct field solved_fields[] = {
      "the known solution: ones, because b = A * ones; varied, because b is avaried; x of `solve direct`; or x in the "
      "file of the matrix; null: not known",
      .words = "ones, varied, direct, file"},
+    {"null_space", F_TEXT | OR_NULL,
+     "null space of A that was projected out of b, of the residuals and of x, which is the x of least norm; constant: "
+     "of the components that A maps to 0; given: in a file; null: none",
+     .words = "constant, given"},
+    {"null_vectors", F_COUNT | OR_NULL, "dimension of that null space; null: none", .min = 1},
+    {"b_in_null_space", F_AMOUNT | OR_NULL,
+     "norm of the part of b in the null space of A', relative to ||b||: no x solves it, and the solve is for the rest; "
+     "null: not known, or no null space"},
     {"scaled", F_BOOLEAN, "the solver iterated on the equilibrated system; x and residual_true are those of A x = b"},
     {"reordered", F_TEXT | OR_NULL,
      "the ordering of P A P', or P A Q', on which the solver iterated; x and residual_true are those of A x = b; null: "

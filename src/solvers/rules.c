@@ -16,7 +16,8 @@ enum {
     NEARLY_SYMMETRIC = 1 << 13,
     NO_DIAGONAL = 1 << 14, /* entries of the diagonal are missing or 0 */
     DOMINANT = 1 << 15,
-    FILLABLE = 1 << 16 /* but an order of the rows fills the diagonal */
+    FILLABLE = 1 << 16, /* but an order of the rows fills the diagonal */
+    CONSTANTS = 1 << 17 /* are in the null space, and a solve projects them out */
 };
 #define IS(definite) (SYMMETRIC | 1u << (DEFINITENESS + (definite)))
 
@@ -29,11 +30,13 @@ static unsigned traits_of(const struct facts *f, const struct csr *A)
            (digits_lost(f->equilibrated) == DIGITS_F64 ? NEARLY_SINGULAR : 0u) |
            (symmetric == FACT_UNKNOWN ? SYMMETRY_UNKNOWN : 0u) | (symmetric == FACT_YES ? IS(f->definite) : 0u) |
            (f->has_skew && f->skew < NEAR && !A->imag ? NEARLY_SYMMETRIC : 0u) | (f->no_diagonal ? NO_DIAGONAL : 0u) |
-           (f->strict ? DOMINANT : 0u) | (f->fillable == FACT_YES ? FILLABLE : 0u);
+           (f->strict ? DOMINANT : 0u) | (f->fillable == FACT_YES ? FILLABLE : 0u) |
+           (f->null_constants > 0 ? CONSTANTS : 0u);
 }
 
 static const char definite[] = "A is symmetric positive definite, and cg makes use of that",
                   minus_definite[] = "A is symmetric negative definite, and cg makes use of that",
+                  singular_semidefinite[] = "A is semidefinite, and the constants that it maps to 0 are projected out",
                   semidefinite[] = "for symmetric semidefinite matrices";
 const char because_symmetric[] = "for symmetric matrices, definite or not", because_any[] = "for any matrix",
            because_never_grows[] = "its residual never grows within a cycle",
@@ -43,6 +46,14 @@ static const struct rule rules[] = {
     {NOT_FINITE, .verdict = "none, until NaN and inf are removed"},
     {NO_VALUES, .verdict = "not known: the file has no values"},
     {RECTANGULAR, .verdict = "lsqr or lsmr, or `solve direct`: least squares"},
+    {CONSTANTS | IS(DEFINITE_SEMI), "cg", "ic0", singular_semidefinite,
+     "cg: constants, which A maps to 0, are projected out"},
+    {CONSTANTS | IS(DEFINITE_UNDECIDED), "cg", "ic0", singular_semidefinite,
+     "cg or minres: constants, which A maps to 0, are projected out"},
+    {CONSTANTS | SYMMETRIC, "minres", NULL, because_symmetric,
+     "minres: constants, which A maps to 0, are projected out"},
+    {CONSTANTS, "gmres", NULL, because_never_grows,
+     "gmres or bicgstab: constants, which A maps to 0, are projected out"},
     {SINGULAR, .verdict = "none: A is singular, so A x = b has no unique solution; lsqr: least squares"},
     {NEARLY_SINGULAR, .verdict = "`solve direct`; x may have no correct digit: nearly singular to fp64"},
     {SYMMETRY_UNKNOWN, .verdict = "not known, because the symmetry is not known"},

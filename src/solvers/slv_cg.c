@@ -22,7 +22,7 @@ static const int changed[] = {VEC_X, CG_R, CG_P};
 static bool precondition(struct solve *v, struct err *e)
 {
     phase_begin(v, PHASE_PRECOND);
-    if (!v->pre.method->apply(v, v->vec[CG_R], v->vec[VEC_Z], e)) return false;
+    if (!solve_precondition(v, v->vec[CG_R], v->vec[VEC_Z], e)) return false;
     phase_begin(v, PHASE_DOT);
     return PASS(v, cg, rho, e, VECTORS(v->vec[CG_R], v->vec[VEC_Z]));
 }
@@ -51,7 +51,7 @@ static const void *preconditioned(const struct solve *v)
 /* Take z, which the last step of a fused pass has added to p, away from p: p = beta p again. */
 static bool take_back(struct solve *v, struct err *e)
 {
-    if (v->pre.method && !v->pre.method->apply(v, v->vec[CG_R], v->vec[VEC_Z], e)) return false;
+    if (v->pre.method && !solve_precondition(v, v->vec[CG_R], v->vec[VEC_Z], e)) return false;
     v->ops.vec->axpy(v->dev, v->n, v->scalars, S_ONE, -1, preconditioned(v), v->vec[CG_P]);
     return true;
 }
@@ -88,7 +88,8 @@ static bool replace(struct solve *v, struct err *e)
 /* Does the SpMV kernel compute the inner products? */
 static bool product_sums(const struct solve *v)
 {
-    return kernel_sums(v->matrix.kernel, v->precision) && !v->set.sums_host && !v->matrix.csr->imag;
+    return kernel_sums(v->matrix.kernel, v->precision) && !v->set.sums_host && !v->matrix.csr->imag &&
+           !v->null.on_device;
 }
 
 bool cg_product(struct solve *v, const void *p, void *q, const void *r, const void *dinv, struct err *e)

@@ -52,7 +52,7 @@ static bool start(struct solve *v, bool again, struct err *e)
     if (!again) v->ops.vec->record(v->dev, v->scalars);
     if (!v->pre.method) return true;
     v->ops.vec->copy(v->dev, v->n, r, residual);
-    if (!v->pre.method->apply(v, r, v->vec[VEC_Z], e)) return false;
+    if (!solve_precondition(v, r, v->vec[VEC_Z], e)) return false;
     v->ops.vec->dot(v->dev, v->n, v->scalars, r, v->vec[VEC_Z], S_RHO);
     return true;
 }
@@ -78,7 +78,7 @@ static bool advance(struct solve *v, const void *u, const void *r, struct err *e
         return PASS(v, minres, step, e, VECTORS(u, x));
     }
     phase_begin(v, PHASE_PRECOND);
-    if (!v->pre.method->apply(v, r, z, e)) return false;
+    if (!solve_precondition(v, r, z, e)) return false;
     phase_begin(v, PHASE_DOT);
     v->ops.vec->dot(v->dev, v->n, v->scalars, r, z, S_RHO_NEXT);
     phase_begin(v, PHASE_STEP);

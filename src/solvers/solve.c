@@ -85,7 +85,7 @@ static bool new_vectors(struct solve *v, struct err *e)
         if (!solve_vectors(v, i, 1, v->real, "a vector of the solver", e)) return false;
     if (v->pre.method && !solve_vectors(v, VEC_Z, 1, v->real, "a preconditioned vector", e)) return false;
     if (right_sided(v) && !solve_vectors(v, VEC_X0, 1, v->real, "the starting guess", e)) return false;
-    if (!refine_new_vectors(v, e)) return false;
+    if (!refine_new_vectors(v, e) || !null_put(v, e)) return false;
     return !v->solver->probes || v->refine.on ||
            solve_vectors(v, VEC_PROBE, 1, v->real, "a vector for the true residual", e);
 }
@@ -139,6 +139,7 @@ static bool take_b(struct solve *v, const struct solve_options *o, struct err *e
 {
     v->b = mem_new(v->n_b, sizeof *v->b, "the right-hand side", e);
     if (!v->b || !loop_copy(v->b, o->b, v->n_b * (int64_t)sizeof *v->b, "copying b", e)) return false;
+    if (!null_begin(v, o, e)) return false;
     if (v->scaling.inside) scaling_map_b(&v->scaling, v->matrix.csr->imag, true, v->b);
     v->b_norm = norm2(v->n_b, v->b);
     return scaled_begin(v, e);
@@ -244,6 +245,7 @@ static bool start_scaled(struct solve *v, const double *x0, struct err *e)
     reset_counts(v);
     if (!scaled_put(v, e) || !new_vectors(v, e) || !solve_put_scalars(v, v->base, v->set.tol, e)) return false;
     if (!(v->refine.on ? refine_start(v, x0, e) : put_system(v, x0, e))) return false;
+    null_project_left(v, v->vec[VEC_B]);
     if (!make_precond(v, e) || !cluster_choose(v, e) || !shift_right(v, e)) return false;
     if (!init_solver(v, e)) return false;
     note_memory(v);
@@ -577,5 +579,6 @@ void solve_free(struct solve *v)
     mem_free(v->b);
     mem_free(v->result.x);
     mem_free(v->result.truth);
+    null_space_free(&v->null.of);
     mem_free(v);
 }

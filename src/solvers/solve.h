@@ -18,6 +18,7 @@
 #include "matrix/csr.h"
 #include "matrix/facts.h"
 #include "matrix/norms.h"
+#include "matrix/null_space.h"
 #include "same_system.h"
 #include "trust.h"
 
@@ -107,6 +108,21 @@ struct phase {
 /* Does a launch do a part of an iteration, or many iterations of a small system? AUTO: many iterations, if the system
    is small enough, if launches take time on the device, and if the user chose no kernel. */
 enum solve_launches { LAUNCHES_AUTO, LAUNCHES_ONE, LAUNCHES_MANY };
+
+/* What is projected out of a solve with a singular A: constants that A maps to 0, if there are any; these, or an error;
+   given vectors; nothing. */
+enum solve_null_choice { NULL_FOUND, NULL_CONSTANTS, NULL_GIVEN, NULL_NOTHING };
+/* The null space of A, which is projected out of b once, out of A p and M^-1 r in each iteration, and out of x at the
+   end. A solve without one has of.right.count = 0. */
+struct solve_null {
+    enum solve_null_choice choice;
+    struct null_space of; /* in the vectors of A x = b */
+    double share;         /* the part of b in the left null space, relative to ||b||: no x solves it */
+    bool iterated;        /* the iteration projects; otherwise, only b and x are projected */
+    int64_t on_device;    /* vectors in `right` and in `left`; 0: none */
+    void *right, *left;   /* left: the same as `right`, or NULL if the left vectors are not known */
+};
+enum { NULL_ON_DEVICE = 16 }; /* the most vectors on the device */
 
 /* The settings of a solve, with defaults filled in. */
 struct solve_settings {
@@ -442,6 +458,7 @@ struct solve {
     struct solve_checkpoints checkpoints;
     struct solve_cut cut;
     struct solve_scaling scaling;
+    struct solve_null null;
     struct solve_result result;
 };
 
@@ -479,6 +496,10 @@ struct solve_options {
     /* If `of` is set, the matrix of the solve is scaling.scaled; b and truth are those of A x = b, and x0 was mapped by
        scaling_map_x. */
     struct solve_scaling scaling;
+    enum solve_null_choice null;
+    double *null_vectors; /* for NULL_GIVEN: null_columns vectors, one after another, which `null_from` names */
+    int64_t null_columns;
+    const char *null_from;
 };
 /* From the vectors of the other system to those of A x = b: multiply x by C Q', b by R^-1 P'. `back`: the inverse. */
 void scaling_map_x(const struct solve_scaling *by, bool pairs, bool back, double *x);

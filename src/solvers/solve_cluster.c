@@ -51,8 +51,14 @@ static bool plan(const struct solve *v, struct cluster_plan *out, struct err *e)
     return cluster_plan_make(v->dev, v->system.A, v->real, vectors_of(v), more, out, e);
 }
 
+bool cluster_used(const struct solve *v)
+{
+    return v->schedule.cluster.blocks > 0;
+}
+
 /* If the user does not say how many launches to make, one launch does many iterations wherever that is possible and
-   launches take time. */
+   launches take time. Such launches do not project a null space out of their vectors; rounding errors in it stay small
+   beside a residual that meets tol. */
 bool cluster_choose(struct solve *v, struct err *e)
 {
     struct cluster_plan found;
@@ -62,12 +68,8 @@ bool cluster_choose(struct solve *v, struct err *e)
     bool can = plan(v, &found, &why);
     if (v->set.launches == LAUNCHES_ONE && !can) return fail(e, why.code, "launches one: %s", why.text);
     if (can && (v->set.launches == LAUNCHES_ONE || v->dev->ops->idle)) v->schedule.cluster = found;
+    if (cluster_used(v)) null_leave(v);
     return true;
-}
-
-bool cluster_used(const struct solve *v)
-{
-    return v->schedule.cluster.blocks > 0;
 }
 
 bool cluster_steps_of(struct solve *v, const struct cluster_kernel *kernel, int nvec, const int *vec, int64_t n,

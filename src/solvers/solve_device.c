@@ -138,6 +138,41 @@ void solve_choose_ops(struct solve *v)
     v->ops.type = type_of_numbers(v->real, solve_complex_steps(v));
 }
 
+/* ---- the null space ---- */
+
+void *null_vector(const struct solve *v, void *first, int64_t j)
+{
+    return (char *)first + j * v->n * (int64_t)type_size(v->real);
+}
+
+static void project(struct solve *v, void *basis, void *x)
+{
+    for (int64_t j = 0; basis && j < v->null.on_device; j++) {
+        const void *n = null_vector(v, basis, j);
+        v->ops.vec->dot(v->dev, v->n, v->scalars, n, x, S_NULL);
+        v->ops.vec->axpy(v->dev, v->n, v->scalars, S_NULL, -1, n, x);
+    }
+}
+
+void null_project(struct solve *v, void *x)
+{
+    project(v, v->null.right, x);
+}
+
+void null_project_left(struct solve *v, void *r)
+{
+    project(v, v->null.left, r);
+}
+
+void null_release(struct solve *v)
+{
+    struct solve_null *s = &v->null;
+    if (s->left && s->left != s->right) v->dev->ops->free(v->dev, s->left);
+    if (s->right) v->dev->ops->free(v->dev, s->right);
+    s->left = s->right = NULL;
+    s->on_device = 0;
+}
+
 /* ---- SpMV ---- */
 
 bool solve_multiply(struct solve *v, const void *p, void *q, struct err *e)
@@ -145,7 +180,16 @@ bool solve_multiply(struct solve *v, const void *p, void *q, struct err *e)
     struct launch L = {.A = v->matrix.mat, .alpha = 1, .beta = 0, .x = p, .y = q};
     work_count(v, OP_SPMV, 1);
     work_count(v, OP_PASS, 1);
-    return kernel_launch(v->matrix.kernel, &L, e);
+    if (!kernel_launch(v->matrix.kernel, &L, e)) return false;
+    null_project_left(v, q);
+    return true;
+}
+
+bool solve_precondition(struct solve *v, const void *r, void *z, struct err *e)
+{
+    if (!v->pre.method->apply(v, r, z, e)) return false;
+    null_project(v, z);
+    return true;
 }
 
 bool solve_multiply_transposed(struct solve *v, const void *u, void *y, struct err *e)
@@ -160,7 +204,7 @@ bool solve_spmv(struct solve *v, const void *p, void *q, struct err *e)
 {
     if (!v->vec[VEC_X0]) return solve_multiply(v, p, q, e);
     phase_begin(v, PHASE_PRECOND);
-    if (!v->pre.method->apply(v, p, v->vec[VEC_Z], e)) return false;
+    if (!solve_precondition(v, p, v->vec[VEC_Z], e)) return false;
     phase_begin(v, PHASE_SPMV);
     return solve_multiply(v, v->vec[VEC_Z], q, e);
 }
@@ -303,6 +347,7 @@ void solve_forget(struct solve *v)
     v->schedule.graph = NULL;
     v->schedule.no_graph = false;
     for (int i = 0; i < SOLVE_VECTORS; i++) solve_dealloc(v, i);
+    null_release(v);
     if (v->solver_data && v->solver->drop) v->solver->drop(v);
     mem_free(v->solver_data);
     v->solver_data = NULL;

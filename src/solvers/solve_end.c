@@ -71,6 +71,7 @@ bool solve_read_x(struct solve *v, double *x, struct err *e)
     bool plain = v->dev->ops->plain && v->real == T_F64;
     bool ok = plain ? loop_copy(x, from, v->n * (int64_t)sizeof *x, "copying x", e) : solve_get_x(v, x, from, e);
     if (ok) scaled_undo(v, x);
+    if (ok && !v->scaling.inside) null_project_x(v, x);
     return ok;
 }
 
@@ -173,6 +174,7 @@ bool solve_fetch_x(struct solve *v, struct err *e)
     if (!solve_has_x(v)) return fail(e, E_USAGE, "the last solve left no x");
     bool ok = fetch_x(v, e);
     if (ok) solve_leave_scaled(v);
+    if (ok) null_project_x(v, v->result.x);
     if (ok) solve_release(v);
     return ok;
 }
@@ -320,7 +322,9 @@ static void judge(struct solve *v)
 static void explain_converged(const struct solve *v, char *out, size_t size)
 {
     if (least_explain(v, out, size)) return;
-    if (v->b_norm == 0)
+    if (v->b_norm == 0 && v->null.share > 0)
+        snprintf(out, size, "b lies in the null space, and the x for the rest of it is 0");
+    else if (v->b_norm == 0)
         snprintf(out, size, "b = 0, so x = 0");
     else if (v->residual <= v->set.tol)
         snprintf(out, size, "relative residual %.2e%s, tol %.2e", v->residual,
@@ -544,6 +548,7 @@ static bool end(struct solve *v, double us, struct err *e)
     if (large) loop_enter(w);
     ok = ok && x_now_or_later(v, isfinite(us), e);
     if (ok && !v->result.later) solve_leave_scaled(v);
+    if (ok && !v->result.later) null_project_x(v, v->result.x);
     if (ok && !v->result.later) ok = measure_within(v, us, &measured, e);
     loop_enter(w);
     if (ok && !v->scaling.row) live_compare(v, v->iterations, v->result.residual_true, v->residual);

@@ -33,6 +33,7 @@ static bool residual_of(struct solve *v, const void *x, double *norm, struct err
     const struct launch L = {.A = v->matrix.fine, .alpha = 1, .x = x, .y = v->vec[VEC_FINE_Q]};
     if (!solve_set(v, S_DONE, RUNNING, e) || !kernel_launch(v->matrix.kernel, &L, e)) return false;
     v->ops.vec->narrow(v->dev, v->n, v->vec[VEC_FINE_B], v->vec[VEC_FINE_Q], v->vec[VEC_B]);
+    null_project_left(v, v->vec[VEC_B]);
     v->ops.vec->dot(v->dev, v->n, v->scalars, v->vec[VEC_B], v->vec[VEC_B], S_RR);
     if (!v->dev->ops->get(v->dev, &rr, v->scalars + S_RR, sizeof rr, e) || !v->dev->ops->sync(v->dev, e)) return false;
     *norm = sqrt(rr) / v->system.b_norm;

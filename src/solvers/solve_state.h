@@ -32,6 +32,14 @@ bool solve_spmv(struct solve *v, const void *p, void *q, struct err *e);
 bool solve_multiply(struct solve *v, const void *p, void *q, struct err *e);
 /* y = A' u */
 bool solve_multiply_transposed(struct solve *v, const void *u, void *y, struct err *e);
+/* M^-1 r, without its part in the null space. */
+bool solve_precondition(struct solve *v, const void *r, void *z, struct err *e);
+/* Vector j of those on the device from `first` on. */
+void *null_vector(const struct solve *v, void *first, int64_t j);
+void null_release(struct solve *v); /* free what null_put has put */
+/* Project a vector on the device: z = M^-1 r, or x; a residual, or A p. */
+void null_project(struct solve *v, void *x);
+void null_project_left(struct solve *v, void *r);
 /* Count n operations of the current cycle. work_restarted: a cycle ends here; `whole`: it had m iterations. */
 void work_count(struct solve *v, enum solve_operation op, int64_t n);
 void work_restarted(struct solve *v, bool whole);
@@ -93,6 +101,15 @@ void scaled_undo(const struct solve *v, double *x);
 void solve_leave_scaled(struct solve *v);
 void solve_enter_scaled(struct solve *v);
 
+/* ---- solve_null.c ---- */
+
+/* Find or take the null space of A x = b, and project v->b. v->b_norm is then that of the rest. */
+bool null_begin(struct solve *v, const struct solve_options *o, struct err *e);
+/* Put the vectors to the device, as those of the system that the solver iterates on. */
+bool null_put(struct solve *v, struct err *e);
+void null_leave(struct solve *v); /* no longer project in the iteration */
+/* Project the user's x, on the host. */
+void null_project_x(const struct solve *v, double *x);
 /* ---- solve_cut.c: Ctrl-C within an iteration ---- */
 
 /* The n vectors in list[] and the scalars are about to change. Copy these vectors and scalars if the device is the

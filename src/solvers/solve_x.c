@@ -12,7 +12,7 @@ static bool undo_right(struct solve *v, struct err *e)
 {
     void *u = v->vec[VEC_X], *x0 = v->vec[VEC_X0];
     if (!x0) return true;
-    if (!solve_set(v, S_DONE, RUNNING, e) || !v->pre.method->apply(v, u, v->vec[VEC_Z], e)) return false;
+    if (!solve_set(v, S_DONE, RUNNING, e) || !solve_precondition(v, u, v->vec[VEC_Z], e)) return false;
     v->ops.vec->copy(v->dev, v->n, x0, u);
     v->ops.vec->axpy(v->dev, v->n, v->scalars, S_ONE, 1, v->vec[VEC_Z], u);
     return v->dev->ops->sync(v->dev, e);

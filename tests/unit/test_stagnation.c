@@ -34,7 +34,8 @@ static const struct {
     {"gen random 60 4 as A; solve cg A on cpu maxit 20", "symmetry", "A is not symmetric"},
     {"gen poisson2d 12 as P; let A = P - 3.05*I; solve cg A on cpu", "indefinite", "; cg needs a definite matrix"},
     {"gen poisson2d 12 as P; let A = P - 3.05*I; solve minres A on cpu maxit 4", "indefinite", "both sides of 0"},
-    {"load tests/files/neumann.mtx; solve cg on cpu b random", "semidefinite", "and one is 0: A is singular"},
+    {"load tests/files/neumann.mtx; solve cg on cpu b random nullspace none", "semidefinite",
+     "and one is 0: A is singular"},
     {"gen rmat 6 4; solve gmres on cpu b random maxit 9", "empty", "b is not 0 in"},
     {"gen rmat 6 4; solve gmres on cpu b random maxit 9", "rank", "the structural rank is"},
     {"load tests/golden/singular.mtx; solve gmres on cpu b random", "inconsistent", "with the rank 3 of 4"},
@@ -127,8 +128,10 @@ TEST(a_singular_matrix_gets_a_direct_solver)
          "solve direct spqr A on cpu b random"},
         {"gen rmat 6 4 as R; solve gmres R on cpu b random maxit 9", "solve direct spqr R"},
         {"gen poisson2d 9 as P; let A = P - 3*I; solve minres A b random on cpu tol 1e-10", "solve direct spqr A"},
-        {"load tests/files/neumann.mtx as A; solve cg A b random on emu tol 1e-10", "solve direct spqr A b random"},
-        {"load tests/files/neumann.mtx as A; solve cg A b random f32", "solve direct spqr A b random f64"},
+        {"load tests/files/neumann.mtx as A; solve cg A b random on emu tol 1e-10 nullspace none",
+         "solve direct spqr A b random"},
+        {"load tests/files/neumann.mtx as A; solve cg A b random f32 nullspace none",
+         "solve direct spqr A b random f64"},
         {"gen poisson2d 30 as P; solve cg P on cpu maxit 5", "change maxit 110; continue"},
     };
     for (int i = 0; i < COUNT(nexts); i++) {
