@@ -107,6 +107,7 @@ static struct solve_options options_of(const struct advising *v, const struct tr
     struct solve_options o = v->q->options;
     o.solver = t->solver;
     o.pre = t->pre;
+    if (t->pre_block) o.pre_block = t->pre_block;
     return o;
 }
 
@@ -448,6 +449,19 @@ static bool suits(const struct solver_question *q, const struct solver_advice *a
     return q->pre_is_given || (solver->least_squares == pre->least_squares && !(pre->least_squares && many));
 }
 
+/* If A has nodes of several unknowns, a preconditioner that can make use of them is tried with and without them, by the
+   solvers for symmetric matrices. */
+static void add_precond(const struct solver_question *q, struct solver_advice *a, const struct solver *solver,
+                        const struct precond *pre)
+{
+    bool nodes = pre->near && solver->own_precond && !q->pre_is_given;
+    int64_t block = nodes ? facts_block(&q->matrix->facts, &q->matrix->csr) : 1;
+    add(a, solver, pre);
+    if (block == 1) return;
+    add(a, solver, pre);
+    a->at[a->n - 1].pre_block = block;
+}
+
 /* The solver alone and with each preconditioner that it takes; only with the preconditioner that the user named. */
 static void add_solver(const struct solver_question *q, struct solver_advice *a, const struct solver *solver)
 {
@@ -462,7 +476,7 @@ static void add_solver(const struct solver_question *q, struct solver_advice *a,
     }
     for (int i = 0; preconds[i] && !solver->no_precond; i++)
         if ((!q->pre_is_given || q->options.pre == preconds[i]) && suits(q, a, solver, preconds[i]))
-            add(a, solver, preconds[i]);
+            add_precond(q, a, solver, preconds[i]);
 }
 
 /* The order in which candidates are tried, and in which equally fast ones are preferred: methods for definite matrices,
@@ -479,7 +493,7 @@ static bool list(const struct solver_question *q, struct solver_advice *a, struc
     bool rectangular = a->card.A->rows != a->card.A->cols;
     while (solvers[nsolvers]) nsolvers++;
     while (preconds[npreconds]) npreconds++;
-    a->at = mem_zero(1 + nsolvers * (npreconds + 2), sizeof *a->at, "the candidates", e);
+    a->at = mem_zero(1 + nsolvers * (2 * npreconds + 2), sizeof *a->at, "the candidates", e);
     if (!a->at) return false;
     if (q->direct) add(a, NULL, NULL);
     for (int turn = 0; turn < TURNS; turn++)

@@ -32,6 +32,7 @@ struct trial {
     int order;                   /* in the list of candidates: decides between equally good ones */
     const struct solver *solver; /* NULL: direct */
     const struct precond *pre;   /* NULL: none */
+    int64_t pre_block;           /* the block that the candidate sets; 0: none */
     const char *method;          /* direct: the library's method; NULL: not known */
     enum trial_state state;
     int64_t m; /* iterations per cycle; 0: the solver does not restart */

@@ -9,21 +9,35 @@
 #include <math.h>
 #include <stdio.h>
 
+struct block_text {
+    char text[32];
+};
+
+/* " block 3", or "" */
+static struct block_text block_text(const struct trial *t)
+{
+    struct block_text b = {""};
+    if (t->pre_block) snprintf(b.text, sizeof b.text, " block %lld", (long long)t->pre_block);
+    return b;
+}
+
 struct trial_name trial_name(const struct trial *t)
 {
     struct trial_name n;
     if (!t->solver)
         snprintf(n.text, sizeof n.text, t->method ? "direct (%s)" : "direct", t->method);
     else
-        snprintf(n.text, sizeof n.text, "%s%s%s", t->solver->name, t->pre ? ", " : "", t->pre ? t->pre->name : "");
+        snprintf(n.text, sizeof n.text, "%s%s%s%s", t->solver->name, t->pre ? ", " : "", t->pre ? t->pre->name : "",
+                 block_text(t).text);
     return n;
 }
 
 struct trial_words trial_words(const struct trial *t, const char *matrix, const struct solve_options *o)
 {
     struct trial_words w;
-    snprintf(w.text, sizeof w.text, "%s %s%s%s%s", t->solver ? t->solver->name : "direct", matrix,
-             t->pre ? " precond " : "", t->pre ? t->pre->name : "", t->solver ? solve_form_of(o).text : "");
+    snprintf(w.text, sizeof w.text, "%s %s%s%s%s%s", t->solver ? t->solver->name : "direct", matrix,
+             t->pre ? " precond " : "", t->pre ? t->pre->name : "", block_text(t).text,
+             t->solver ? solve_form_of(o).text : "");
     return w;
 }
 

@@ -166,6 +166,7 @@ static void out_trial(struct out *o, const struct solver_advice *a, const struct
     out_str(o, NULL, "method", trial_name(t).text);
     out_str(o, "solver", NULL, t->solver ? t->solver->name : "direct");
     out_str(o, "precond", NULL, t->pre ? t->pre->name : NULL);
+    out_int_if(o, "block", NULL, t->pre_block > 0, t->pre_block);
     out_str(o, "method", NULL, t->method);
     out_str(o, "device", NULL, t->solver ? a->dev->name : "cpu");
     out_str(o, "state", NULL, state_name(t));
@@ -378,6 +379,7 @@ static const struct field advise_trial_fields[] = {
     {"matrix", F_TEXT, "name of the matrix"},
     {"solver", F_TEXT, "the solver, or direct"},
     {"precond", F_TEXT | OR_NULL, "the preconditioner; null: none"},
+    {"block", F_COUNT | OR_NULL, "its rows per node; null: the default, or it has none", .min = 1},
     {"method", F_TEXT | OR_NULL, "the method of the direct solver; null: an iterative solver, or not known"},
     {"device", F_TEXT, "where the candidate was tried"},
     {"state", F_TEXT,

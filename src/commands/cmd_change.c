@@ -1,4 +1,5 @@
 /* The commands back and change, for a paused solve. */
+#include "base/mem.h"
 #include "base/text.h"
 #include "language/args.h"
 #include "language/solve_request.h"
@@ -59,11 +60,11 @@ static bool check_integers(const struct solve *v, const struct args *a, struct e
 static bool precond_of(const struct solve *v, const struct args *a, struct solve_change *c, struct err *e)
 {
     bool triangles = arg(a, "triangles") || arg(a, "sweeps") || arg(a, "order");
-    c->change_pre = arg(a, "precond") || arg(a, "block") || triangles;
+    c->change_pre = arg(a, "precond") || arg(a, "block") || arg(a, "near") || triangles;
     c->pre = arg(a, "precond") ? precond_find(arg(a, "precond")) : v->pre.method;
     c->pre_block = arg_int(a, "block", 0);
     c->triangles = triangle_settings_of(a);
-    if (!arg(a, "block") || (c->pre && c->pre_block >= 0)) return true;
+    if (!arg(a, "block") || (c->pre && c->pre_block >= 0)) return near_settings_of(a, &c->near, e);
     if (c->pre_block < 0) return fail(e, E_USAGE, "block is negative: give 1 or more rows, or 0 for the default");
     return fail(e, E_USAGE,
                 "block sets the block size of a preconditioner, but this solve has no preconditioner: name one after "
@@ -72,12 +73,12 @@ static bool precond_of(const struct solve *v, const struct args *a, struct solve
 
 static bool names_a_setting(const struct args *a, struct err *e)
 {
-    static const char *const keys[] = {"tol",   "maxit",     "omega",  "m",    "precond",
-                                       "block", "triangles", "sweeps", "order"};
-    return arg_any(a, keys, COUNT(keys)) ||
-           fail(e, E_USAGE,
-                "change what? tol, maxit, omega, m, precond, block, triangles, sweeps or order, for example `change "
-                "tol 1e-12`");
+    static const char *const keys[] = {"tol",   "maxit", "omega",     "m",      "precond",
+                                       "block", "near",  "triangles", "sweeps", "order"};
+    return arg_any(a, keys, COUNT(keys)) || fail(e, E_USAGE,
+                                                 "change what? tol, maxit, omega, m, precond, block, near, triangles, "
+                                                 "sweeps or order, for example `change "
+                                                 "tol 1e-12`");
 }
 
 /* The paused solve, or an ended solve that kept its x. */
@@ -122,8 +123,9 @@ static bool run_change(struct session *s, const struct args *a, struct err *e)
                              .m = arg_int(a, "m", -1),
                              .maxit = arg_int(a, "maxit", -1)};
     if (!v || !names_a_setting(a, e) || !check_integers(v, a, e) || !precond_of(v, a, &c, e)) return false;
-    bool ended = v->reason != RUNNING;
-    if (!solve_again(v, &c, e)) {
+    bool ended = v->reason != RUNNING, ok = solve_again(v, &c, e);
+    mem_free(c.near.coordinates);
+    if (!ok) {
         if (!ended && v->reason != RUNNING) end_without_restart(s, e->code == E_CANCELLED);
         return false;
     }
@@ -164,11 +166,12 @@ const struct command command_back = {
 
 const struct command command_change = {
     .name = "change",
-    .grammar = "[tol R] [maxit N] [omega R] [m N] [[precond] PRECOND] [block N] [triangles levels|sync-free] "
+    .grammar = "[tol R] [maxit N] [omega R] [m N] [[precond] PRECOND] [block N] "
+               "[near constant|rigid|adaptive] [coordinates FILE] [vectors N] [triangles levels|sync-free] "
                "[sweeps N] [order ORDER]",
     .about = "change the settings of a solve, and continue from its x",
-    .help = "A change of tol or maxit needs no restart. A change of omega, m, the preconditioner or its block size\n"
-            "restarts the solve from the current x, and the iteration count continues. precond none removes the\n"
+    .help = "A change of tol or maxit needs no restart. A change of omega, m, the preconditioner, its block size or\n"
+            "near restarts the solve from the current x, and the iteration count continues. precond none removes the\n"
             "preconditioner.\n"
             "A solve that has ended can be changed too; the solve is then paused.\n"
             "    solve cg tol 1e-4; change tol 1e-12; continue\n"

@@ -94,6 +94,7 @@ static bool run_solve(struct session *s, const struct args *a, struct err *e)
 const struct command command_solve = {
     .name = "solve",
     .grammar = "[SOLVER] [MATRIX] [on DEVICE] [[using] FORMAT] [[kernel] KERNEL] [[precond] SOLVE_PRECOND] [block N] "
+               "[near constant|rigid|adaptive] [coordinates FILE] [vectors N] "
                "[triangles levels|sync-free] [sweeps N] [order ORDER] [tol R] "
                "[eps R] "
                "[conlim R] "
@@ -147,6 +148,12 @@ const struct command command_solve = {
         "the rows before they are factored: with colours, a solve has few levels, but more iterations are needed. A\n"
         "GPU takes colours, for ilu0 only if the matrix is large, if that is predicted to be faster and none of these\n"
         "words is given.\n"
+        "amg has one near-null vector, ones. For systems with several unknowns per node, such as linear elasticity,\n"
+        "near gives it several and makes aggregates of nodes: constant (for each unknown, 1 for it and 0 for the\n"
+        "others), rigid (rigid-body modes, from coordinates FILE, .mtx or .npy, with a row per node and 2 or 3\n"
+        "columns) or adaptive (vectors N random vectors after sweeps of relaxation on A x = 0). block N, which alone\n"
+        "means near constant, sets the rows of a node; without it, they are the rows with the same columns, however\n"
+        "they are numbered. The host makes the levels of such an amg, also for a GPU.\n"
         "break-even is the share of the iterations that the preconditioner must save. At the end, the true residual\n"
         "b - A x is computed in double: `converged` means that it is at most twice tol.\n"
         "digits of x says how many decimal digits of x, relative to its largest elements, are correct: by the known "
@@ -203,6 +210,7 @@ const struct command command_solve = {
         "    solve jacobi form matrix; solve bicgstab scaled\n"
         "    solve gmres precond ilu0 scaled reorder matching\n"
         "    solve cg precond ic0 reorder blocks\n"
+        "    solve cg precond amg near constant; solve cg precond amg near rigid coordinates points.npy block 3\n"
         "    solve cg nullspace modes.mtx\n"
         "    solve cg refine fp32; solve bicgstab precond ilu0 refine bf16 tol 1e-10\n"
         "    solve cg on ranks precond gamg; solve direct mumps on ranks; solve on ranks options \"-ksp_type fgmres\"\n"

@@ -38,7 +38,7 @@ static bool check_words(const struct args *a, struct err *e)
     static const char *const words[] = {"using",  "kernel",      "block",   "triangles", "sweeps", "order",
                                         "eps",    "omega",       "orth",    "sums",      "form",   "launches",
                                         "refine", "within",      "plan",    "f32",       "scaled", "reorder",
-                                        "nullspace"};
+                                        "near",   "coordinates", "vectors", "nullspace"};
     const char *word = arg_any(a, words, COUNT(words));
     if (!word) return true;
     return fail(e, E_USAGE, "`%s` is not for the ranks; `options \"-ksp_...\"` passes an option of PETSc", word);

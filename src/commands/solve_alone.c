@@ -42,6 +42,7 @@ struct alone {
     struct solve_line *line;
     struct contender at[TRIES];
     int n;
+    int64_t block; /* of the preconditioner, as the line says */
     double until_us;
     struct solve *best; /* of the solves that ended without reaching tol, the one with the least true residual */
     char reasons[600];  /* why those ended */
@@ -155,6 +156,7 @@ static bool take_over(struct alone *v, struct contender *c, struct err *e)
     if (v->s->solve) return true;
     v->line->o.solver = c->trial->solver;
     v->line->o.pre = c->trial->pre;
+    v->line->o.pre_block = c->trial->pre_block ? c->trial->pre_block : v->block;
     return solve_warn(v->s, v->line->m, c->trial->solver, c->trial->pre, e) &&
            solve_line_begin(v->line, v->line->right.column, e) && solve_line_show(v->line, e);
 }
@@ -299,7 +301,7 @@ static bool report(struct alone *v, struct err *e)
 bool solve_alone(struct solve_line *l, const struct solver_advice *advice, double until_us, struct err *e)
 {
     bool printed = false;
-    struct alone v = {.s = l->s, .line = l, .until_us = until_us, .turn = TURN_ON};
+    struct alone v = {.s = l->s, .line = l, .block = l->o.pre_block, .until_us = until_us, .turn = TURN_ON};
     list(&v, advice);
     note_due(&v);
     bool ok = take_turns(&v, &printed, e);

@@ -40,6 +40,7 @@ static bool solve_as_advised(struct solve_line *l, const struct solver_advice *a
     if (arg(l->a, "within") && (l->right.several || step))
         return fail(e, E_USAGE, "`within` is for a solve with one right side, without `step`");
     if (!l->right.several && !step) return solve_alone(l, advice, until_us, e);
+    if (advice->at[0].pre_block) l->o.pre_block = advice->at[0].pre_block;
     return l->o.solver ? solve_sides(l, e) : solve_direct(l, e);
 }
 

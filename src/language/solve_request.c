@@ -38,7 +38,37 @@ struct triangle_settings triangle_settings_of(const struct args *a)
     return t;
 }
 
-/* ---- the null space of A ---- */
+/* ---- the near-null vectors of multigrid, and the null space of A ---- */
+
+static bool near_numbers(const struct args *a, struct near_settings *n, struct err *e)
+{
+    if (arg(a, "vectors") && n->kind != NEAR_ADAPTIVE)
+        return fail(e, E_USAGE, "`vectors` is the number of vectors of `near adaptive`");
+    if ((n->kind == NEAR_RIGID) != (arg(a, "coordinates") != NULL))
+        return fail(e, E_USAGE,
+                    "`near rigid` needs the coordinates of the nodes, and only `near rigid` does: `near rigid "
+                    "coordinates FILE`");
+    return arg_within(a, "vectors", 0, 1, NEAR_VECTORS, &n->vectors, e);
+}
+
+bool near_settings_of(const struct args *a, struct near_settings *n, struct err *e)
+{
+    static const char *const words[] = {
+        [NEAR_CONSTANT] = "constant", [NEAR_RIGID] = "rigid", [NEAR_ADAPTIVE] = "adaptive"};
+    const char *word = arg(a, "near"), *file = arg(a, "coordinates");
+    *n = (struct near_settings){0};
+    for (int k = NEAR_CONSTANT; word && k < COUNT(words); k++)
+        if (!strcmp(word, words[k])) n->kind = (enum near_kind)k;
+    if (!near_numbers(a, n, e)) return false;
+    if (!file) return true;
+    snprintf(n->from, sizeof n->from, "%s", file);
+    if (!columns_load(file, &n->coordinates, &n->points, &n->axes, e)) return false;
+    if (n->axes == 2 || n->axes == 3) return true;
+    mem_free(n->coordinates);
+    n->coordinates = NULL;
+    return fail(e, E_INPUT, "%s has %lld columns, but coordinates have 2 or 3: a row for each node", file,
+                (long long)n->axes);
+}
 
 /* `nullspace none`, `nullspace constant`, or a file. */
 static bool nullspace_of(const struct matrix *m, const struct args *a, struct solve_options *o, struct err *e)
@@ -62,8 +92,9 @@ void null_words_list(give_fn *give, void *user)
 
 void solve_options_free(struct solve_options *o)
 {
+    mem_free(o->near.coordinates);
     mem_free(o->null_vectors);
-    o->null_vectors = NULL;
+    o->near.coordinates = o->null_vectors = NULL;
 }
 
 /* Was `word` given after the keyword `key`? */
@@ -112,7 +143,7 @@ bool solve_options_of(struct session *s, const struct matrix *m, const struct ar
     o->launches = chose(a, "launches", "one")    ? LAUNCHES_ONE
                   : chose(a, "launches", "many") ? LAUNCHES_MANY
                                                  : LAUNCHES_AUTO;
-    bool ok = o->dev && nullspace_of(m, a, o, e);
+    bool ok = o->dev && near_settings_of(a, &o->near, e) && nullspace_of(m, a, o, e);
     if (!ok) solve_options_free(o);
     return ok;
 }

@@ -20,6 +20,8 @@ struct session;
 bool solve_options_of(struct session *s, const struct matrix *m, const struct args *a, struct solve_options *o,
                       struct err *e);
 void solve_options_free(struct solve_options *o);
+/* The options near, coordinates and vectors of a command; the caller frees n->coordinates with mem_free. */
+bool near_settings_of(const struct args *a, struct near_settings *n, struct err *e);
 void null_words_list(give_fn *give, void *user); /* the words after `nullspace` */
 /* The options triangles, sweeps and order of a command. */
 struct triangle_settings triangle_settings_of(const struct args *a);

@@ -11,7 +11,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { FACTS_NNZ = 1 << 24, MATCHED_NNZ = 1 << 18, ENVELOPE_NNZ = 1 << 20 };
+enum { FACTS_NNZ = 1 << 24, MATCHED_NNZ = 1 << 18, BLOCK_NNZ = 1 << 28, ENVELOPE_NNZ = 1 << 20 };
 static const double ENVELOPE_FLOPS = 1e8;
 
 bool is_definite(enum definiteness d)
@@ -205,6 +205,39 @@ enum definiteness facts_definite(struct facts *f, const struct csr *A)
     if (f->definite == DEFINITE_UNKNOWN && !f->looked_for_definite) f->definite = find_definite(f, A);
     f->looked_for_definite = true;
     return f->definite;
+}
+
+/* Does another row have the columns of row 0? If not, A has no nodes, and no graph is needed to know it. */
+static bool first_has_partner(const struct csr *A)
+{
+    int64_t n = csr_row_length(A, 0);
+    for (int k = 0; k < n; k++) {
+        int j = A->col[A->rowptr[0] + k];
+        if (j && csr_row_length(A, j) == n &&
+            !memcmp(A->col + A->rowptr[j], A->col + A->rowptr[0], (size_t)n * sizeof *A->col))
+            return true;
+    }
+    return false;
+}
+
+static int64_t find_block(const struct csr *A)
+{
+    int sets = 0;
+    int64_t each = 0;
+    struct graph g = {0};
+    bool may = !A->source && !csr_is_large(A) && A->rows == A->cols && A->rows && A->nnz <= BLOCK_NNZ;
+    if (!may || !first_has_partner(A) || !graph_new(&g, A, NULL, NULL)) return 1;
+    int *set = mem_new(A->rows, sizeof *set, "nodes", NULL);
+    if (set && reorder_supervariables(&g, set, &sets, NULL, NULL)) each = reorder_rows_each(A->rows, set, sets);
+    graph_free(&g);
+    mem_free(set);
+    return each >= 2 && each <= BLOCK_MOST ? each : 1;
+}
+
+int64_t facts_block(struct facts *f, const struct csr *A)
+{
+    if (!f->block) f->block = find_block(A);
+    return f->block;
 }
 
 bool facts_null_constants(struct facts *f, const struct csr *A, int64_t *count, struct err *e)

@@ -49,6 +49,7 @@ struct facts {
     enum fact ic0;      /* and with positive pivots, of A or -A */
     enum fact fillable; /* does an order of the rows put a nonzero entry on each place of the diagonal? (matching.h) */
     bool looked_for_definite; /* facts_definite has looked */
+    int64_t block;            /* see facts_block; 0: not known */
     bool looked_for_null;     /* facts_null_constants has looked */
     int64_t null_constants;   /* components on which constants are mapped to 0 (null_space.h) */
 };
@@ -64,6 +65,10 @@ bool facts_fillable(struct facts *f, const struct csr *A);
 enum definiteness facts_definite(struct facts *f, const struct csr *A);
 /* *count = the components on which constants are mapped to 0, found out if it is not known. */
 bool facts_null_constants(struct facts *f, const struct csr *A, int64_t *count, struct err *e);
+/* The unknowns per node: the rows of each supervariable of A (reorder.h), if all have the same number, from 2 to
+   BLOCK_MOST; otherwise 1. Found out if it is not known. */
+enum { BLOCK_MOST = 6 };
+int64_t facts_block(struct facts *f, const struct csr *A);
 
 /* The number of decimal digits that a solve with this condition number loses; at most DIGITS_F64, the number of digits
    of fp64. If a solve loses DIGITS_F64 digits, A is singular up to the rounding errors of fp64. If it loses

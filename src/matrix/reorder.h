@@ -61,6 +61,8 @@ bool reorder_find_symmetric(const struct ordering *o, const struct csr *A, int *
    supervariable of row i; they are counted from 0 by their first rows, and *sets is their number. Takes time in
    proportion to the entries of g. */
 bool reorder_supervariables(const struct graph *g, int *set, int *sets, struct watch *w, struct err *e);
+/* The number of rows of each supervariable, if it is the same for all; otherwise 0. */
+int64_t reorder_rows_each(int64_t rows, const int *set, int sets);
 /* perm as exchanges: if the elements i and swap[i] of a vector are exchanged for i = 0, 1, .., element i becomes the
    old element perm[i]; from the last i to the first, they go back. swap has n items. */
 bool reorder_swaps(const int *perm, int64_t n, int *swap, struct err *e);

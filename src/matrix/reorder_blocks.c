@@ -129,6 +129,18 @@ bool reorder_supervariables(const struct graph *g, int *set, int *sets, struct w
     return ok;
 }
 
+int64_t reorder_rows_each(int64_t rows, const int *set, int sets)
+{
+    int *count = sets ? mem_zero(sets, sizeof *count, title, NULL) : NULL;
+    if (!count) return 0;
+    for (int64_t i = 0; i < rows; i++) count[set[i]]++;
+    int64_t each = count[0];
+    for (int c = 0; c < sets && each; c++)
+        if (count[c] != each) each = 0;
+    mem_free(count);
+    return each;
+}
+
 /* ---- the order ---- */
 
 /* The rows of supervariable c are row[start[c]] .. row[start[c + 1] - 1], ascending. */

@@ -32,7 +32,7 @@ static void out_break_even(struct out *o, const struct solve *v)
 void out_solve_precond(struct out *o, const struct solve *v)
 {
     bool timed = v->pre.method && v->dev->kind != DEV_EMU;
-    char note[120] = "", how[240] = "", size[32];
+    char note[200] = "", how[240] = "", size[32];
     if (v->pre.method && v->pre.method->note) v->pre.method->note(v, note, sizeof note);
     if (v->pre.method && v->pre.method->how) v->pre.method->how(v, how, sizeof how);
     const char *heading = v->engine.factors ? "factored by" : "preconditioner";

@@ -76,24 +76,61 @@ static bool galerkin(struct amg_level *v, struct amg_level *next, struct err *e)
     return ok;
 }
 
-/* Make the next level. *deeper receives false if there are no aggregates that would make it much smaller. */
-static bool coarsen(struct amg *g, bool *deeper, struct err *e)
+/* Make the prolongation of the last level, unless its aggregates would not make the next level much smaller. */
+static bool prolong_one(struct amg *g, struct amg_level *v, bool *deeper, struct err *e)
 {
-    struct amg_level *v = &g->level[g->n - 1];
     struct amg_aggregates a = {0};
-    double theta = amg_threshold(g->n - 1), *coarse = NULL;
-    *deeper = false;
-    bool ok = amg_aggregate(&a, v->A, v->dinv, theta, e);
-    if (ok && amg_worthwhile(a.n, v->A->rows)) {
-        ok = amg_prolong(&v->P, v->A, &a, g->near, amg_damping / v->bound, &coarse, e) && galerkin(v, v + 1, e);
-        *deeper = ok;
-    }
+    double *coarse = NULL;
+    bool ok = amg_aggregate(&a, v->A, v->dinv, amg_threshold(g->n - 1), e);
+    *deeper = ok && amg_worthwhile(a.n, v->A->rows);
+    if (*deeper) ok = amg_prolong(&v->P, v->A, &a, g->near, amg_damping / v->bound, &coarse, e);
     amg_aggregates_free(&a);
     if (coarse) {
         mem_free(g->near);
         g->near = coarse;
     }
-    return ok && (!*deeper || begin_level(g, e));
+    return ok;
+}
+
+/* Small aggregates have no room for all vectors: keep so many that the next level has at most half of the rows. Returns
+   false if not even one would make it much smaller. */
+static bool keep_some(struct amg *g, int64_t aggregates, int64_t rows)
+{
+    int64_t k = g->several.vectors, room = aggregates ? rows / (2 * aggregates) : 0;
+    if (amg_worthwhile(aggregates * k, rows)) return true;
+    if (!amg_worthwhile(aggregates, rows)) return false;
+    amg_near_keep(&g->several, rows, room < 1 ? 1 : room < k ? room : k);
+    if (g->several.vectors < g->fewest) g->fewest = g->several.vectors;
+    return true;
+}
+
+/* The same with several near-null vectors. */
+static bool prolong_several(struct amg *g, struct amg_level *v, bool *deeper, struct err *e)
+{
+    struct csr nodes = {0};
+    struct amg_aggregates a = {0};
+    struct amg_near coarse = {0};
+    double *dinv = NULL;
+    bool ok = amg_nodes_matrix(&nodes, &dinv, v->A, &g->several, e) &&
+              amg_aggregate(&a, &nodes, dinv, amg_threshold(g->n - 1), e);
+    *deeper = ok && amg_worthwhile(a.n, nodes.rows) && keep_some(g, a.n, v->A->rows);
+    if (*deeper) ok = amg_prolong_near(&v->P, &coarse, v->A, v->dinv, &a, &g->several, amg_damping / v->bound, e);
+    if (ok && *deeper) {
+        amg_near_free(&g->several);
+        g->several = coarse;
+    }
+    amg_aggregates_free(&a);
+    csr_free(&nodes);
+    mem_free(dinv);
+    return ok;
+}
+
+/* Make the next level. *deeper receives false if there are no aggregates that would make it much smaller. */
+static bool coarsen(struct amg *g, bool *deeper, struct err *e)
+{
+    struct amg_level *v = &g->level[g->n - 1];
+    bool ok = (g->several.vectors ? prolong_several : prolong_one)(g, v, deeper, e);
+    return ok && (!*deeper || (galerkin(v, v + 1, e) && begin_level(g, e)));
 }
 
 static bool make_levels(struct amg *g, const struct csr *A, struct err *e)
@@ -111,12 +148,20 @@ static bool make_levels(struct amg *g, const struct csr *A, struct err *e)
 
 bool amg_make(struct amg *g, const struct csr *A, struct err *e)
 {
-    *g = (struct amg){0};
+    struct amg_near one = {0};
+    return amg_make_near(g, A, &one, e);
+}
+
+bool amg_make_near(struct amg *g, const struct csr *A, struct amg_near *near, struct err *e)
+{
+    *g = (struct amg){.several = *near, .fewest = near->vectors};
+    *near = (struct amg_near){0};
     bool ok = make_levels(g, A, e);
     const struct csr *last = ok ? g->level[g->n - 1].A : NULL;
     if (ok && last->rows <= amg_inverted_rows()) ok = amg_invert(last, g->sign, &g->inverse, &g->dropped, e);
     mem_free(g->near);
     g->near = NULL;
+    amg_near_free(&g->several);
     if (!ok) amg_free(g);
     return ok;
 }
@@ -132,6 +177,7 @@ void amg_free(struct amg *g)
     }
     mem_free(g->inverse);
     mem_free(g->near);
+    amg_near_free(&g->several);
     *g = (struct amg){0};
 }
 

@@ -26,18 +26,32 @@ struct amg_level {
     struct csr P, R; /* R is the transpose of P */
 };
 
+/* Several near-null vectors, on the rows of a level, and the nodes of that level: rows that belong to one point, such
+   as the displacements of a node of linear elasticity, and are in one aggregate. All arrays are owned. */
+struct amg_near {
+    int64_t vectors; /* 0: there is one, with the elements of `near` of struct amg, and each row is a node */
+    double *value;   /* [rows * vectors], row by row */
+    int64_t nodes;
+    int *node; /* [rows] the node of each row */
+};
+void amg_near_free(struct amg_near *b);
+
 struct amg {
     int n; /* levels */
     struct amg_level level[AMG_LEVELS];
     double sign;     /* of the diagonal: 1, or -1 if A may be negative definite */
     double *inverse; /* [rows * rows] of sign times the coarsest matrix, symmetric; NULL: that level is only smoothed */
     int64_t dropped; /* pivots of the coarsest level that were 0, so that `inverse` is a generalised inverse */
-    double *near;    /* while levels are added: [rows of the last level] a vector x for which A x is almost 0 */
+    struct amg_near several; /* while levels are added, of the last level */
+    int64_t fewest;          /* near-null vectors on any level, if there are several */
+    double *near;            /* while levels are added: [rows of the last level] a vector x for which A x is almost 0 */
 };
 
 /* Make the hierarchy of A, which must be real, symmetric and outlive it. The diagonal of A must be positive, or
    negative in every row. Ctrl-C ends this function. */
 bool amg_make(struct amg *g, const struct csr *A, struct err *e);
+/* The same with several near-null vectors; *near is emptied, also if this fails. */
+bool amg_make_near(struct amg *g, const struct csr *A, struct amg_near *near, struct err *e);
 void amg_free(struct amg *g);
 /* A matrix of at most this many rows is inverted. amg_hook is for tests, which make the coarsest matrix small; 0
    restores the default. */
@@ -105,6 +119,29 @@ void amg_aggregates_free(struct amg_aggregates *g);
    over the aggregates; the caller frees it. */
 bool amg_prolong(struct csr *P, const struct csr *A, const struct amg_aggregates *g, const double *near, double omega,
                  double **coarse, struct err *e);
+
+/* amg_nodes.c: the steps with several near-null vectors. amg_nodes_matrix: the Frobenius norms of the blocks of A, with
+   a minus off the diagonal, so that amg_aggregate takes large blocks for strong entries; the columns do not ascend.
+   *dinv receives the inverse of its diagonal, which the caller frees. */
+bool amg_nodes_matrix(struct csr *out, double **dinv, const struct csr *A, const struct amg_near *near, struct err *e);
+/* P = (I - omega D^-1 A) T, where the columns of T on each aggregate are an orthonormal basis of what the near-null
+   vectors are there (Vanek, Mandel and Brezina 1996). `g` has an aggregate for each node. *coarse receives the vectors
+   of the next level, T' times those of this level, and the aggregates as its nodes. */
+bool amg_prolong_near(struct csr *P, struct amg_near *coarse, const struct csr *A, const double *dinv,
+                      const struct amg_aggregates *g, const struct amg_near *near, double omega, struct err *e);
+
+/* Keep the first `vectors` vectors on `rows` rows. */
+void amg_near_keep(struct amg_near *near, int64_t rows, int64_t vectors);
+
+/* amg_near.c: the nodes of A. `block`: B rows, one after another, or, if A has them, the B rows of each supervariable
+   (matrix/reorder.h). Fails if the rows of A are not a multiple of B. */
+bool amg_nodes(struct amg_near *near, const struct csr *A, int64_t block, struct err *e);
+/* The vectors, for near->node. Row i is unknown u of its node if u rows of this node come before it. Constants of the
+   unknowns; rigid-body modes, for points[axes * near->nodes], one axis after another; `vectors` random vectors after
+   sweeps of the smoother on A x = 0. */
+bool amg_constants(struct amg_near *near, const struct csr *A, struct err *e);
+bool amg_rigid(struct amg_near *near, const struct csr *A, int64_t axes, const double *points, struct err *e);
+bool amg_adaptive(struct amg_near *near, const struct csr *A, int64_t vectors, struct err *e);
 
 /* amg_bound.c: y = alpha A x + beta y, and x.y, which does not depend on the number of threads. */
 bool amg_multiply(const struct csr *A, double alpha, const double *x, double beta, double *y, struct err *e);

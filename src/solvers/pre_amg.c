@@ -22,7 +22,10 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { NOTE_LEVELS, NOTE_COARSEST, NOTE_RATIO }; /* NOTE_RATIO: of entries, in millionths */
+/* NOTE_RATIO: of entries, in millionths. NOTE_BLOCK: rows of a node, if there are several near-null vectors. NOTE_KIND:
+   enum near_kind. NOTE_FEWEST: the near-null vectors of the level that has the fewest.
+   NOTE_HINT: rows of a node that were found, but not made use of. */
+enum { NOTE_LEVELS, NOTE_COARSEST, NOTE_RATIO, NOTE_BLOCK, NOTE_VECTORS, NOTE_KIND, NOTE_FEWEST, NOTE_HINT };
 
 /* A matrix of the cycle: in CSR on the device, or, if csr.val is NULL, a factor. */
 struct cycle_matrix {
@@ -117,9 +120,60 @@ static bool put_level(struct solve *v, struct cycle *c, int k, struct err *e)
     return true;
 }
 
+/* ---- several near-null vectors, for which the host makes the levels ---- */
+
+/* The rows of a node: as the user says, or as they are found. */
+static int64_t block_of(const struct solve *v)
+{
+    return v->pre.block ? v->pre.block : facts_block(v->matrix.facts, v->matrix.csr);
+}
+
+/* Constants of nodes of one row are the ones that a single vector has. */
+static bool has_several(const struct solve *v)
+{
+    enum near_kind kind = v->pre.near.kind;
+    if (kind == NEAR_RIGID || kind == NEAR_ADAPTIVE) return true;
+    return (kind == NEAR_CONSTANT || v->pre.block) && block_of(v) > 1;
+}
+
+static bool make_rigid(const struct solve *v, struct amg_near *near, int64_t block, struct err *e)
+{
+    const struct near_settings *s = &v->pre.near;
+    if (block != s->axes || s->points != near->nodes)
+        return fail(e, E_USAGE,
+                    "%s has %lld points with %lld coordinates, but A has %lld nodes of %s; `block %lld` sets the rows "
+                    "of a node",
+                    s->from, (long long)s->points, (long long)s->axes, (long long)near->nodes,
+                    how_many(block, "row").text, (long long)s->axes);
+    if (v->scaling.of)
+        return fail(e, E_USAGE, "rigid-body modes are those of A x = b: leave out `scaled` and `reorder`");
+    return amg_rigid(near, v->system.A, s->axes, s->coordinates, e);
+}
+
+static bool make_near(struct solve *v, struct amg_near *near, struct err *e)
+{
+    const struct near_settings *s = &v->pre.near;
+    int64_t block = block_of(v), vectors = s->vectors ? s->vectors : NEAR_ADAPTIVE_DEFAULT;
+    if (!amg_nodes(near, v->system.A, block, e)) return false;
+    bool ok = s->kind == NEAR_RIGID      ? make_rigid(v, near, block, e)
+              : s->kind == NEAR_ADAPTIVE ? amg_adaptive(near, v->system.A, vectors, e)
+                                         : amg_constants(near, v->system.A, e);
+    v->pre.note[NOTE_BLOCK] = block;
+    v->pre.note[NOTE_VECTORS] = near->vectors;
+    v->pre.note[NOTE_KIND] = s->kind;
+    return ok;
+}
+
 static bool make_on_host(struct solve *v, struct cycle *c, struct err *e)
 {
-    if (!amg_make(&c->hierarchy, v->system.A, e)) return false;
+    struct amg_near near = {0};
+    bool plain = v->pre.near.kind == NEAR_DEFAULT && !v->pre.block && v->dev->kind == DEV_CPU;
+    v->pre.note[NOTE_BLOCK] = 0;
+    v->pre.note[NOTE_HINT] = plain ? block_of(v) : 0;
+    bool ok = (!has_several(v) || make_near(v, &near, e)) && amg_make_near(&c->hierarchy, v->system.A, &near, e);
+    amg_near_free(&near);
+    if (!ok) return false;
+    v->pre.note[NOTE_FEWEST] = c->hierarchy.fewest;
     c->n = c->hierarchy.n;
     c->sign = c->hierarchy.sign;
     for (int k = 0; k < c->n; k++)
@@ -155,7 +209,7 @@ static bool make_on_device(struct solve *v, struct cycle *c, bool *made, struct 
 {
     struct amg_device *g = &c->device;
     bool fits = v->matrix.kernel->format == &format_csr && precisions[v->matrix.mat->of->real].stored == v->real;
-    *made = fits && amg_device_has(v->dev, v->real);
+    *made = fits && amg_device_has(v->dev, v->real) && !has_several(v);
     if (!*made) return true;
     if (!amg_device_make(g, v->dev, v->matrix.mat, cycle_type(v), made, e)) return false;
     if (!*made) return true;
@@ -402,6 +456,11 @@ static int64_t held(const struct solve *v)
     return sum;
 }
 
+static const char *const vectors_text[] = {[NEAR_DEFAULT] = "constants",
+                                           [NEAR_CONSTANT] = "constants",
+                                           [NEAR_RIGID] = "rigid-body modes",
+                                           [NEAR_ADAPTIVE] = "relaxed vectors"};
+
 static void note(const struct solve *v, char *out, size_t size)
 {
     const int64_t *number = v->pre.note;
@@ -410,6 +469,16 @@ static void note(const struct solve *v, char *out, size_t size)
         snprintf(out, size, "%s, with %.2f times the entries of A; %s in the coarsest",
                  how_many(number[NOTE_LEVELS], "level").text, (double)number[NOTE_RATIO] * 1e-6,
                  how_many(number[NOTE_COARSEST], "row").text);
+    if (!number[NOTE_BLOCK] && v->pre.near.kind == NEAR_CONSTANT)
+        text_append(out, size, "; no nodes of several rows were found");
+    if (number[NOTE_HINT] > 1)
+        text_append(out, size, "; A has %lld rows per node: try `near constant`", (long long)number[NOTE_HINT]);
+    if (!number[NOTE_LEVELS] || !number[NOTE_BLOCK]) return;
+    text_append(out, size, "; %s%s per node, %lld %s", how_many(number[NOTE_BLOCK], "row").text,
+                v->pre.block ? "" : " (found)", (long long)number[NOTE_VECTORS], vectors_text[number[NOTE_KIND]]);
+    if (number[NOTE_FEWEST] < number[NOTE_VECTORS])
+        text_append(out, size, ", %lld on small aggregates", (long long)number[NOTE_FEWEST]);
+    if (v->dev->kind != DEV_CPU) text_append(out, size, "; made on the host");
 }
 
 const struct precond precond_amg = {
@@ -418,8 +487,10 @@ const struct precond precond_amg = {
     .about = "algebraic multigrid: a V-cycle over smaller and smaller matrices; the number of iterations hardly grows "
              "with the size",
     .source = "Vanek, Mandel and Brezina 1996; Bell, Dalton and Olson 2012; Lottes 2023",
-    .needs = "a symmetric positive definite matrix, preferably of a diffusion problem",
+    .needs = "a symmetric positive definite matrix, preferably of a diffusion problem, or of elasticity with `near`",
     .symmetric = true,
+    .blocks = true,
+    .near = true,
     .long_apply = true,
     .by_products = true,
     .making = 220,

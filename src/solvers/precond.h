@@ -23,6 +23,7 @@ struct precond {
     bool symmetric;      /* M is symmetric if A is symmetric, so cg accepts M */
     bool least_squares;  /* M'M approximates A'A: for solvers of least squares, which take no other M */
     bool blocks;         /* M has blocks, whose size the user can choose */
+    bool near;           /* M has near-null vectors, which the user can choose; its blocks are nodes */
     bool triangles;      /* M consists of two sparse triangles (struct triangle_settings) */
     bool long_apply;     /* on the host, applying M takes longer than the rest of an iteration */
     bool by_products;    /* M is applied by SpMV kernels, whose order of additions depends on the device */

@@ -300,6 +300,16 @@ static bool keep_truth(struct solve *v, const struct solve_options *o, struct er
            loop_copy(v->result.truth, o->truth, v->n * (int64_t)sizeof *o->truth, "copying the known solution", e);
 }
 
+bool near_copy(struct near_settings *to, const struct near_settings *from, struct err *e)
+{
+    *to = *from;
+    if (!from->coordinates) return true;
+    int64_t n = from->points * from->axes;
+    to->coordinates = mem_new(n, sizeof *to->coordinates, "the coordinates of nodes", e);
+    return to->coordinates &&
+           loop_copy(to->coordinates, from->coordinates, n * (int64_t)sizeof *to->coordinates, "coordinates", e);
+}
+
 /* A solve with its settings, before it has vectors. */
 static struct solve *new_solve(const struct solve_matrix *A, const struct solve_options *o, struct err *e)
 {
@@ -323,6 +333,7 @@ static struct solve *new_solve(const struct solve_matrix *A, const struct solve_
     v->scaling.tol = o->tol;
     v->refine = (struct solve_refine){.on = o->refine};
     v->pre = (struct solve_precond){.method = o->pre, .block = o->pre_block, .triangles = o->triangles, .bytes = NAN};
+    if (!near_copy(&v->pre.near, &o->near, e)) return solve_free(v), NULL;
     v->checkpoints.wanted = o->keeps;
     v->result = (struct solve_result){
         .residual_true = NAN, .least = {NAN, NAN, NAN}, .error_known = NAN, .known = o->known_ones};
@@ -580,5 +591,6 @@ void solve_free(struct solve *v)
     mem_free(v->result.x);
     mem_free(v->result.truth);
     null_space_free(&v->null.of);
+    mem_free(v->pre.near.coordinates);
     mem_free(v);
 }

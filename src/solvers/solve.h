@@ -257,9 +257,26 @@ struct triangle_settings {
     bool natural;
 };
 
+/* The near-null vectors of multigrid: vectors x for which A x is almost 0, which the coarse levels must represent. */
+enum near_kind {
+    NEAR_DEFAULT,  /* NEAR_CONSTANT if blocks are chosen; otherwise ones */
+    NEAR_CONSTANT, /* for each unknown of a node: 1 for this unknown of all nodes, 0 for the others */
+    NEAR_RIGID,    /* rigid-body modes: 3 in 2 dimensions, 6 in 3 */
+    NEAR_ADAPTIVE  /* what is left of random vectors after sweeps of relaxation on A x = 0 */
+};
+enum { NEAR_VECTORS = 12, NEAR_ADAPTIVE_DEFAULT = 4 }; /* most vectors */
+struct near_settings {
+    enum near_kind kind;
+    int64_t vectors;      /* of NEAR_ADAPTIVE; 0: the default */
+    double *coordinates;  /* of NEAR_RIGID: [axes * points], one axis after another */
+    int64_t points, axes; /* axes: 2 or 3 */
+    char from[80];        /* the file of the coordinates */
+};
+
 struct solve_precond {
     const struct precond *method; /* NULL: none */
     int64_t block;                /* rows per block; 0: the default */
+    struct near_settings near;    /* its coordinates are owned by the solve */
     struct triangle_settings triangles;
     const struct ordering *order; /* the order of the rows of the triangles; NULL: the order of A */
     void *part[PRE_PARTS];        /* on the device */
@@ -475,6 +492,7 @@ struct solve_options {
     int64_t maxit;
     const struct precond *pre;          /* NULL: none */
     int64_t pre_block;                  /* rows per block, if the preconditioner has blocks; 0: the default */
+    struct near_settings near;          /* if the preconditioner has near-null vectors; the solve copies them */
     struct triangle_settings triangles; /* if the preconditioner has triangles */
     bool modified, sums_host;           /* see struct solve_settings */
     bool form_matrix;                   /* see struct solve_settings; the format is then that of the iteration matrix */
@@ -556,6 +574,7 @@ struct solve_change {
     const struct precond *pre; /* the new preconditioner, if change_pre is set; NULL: remove the preconditioner */
     bool change_pre;
     int64_t pre_block;
+    struct near_settings near; /* solve_change copies it */
     struct triangle_settings triangles;
 };
 bool solve_change(struct solve *v, const struct solve_change *c, struct err *e);

@@ -78,6 +78,7 @@ static bool check_change(const struct solve *v, const struct solve_change *c, st
         .solver = s, .dev = v->dev, .omega = isnan(c->omega) ? 0 : c->omega, .m = c->m > 0 ? c->m : 0};
     o.pre = c->change_pre ? c->pre : NULL;
     o.pre_block = c->change_pre ? c->pre_block : 0;
+    if (c->change_pre) o.near = c->near;
     if (c->change_pre) o.triangles = c->triangles;
     if (!isnan(c->omega) && !(c->omega > 0)) return fail(e, E_USAGE, "omega is %g; give a number above 0", c->omega);
     return solve_check_numbers(&o, e);
@@ -88,6 +89,7 @@ static void set_method(struct solve *v, const struct solve_precond *pre, double 
     SCREEN_EDIT;
     v->pre.method = pre->method;
     v->pre.block = pre->block;
+    v->pre.near = pre->near;
     v->pre.triangles = pre->triangles;
     v->set.omega = omega;
     v->set.m = m;
@@ -134,11 +136,12 @@ static void stop_with(struct solve *v, double *x)
    fails too, the solve ends with this x. */
 static bool change_method(struct solve *v, const struct solve_change *c, struct err *e)
 {
-    const struct solve_precond before = v->pre,
-                               changed = {.method = c->pre, .block = c->pre_block, .triangles = c->triangles};
+    const struct solve_precond before = v->pre;
+    struct solve_precond changed = {.method = c->pre, .block = c->pre_block, .triangles = c->triangles};
     int64_t m = v->set.m;
     double omega = v->set.omega, *x = mem_new(v->n, sizeof *x, "the solution so far", e);
-    if (!x || !solve_x(v, e) || !solve_get_x(v, x, v->vec[VEC_X], e)) {
+    if (!x || !near_copy(&changed.near, &c->near, e) || !solve_x(v, e) || !solve_get_x(v, x, v->vec[VEC_X], e)) {
+        mem_free(changed.near.coordinates);
         mem_free(x);
         return false;
     }
@@ -149,7 +152,9 @@ static bool change_method(struct solve *v, const struct solve_change *c, struct 
                c->m < 0      ? m
                : c->m < v->n ? c->m
                              : v->n);
-    if (restart(v, x, e)) {
+    bool ok = restart(v, x, e);
+    mem_free(ok && c->change_pre ? before.near.coordinates : changed.near.coordinates);
+    if (ok) {
         mem_free(x);
         return true;
     }

@@ -30,6 +30,7 @@ TRAIT(solver, runs_on_several, x->several)
 TRAIT(solver, takes_any_shape, x->least_squares)
 TRAIT(precond, pre_takes_complex, x->takes_complex)
 TRAIT(precond, pre_has_blocks, x->blocks)
+TRAIT(precond, pre_has_near, x->near)
 TRAIT(precond, pre_has_triangles, x->triangles)
 TRAIT(precond, pre_is_diagonal, x->diagonal)
 TRAIT(precond, pre_for_least_squares, x->least_squares)
@@ -165,9 +166,16 @@ static bool check_triangles(const struct solve_options *o, struct err *e)
                 words_for(pre_has_triangles).text);
 }
 
+static bool check_near(const struct solve_options *o, struct err *e)
+{
+    if (o->near.kind == NEAR_DEFAULT || (o->pre && o->pre->near)) return true;
+    return fail(e, E_USAGE, "`near` is for a preconditioner with near-null vectors; add %s to the command",
+                words_for(pre_has_near).text);
+}
+
 static bool check_precond(const struct solve_options *o, struct err *e)
 {
-    if (!check_block(o, e) || !check_triangles(o, e)) return false;
+    if (!check_block(o, e) || !check_near(o, e) || !check_triangles(o, e)) return false;
     if (!o->pre) return true;
     if (o->solver->no_precond)
         return fail(e, E_USAGE, "%s takes no preconditioner; %s take one", o->solver->name,

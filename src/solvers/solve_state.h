@@ -225,6 +225,7 @@ bool solve_check_numbers(const struct solve_options *o, struct err *e);
 
 /* ---- solve.c ---- */
 
+bool near_copy(struct near_settings *to, const struct near_settings *from, struct err *e);
 /* Copy x0 (NULL: 0) and the scalars to the device, start the solver from x0, and replace record number v->base. */
 bool solve_start(struct solve *v, const double *x0, struct err *e);
 /* If the records show convergence, let the solver check it. The solve continues if this check fails, and after a
