@@ -59,7 +59,8 @@ static bool check_integers(const struct solve *v, const struct args *a, struct e
 /* If the user gives a block size but no preconditioner, the block size applies to the current preconditioner. */
 static bool precond_of(const struct solve *v, const struct args *a, struct solve_change *c, struct err *e)
 {
-    bool triangles = arg(a, "triangles") || arg(a, "sweeps") || arg(a, "order");
+    bool triangles = arg(a, "triangles") || arg(a, "sweeps") || arg(a, "order") || arg(a, "shift") || arg(a, "drop") ||
+                     arg(a, "fill");
     c->change_pre = arg(a, "precond") || arg(a, "block") || arg(a, "near") || triangles;
     c->pre = arg(a, "precond") ? precond_find(arg(a, "precond")) : v->pre.method;
     c->pre_block = arg_int(a, "block", 0);
@@ -73,11 +74,11 @@ static bool precond_of(const struct solve *v, const struct args *a, struct solve
 
 static bool names_a_setting(const struct args *a, struct err *e)
 {
-    static const char *const keys[] = {"tol",   "maxit", "omega",     "m",      "precond",
-                                       "block", "near",  "triangles", "sweeps", "order"};
+    static const char *const keys[] = {"tol",       "maxit",  "omega", "m",     "precond", "block", "near",
+                                       "triangles", "sweeps", "order", "shift", "drop",    "fill"};
     return arg_any(a, keys, COUNT(keys)) || fail(e, E_USAGE,
                                                  "change what? tol, maxit, omega, m, precond, block, near, triangles, "
-                                                 "sweeps or order, for example `change "
+                                                 "sweeps, order, shift, drop or fill, for example `change "
                                                  "tol 1e-12`");
 }
 
@@ -168,7 +169,7 @@ const struct command command_change = {
     .name = "change",
     .grammar = "[tol R] [maxit N] [omega R] [m N] [[precond] PRECOND] [block N] "
                "[near constant|rigid|adaptive] [coordinates FILE] [vectors N] [triangles levels|sync-free] "
-               "[sweeps N] [order ORDER]",
+               "[sweeps N] [order ORDER] [shift R] [drop R] [fill N]",
     .about = "change the settings of a solve, and continue from its x",
     .help = "A change of tol or maxit needs no restart. A change of omega, m, the preconditioner, its block size or\n"
             "near restarts the solve from the current x, and the iteration count continues. precond none removes the\n"

@@ -26,6 +26,11 @@ static const char *const null_words[] = {"none", "constant"};
 
 /* ---- options ---- */
 
+static struct given given_of(const struct args *a, const char *key)
+{
+    return (struct given){arg(a, key) != NULL, arg_real(a, key, 0)};
+}
+
 struct triangle_settings triangle_settings_of(const struct args *a)
 {
     struct triangle_settings t = {.sweeps = arg_int(a, "sweeps", 0)};
@@ -35,6 +40,9 @@ struct triangle_settings triangle_settings_of(const struct args *a)
         t.way = TRIANGLES_SWEEPS;
     if (arg(a, "order")) t.order = ordering_find(arg(a, "order"));
     t.natural = arg(a, "order") && !t.order;
+    t.shift = given_of(a, "shift");
+    t.drop = given_of(a, "drop");
+    t.fill = given_of(a, "fill");
     return t;
 }
 

@@ -10,6 +10,7 @@
 #include "matrix/symmetry.h"
 #include "precond.h"
 #include "solve.h"
+#include "solver.h"
 #include "triangle_half.h"
 #include "triangles.h"
 
@@ -18,9 +19,10 @@
 
 static const char who[] = "the preconditioner ic0";
 
-/* Nine matrices fail without an increase: 0.01 or less helps none of them, 0.03 helps one, 0.1 helps five, and 0.3
-   helps all nine. */
-const double ic0_shifts[IC0_SHIFTS] = {0, 0.03, 0.1, 0.3};
+/* Of nine positive definite matrices that fail without an increase, 0.01 or less helps none, 0.03 helps one, 0.1 helps
+   five, and 0.3 helps all nine. The larger ones are for matrices that are not definite, whose
+   solver needs no definite matrix. */
+const double ic0_shifts[IC0_SHIFTS] = {0, 0.003, 0.01, 0.03, 0.1, 0.3, 1, 3, 10};
 
 struct cholesky {
     const struct csr *A;
@@ -101,24 +103,32 @@ static int64_t factorise(const struct solve *v, struct cholesky *c, double *pivo
     return first;
 }
 
+static void note_shift(struct solve *v, double shift)
+{
+    v->pre.note[TRI_SHIFT] = llround(1e6 * shift);
+    v->pre.note[TRI_REPLACED] = v->pre.note[TRI_TURNED] = v->pre.note[TRI_FILL] = 0;
+}
+
 static bool factorise_shifted(struct solve *v, struct cholesky *c, struct err *e)
 {
     double pivot = 0, least = 0;
     int64_t row = 0, first = -1;
-    for (int k = 0; k < IC0_SHIFTS; k++) {
+    const struct given *given = &v->pre.triangles.shift;
+    int tries = given->set ? 1 : v->solver->definite ? IC0_SMALL : IC0_SHIFTS;
+    for (int k = 0; k < tries; k++) {
         if (k > 0 && !half_copy(&c->L, c->A, c->diag, c->sign, e)) return false;
-        c->shift = ic0_shifts[k];
+        c->shift = given->set ? given->value : ic0_shifts[k];
         row = factorise(v, c, &pivot, e);
-        v->pre.note[TRI_SHIFT] = llround(1e6 * ic0_shifts[k]);
+        note_shift(v, c->shift);
         if (row == c->A->rows) return true;
         if (row < 0) return false;
         if (first < 0) first = row, least = pivot;
     }
     return fail(
         e, E_NUMERIC,
-        "%s: the pivot of row %lld (counted from 0) is %.3g, not positive, and increasing the diagonal by up to %g of "
+        "%s: the pivot of row %lld (counted from 0) is %.3g, not positive, and increasing the diagonal by %s%g of "
         "itself does not help; the matrix is not positive definite, or only barely: use ilu0 or jacobi",
-        who, (long long)row_of_a(c, first), least, ic0_shifts[IC0_SHIFTS - 1]);
+        who, (long long)row_of_a(c, first), least, given->set ? "" : "up to ", c->shift);
 }
 
 /* Invert the diagonal of L, which holds the square roots of the pivots. */

@@ -1,9 +1,12 @@
 /* Incomplete LU without fill: L U = A wherever A has an entry. Rows of a level are eliminated at
-   the same time; the result is that of their order in A. */
+   the same time; the result is that of their order in A. If a pivot is too small to divide by, small pivots are
+   replaced. */
+#include "base/loop.h"
 #include "base/mem.h"
 #include "level_schedule.h"
 #include "matrix/csr.h"
 #include "matrix/reorder.h"
+#include "pivots.h"
 #include "precond.h"
 #include "solve.h"
 #include "triangles.h"
@@ -20,6 +23,7 @@ struct elimination {
     const int *diag;       /* [rows] the index of each diagonal entry of A */
     double *val, *inverse; /* of the factors, and of the diagonal of U */
     struct order order;    /* in which the rows are eliminated */
+    struct pivots pivots;
 };
 
 /* Subtract multiples of the rows above row i from row i, to eliminate its columns to the left of the diagonal. */
@@ -57,11 +61,10 @@ static void eliminate_complex_row(const struct elimination *t, int64_t i)
     }
 }
 
-static bool invert(const struct elimination *t, int64_t i, struct err *e)
+static bool invert(struct elimination *t, int64_t i, struct err *e)
 {
-    enum type type = solve_type(t->v);
-    int64_t parts = type_parts(type);
-    return invert_pivot(t->val + parts * t->diag[i], type, who, t->names ? t->names[i] : i, t->inverse + parts * i, e);
+    int64_t parts = type_parts(t->pivots.type), row = t->names ? t->names[i] : i;
+    return pivot_invert(&t->pivots, t->A, i, row, t->val + parts * t->diag[i], t->inverse + parts * i, e);
 }
 
 /* Eliminate a row; false: the program cannot divide by its pivot. */
@@ -90,13 +93,22 @@ static bool take_values(struct elimination *t, struct err *e)
     return true;
 }
 
-static bool factorise(struct elimination *t, struct err *e)
+/* Eliminate all rows, with small pivots of greater and greater size, until M is of use. */
+static bool factorise(struct elimination *t, const struct factors *f, struct err *e)
 {
-    int64_t first;
-    struct entries L = {t->A->rowptr, t->diag, 0, t->A->col, NULL};
-    if (!take_values(t, e) || !elimination_order(&L, t->A->rows, &t->order, e)) return false;
-    if (!eliminate_rows(&t->order, t->v->matrix.watch, "ilu0", eliminate, t, &first, e)) return false;
-    return first == t->A->rows || refuse(t, first, e);
+    const struct given *shift = &t->v->pre.triangles.shift;
+    int64_t first = 0, rows = t->A->rows;
+    int tries = pivots_tries(shift);
+    if (!elimination_order(&f->lower, rows, &t->order, e)) return false;
+    for (int k = 0; k < tries; k++) {
+        t->pivots = pivots_try(k, shift, solve_type(t->v), who);
+        if (!take_values(t, e) || !eliminate_rows(&t->order, t->v->matrix.watch, "ilu0", eliminate, t, &first, e))
+            return false;
+        bool stable =
+            first == rows && (!t->pivots.replaced || k + 1 == tries || pivots_are_stable(&t->pivots, f, t->A));
+        if (stable) return loop_unbroken("ilu0", e);
+    }
+    return first == rows || refuse(t, first, e);
 }
 
 static bool make_factors(struct solve *v, struct elimination *t, struct err *e)
@@ -105,13 +117,14 @@ static bool make_factors(struct solve *v, struct elimination *t, struct err *e)
     int64_t parts = type_parts(solve_type(v));
     t->inverse = mem_new(parts * A->rows, sizeof *t->inverse, "the inverted diagonal", e);
     t->val = mem_new(parts * A->nnz, sizeof *t->val, "the factors of ilu0", e);
-    v->pre.note[TRI_SHIFT] = 0;
     struct factors f = {.n = A->rows,
                         .lower = {A->rowptr, t->diag, 0, A->col, t->val},
                         .upper = {t->diag, A->rowptr + 1, 1, A->col, t->val},
                         .upper_inverse = t->inverse,
                         .names = t->names};
-    return t->inverse && t->val && factorise(t, e) && triangles_make(v, &f, e);
+    if (!t->inverse || !t->val || !factorise(t, &f, e)) return false;
+    pivots_note(v, &t->pivots, &f, t->val, t->inverse);
+    return triangles_make(v, &f, e);
 }
 
 static bool reorder(struct elimination *t, int *diag, struct err *e)

@@ -14,6 +14,7 @@
 struct csr;
 struct err;
 struct solve;
+struct solver;
 
 struct precond {
     const char *name, *about, *source, *needs;
@@ -25,6 +26,8 @@ struct precond {
     bool blocks;         /* M has blocks, whose size the user can choose */
     bool near;           /* M has near-null vectors, which the user can choose; its blocks are nodes */
     bool triangles;      /* M consists of two sparse triangles (struct triangle_settings) */
+    bool saddle;         /* only for matrices whose diagonal has zeros */
+    bool drops;          /* M drops entries of its triangles: `drop` and `fill` say which */
     bool long_apply;     /* on the host, applying M takes longer than the rest of an iteration */
     bool by_products;    /* M is applied by SpMV kernels, whose order of additions depends on the device */
     bool diagonal;       /* M^-1 is the diagonal v->pre.part[0], which solvers may apply in their own passes */

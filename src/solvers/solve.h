@@ -248,6 +248,11 @@ enum triangle_way {
     TRIANGLES_SWEEPS     /* approximately, by sweeps of Jacobi's method */
 };
 enum { SWEEPS_MAX = 1000 };
+/* A number that the user may give; otherwise the default. */
+struct given {
+    bool set;
+    double value;
+};
 struct triangle_settings {
     enum triangle_way way;
     int64_t sweeps;               /* for TRIANGLES_SWEEPS */
@@ -255,6 +260,9 @@ struct triangle_settings {
     /* keep the order of A. Otherwise, if `way` is TRIANGLES_AUTO and `order` is NULL, the rows of a large matrix are
        ordered by colours if this is predicted to be faster. */
     bool natural;
+    struct given shift; /* of small pivots; see pivots.h. 0: pivots stay as they are */
+    struct given drop;  /* ilut: what is dropped, relative to the 2-norm of the row of A */
+    struct given fill;  /* ilut: entries that a row of L, or of U, may have in addition to those of A */
 };
 
 /* The near-null vectors of multigrid: vectors x for which A x is almost 0, which the coarse levels must represent. */

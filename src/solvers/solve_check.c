@@ -12,6 +12,7 @@
 #include "solver.h"
 
 #include <float.h>
+#include <limits.h>
 
 /* ---- the names of the solvers and preconditioners that have a trait ---- */
 
@@ -32,6 +33,7 @@ TRAIT(precond, pre_takes_complex, x->takes_complex)
 TRAIT(precond, pre_has_blocks, x->blocks)
 TRAIT(precond, pre_has_near, x->near)
 TRAIT(precond, pre_has_triangles, x->triangles)
+TRAIT(precond, pre_drops, x->drops)
 TRAIT(precond, pre_is_diagonal, x->diagonal)
 TRAIT(precond, pre_for_least_squares, x->least_squares)
 
@@ -154,14 +156,15 @@ static bool check_triangles(const struct solve_options *o, struct err *e)
         return fail(e, E_USAGE,
                     "`triangles` chooses how to solve with the triangles exactly, and `sweeps` solves approximately; "
                     "leave out one of them");
-    if ((t->way == TRIANGLES_AUTO && !t->order) || (o->pre && o->pre->triangles)) return true;
+    if ((t->way == TRIANGLES_AUTO && !t->order && !t->shift.set) || (o->pre && o->pre->triangles)) return true;
     struct name_list with = preconds_that(pre_has_triangles);
     if (o->pre)
-        return fail(e, E_USAGE,
-                    "%s has no triangles, so `triangles`, `sweeps` and `order` cannot be set; %s have triangles",
-                    o->pre->name, with.text);
+        return fail(
+            e, E_USAGE,
+            "%s has no triangles, so `triangles`, `sweeps`, `order` and `shift` cannot be set; %s have triangles",
+            o->pre->name, with.text);
     return fail(e, E_USAGE,
-                "`triangles`, `sweeps` and `order` are for a preconditioner with triangles, but there is no "
+                "`triangles`, `sweeps`, `order` and `shift` are for a preconditioner with triangles, but there is no "
                 "preconditioner; add %s to the command",
                 words_for(pre_has_triangles).text);
 }
@@ -173,9 +176,24 @@ static bool check_near(const struct solve_options *o, struct err *e)
                 words_for(pre_has_near).text);
 }
 
+/* `shift`, `drop` and `fill`: numbers of at least 0, and of 0 .. INT_MAX. */
+static bool check_factors(const struct solve_options *o, struct err *e)
+{
+    const struct triangle_settings *t = &o->triangles;
+    if (t->shift.set && !(t->shift.value >= 0 && t->shift.value <= 1e6))
+        return fail(e, E_USAGE, "shift is %g: give 0, so that pivots stay as they are, or more, such as 1e-2",
+                    t->shift.value);
+    if (t->drop.set && !(t->drop.value >= 0)) return fail(e, E_USAGE, "drop is %g: give 0 or more", t->drop.value);
+    if (t->fill.set && !(t->fill.value >= 0 && t->fill.value <= INT_MAX))
+        return fail(e, E_USAGE, "fill is %g: give 0 or more entries per row", t->fill.value);
+    if ((!t->drop.set && !t->fill.set) || (o->pre && o->pre->drops)) return true;
+    return fail(e, E_USAGE, "`drop` and `fill` are for a preconditioner that drops entries; add %s to the command",
+                words_for(pre_drops).text);
+}
+
 static bool check_precond(const struct solve_options *o, struct err *e)
 {
-    if (!check_block(o, e) || !check_near(o, e) || !check_triangles(o, e)) return false;
+    if (!check_block(o, e) || !check_near(o, e) || !check_triangles(o, e) || !check_factors(o, e)) return false;
     if (!o->pre) return true;
     if (o->solver->no_precond)
         return fail(e, E_USAGE, "%s takes no preconditioner; %s take one", o->solver->name,

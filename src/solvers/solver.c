@@ -16,7 +16,7 @@ const struct registry solver_registry = {.entries = solvers, .aliases = offsetof
 
 bool solver_takes(const struct solver *s, const struct precond *p)
 {
-    if (s->no_precond || (s->least_squares && !p->least_squares)) return false;
+    if (s->no_precond || (s->least_squares && !p->least_squares) || (p->saddle && s->definite)) return false;
     return !s->own_precond || p->symmetric;
 }
 

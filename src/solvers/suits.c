@@ -102,7 +102,7 @@ static bool find_ilu0(const struct csr *A)
 
 static bool find_ic0(const struct csr *A)
 {
-    return factors_exist(A, true, IC0_SHIFTS, ic0_shifts);
+    return factors_exist(A, true, IC0_SMALL, ic0_shifts);
 }
 
 bool suits_ilu0(struct facts *f, const struct csr *A)

@@ -307,6 +307,15 @@ bool triangles_order(struct solve *v, const struct csr *A, const int *diag, bool
     return !free_choice || colour_if_faster(v, A, diag, symmetric, names, e);
 }
 
+bool triangles_named_order(struct solve *v, const struct csr *A, int **names, struct err *e)
+{
+    const struct ordering *o = v->pre.triangles.order;
+    *names = NULL;
+    v->pre.order = o;
+    v->pre.note[TRI_NATURAL_US] = 0;
+    return !o || find_names(v, A, o, false, names, e);
+}
+
 /* ---- the chosen order ---- */
 
 /* Give the chosen orders to lower and upper, and note the times. */
@@ -466,6 +475,23 @@ double triangles_bytes(const struct solve *v)
     return vectors + (double)(t->lower->bytes[0] + t->lower->bytes[1] + t->upper->bytes[0] + t->upper->bytes[1]);
 }
 
+/* What became of the diagonal, or of the pivots. */
+static void note_pivots(const struct solve *v, char *out, size_t size, const char *between)
+{
+    const int64_t *note = v->pre.note;
+    double shift = (double)note[TRI_SHIFT];
+    *out = 0;
+    if (note[TRI_FILL]) text_append(out, size, "%s%.3g times the entries of A", between, (double)note[TRI_FILL] * 1e-6);
+    if (note[TRI_REPLACED])
+        text_append(out, size, "%s%s replaced by %.3g of the largest entry of the row", *out ? ", " : between,
+                    how_many(note[TRI_REPLACED], "pivot").text, shift * 1e-6);
+    else if (shift > 0)
+        text_append(out, size, "%sdiagonal increased by %.3g%%", *out ? ", " : between, shift * 1e-4);
+    if (note[TRI_TURNED])
+        text_append(out, size, "%s|pivot| in place of %s", *out ? ", " : between,
+                    how_many(note[TRI_TURNED], "negative one").text);
+}
+
 /* Sweeps and the device cpu do not use levels. */
 void triangles_note(const struct solve *v, char *out, size_t size)
 {
@@ -475,9 +501,7 @@ void triangles_note(const struct solve *v, char *out, size_t size)
     if (v->pre.note[TRI_WAY] == TRIANGLES_LEVELS || v->pre.note[TRI_WAY] == TRIANGLES_SYNC_FREE)
         n = (size_t)snprintf(out, size, "%s down, %s up", how_many(v->pre.note[TRI_LEVELS_LOWER], "level").text,
                              show_count(v->pre.note[TRI_LEVELS_UPPER], up, sizeof up));
-    if (v->pre.note[TRI_SHIFT] && n < size)
-        snprintf(out + n, size - n, "%sdiagonal increased by %.3g%%", n ? ", " : "",
-                 (double)v->pre.note[TRI_SHIFT] * 1e-4);
+    if (n < size) note_pivots(v, out + n, size - n, n ? ", " : "");
 }
 
 static void show_times(const struct solve *v, char *out, size_t size)

@@ -1,4 +1,4 @@
-/* A preconditioner M = L U that consists of two sparse triangles on a device; ilu0 and ic0 share it. */
+/* A preconditioner M = L U that consists of two sparse triangles on a device; ilu0, ic0 and ilut share it. */
 #ifndef TRIANGLES_H
 #define TRIANGLES_H
 
@@ -18,11 +18,14 @@ struct watch;
 enum {
     TRI_LEVELS_LOWER,
     TRI_LEVELS_UPPER,
-    TRI_SHIFT,     /* the relative increase of the diagonal, in millionths */
-    TRI_WAY,       /* enum triangle_way; TRIANGLES_AUTO: row by row, on the device cpu */
-    TRI_LEVELS_US, /* predicted time of an application on a GPU, level by level, in us; 0: not predicted */
-    TRI_FREE_US,   /* the same, sync-free */
-    TRI_NATURAL_US /* the same in the order of A, if the rows were ordered by colours for this reason; else 0 */
+    TRI_SHIFT,      /* the relative increase of the diagonal, or the size of replaced pivots, in millionths */
+    TRI_WAY,        /* enum triangle_way; TRIANGLES_AUTO: row by row, on the device cpu */
+    TRI_LEVELS_US,  /* predicted time of an application on a GPU, level by level, in us; 0: not predicted */
+    TRI_FREE_US,    /* the same, sync-free */
+    TRI_NATURAL_US, /* the same in the order of A, if the rows were ordered by colours for this reason; else 0 */
+    TRI_REPLACED,   /* pivots that were too small, and replaced */
+    TRI_TURNED,     /* pivots whose sign was changed, because the solver needs a positive definite M */
+    TRI_FILL        /* ilut: entries of L + U, in millionths of those of A; else 0 */
 };
 
 /* Write the index of the diagonal entry of each row of A to diag[A->rows]. Fails if a row has no diagonal entry; `who`
@@ -32,6 +35,8 @@ bool diagonal_places(const struct csr *A, const char *who, int *diag, struct err
    that it is, or NULL if the rows keep their order; the caller frees it. `symmetric`: the pattern of A is known to be.
  */
 bool triangles_order(struct solve *v, const struct csr *A, const int *diag, bool symmetric, int **names, struct err *e);
+/* The same, if only the order that the user named is possible: fill makes colours useless. */
+bool triangles_named_order(struct solve *v, const struct csr *A, int **names, struct err *e);
 
 /* The factors L and U without their diagonals. lower_inverse and upper_inverse hold the inverses of the diagonals of L
    and U; NULL: all ones. If A is complex, all values are pairs. If upper.val is NULL, U is the conjugate transpose
@@ -90,8 +95,9 @@ static inline __attribute__((always_inline)) bool rows_meet(struct row_pair *p)
 int64_t subtract_complex_row(const struct csr *A, double _Complex *val, int m, int end, int l, int l_end,
                              double _Complex factor);
 
-/* pre_ic0.c: relative increases of the diagonal, tried in turn until all pivots are positive. */
-enum { IC0_SHIFTS = 4 };
+/* pre_ic0.c: relative increases of the diagonal, tried in turn until all pivots are positive. The first IC0_SMALL leave
+   M near a positive definite A. */
+enum { IC0_SHIFTS = 9, IC0_SMALL = 6 };
 extern const double ic0_shifts[IC0_SHIFTS];
 
 /* *inverse = 1 / *pivot; fails if the pivot is 0, not finite, or too small to divide by. If `type` is complex, the

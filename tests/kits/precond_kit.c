@@ -26,6 +26,11 @@ struct triangle_settings bed_triangles;
 
 const char *bed_solver;
 
+const char *solver_taking(const struct precond *pre)
+{
+    return pre->symmetric ? "cg" : "bicgstab";
+}
+
 bool bed_begin(struct bed *bed, const char *precond, int64_t block, const char *device, enum precision real,
                struct err *e)
 {
@@ -421,6 +426,7 @@ void check_preconds_large(const char *device)
 void check_preconds_guard(const char *device)
 {
     for (int i = 0; preconds[i]; i++) {
+        if (preconds[i]->saddle) continue;
         struct bed bed;
         struct err e = {0};
         double done = CONVERGED, ones[6] = {1, 1, 1, 1, 1, 1}, z[6];
@@ -462,6 +468,7 @@ static void check_gain(const struct problem *p, bool symmetric, const char *devi
         for (int k = 0; preconds[k]; k++) {
             bool factored = preconds[k]->name[0] == 'i' || preconds[k]->by_products;
             if (!symmetric && (!strcmp(preconds[k]->name, "ic0") || preconds[k]->by_products)) continue;
+            if (preconds[k]->saddle || (solver_find(solvers_that[i])->own_precond && !preconds[k]->symmetric)) continue;
             int64_t with = iterations(&bed, solvers_that[i], preconds[k], device);
             if (!(factored ? with < 0.7 * (double)plain : with <= plain + plain / 4))
                 fail_msg("%s on %s: %lld iterations with %s, %lld without", solvers_that[i], device, (long long)with,

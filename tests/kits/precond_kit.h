@@ -11,6 +11,7 @@
 
 struct bed;
 struct csr;
+struct precond;
 struct err;
 struct solve;
 
@@ -27,6 +28,8 @@ void bed_take(struct bed *bed, struct csr *A);
 /* Begin a preconditioned solve of the session's matrix. Returns false if the solve is refused. */
 bool bed_begin(struct bed *bed, const char *precond, int64_t block, const char *device, enum precision real,
                struct err *e);
+/* A solver that takes this preconditioner, for a symmetric positive definite matrix. */
+const char *solver_taking(const struct precond *pre);
 /* The solver of bed_begin; NULL: bicgstab. */
 extern const char *bed_solver;
 /* How bed_begin makes and applies preconditioners with triangles. */

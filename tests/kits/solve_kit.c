@@ -333,6 +333,7 @@ const struct known_end known_ends[] = {
     {.name = "minres with a preconditioner that is not positive definite",
      .solver = "minres",
      .precond = "ilu0",
+     .no_shift = true,
      .reason = BROKE_DOWN,
      .iterations = 0,
      .why = "preconditioner ilu0 is not positive definite",
@@ -571,6 +572,7 @@ const struct known_end known_ends[] = {
     {.name = "cg with a preconditioner that is not positive definite",
      .solver = "cg",
      .precond = "ilu0",
+     .no_shift = true,
      .reason = BROKE_DOWN,
      .iterations = 0,
      .why = "preconditioner ilu0 is not positive definite",
@@ -579,6 +581,7 @@ const struct known_end known_ends[] = {
     {.name = "ilu0, zero pivot",
      .solver = "gmres",
      .precond = "ilu0",
+     .no_shift = true,
      .error = "ilu0: zero pivot in row 1",
      DENSE(2, 1, 1, 1, 1)},
     {.name = "ic0, not symmetric",
@@ -763,6 +766,11 @@ void bed_solve(struct bed *bed, struct solve_options o, const char *device, doub
     run_to_end(bed->s.solve, us);
 }
 
+bool takes_definite(const struct solver *s, const struct precond *pre)
+{
+    return solver_takes(s, pre) && !pre->saddle;
+}
+
 /* ---- known ends ---- */
 
 static struct solve_options options_of(const struct known_end *k, enum precision real)
@@ -784,6 +792,7 @@ static struct solve_options options_of(const struct known_end *k, enum precision
         .m = k->m,
         .pre = k->precond ? precond_find(k->precond) : NULL,
         .pre_block = k->block,
+        .triangles.shift.set = k->no_shift,
     };
 }
 

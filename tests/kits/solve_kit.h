@@ -31,6 +31,9 @@ struct problem {
     int upwind[2]; /* convection and diffusion on a grid */
 };
 
+struct precond;
+struct solver;
+
 struct known_end {
     const char *name, *solver;
     struct problem problem;
@@ -38,6 +41,7 @@ struct known_end {
     double tol, eps; /* tol 0 means 1e-9, or 1e-5 in f32 */
     double omega;
     const char *precond; /* NULL: no preconditioner */
+    bool no_shift;       /* pivots stay as they are */
     int64_t m, block;
     int64_t maxit; /* 0 means 5000 */
     bool force;
@@ -48,6 +52,9 @@ struct known_end {
     bool f64_only;
 };
 extern const struct known_end known_ends[]; /* terminated by an entry whose name is NULL */
+
+/* Does the solver take this preconditioner, and the preconditioner a symmetric positive definite matrix? */
+bool takes_definite(const struct solver *s, const struct precond *pre);
 
 struct bed { /* a session with one matrix */
     struct session s;

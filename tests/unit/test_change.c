@@ -134,7 +134,8 @@ TEST(test_back_preconditioned)
     for (int d = 0; d < COUNT(devices); d++)
         for (int i = 0; solvers[i]; i++)
             for (int p = 0; preconds[p]; p++)
-                if (solver_takes(solvers[i], preconds[p])) check_back(solvers[i]->name, preconds[p], devices[d], P_F64);
+                if (takes_definite(solvers[i], preconds[p]))
+                    check_back(solvers[i]->name, preconds[p], devices[d], P_F64);
 }
 
 /* Launches of many iterations. */

@@ -169,7 +169,7 @@ static void check_all(const struct problem *p, const char *device)
         for (enum way way = 0; way < WAYS; way++)
             if (has_way(solvers[i], way)) check(p, device, solvers[i], NULL, way);
         for (int k = 0; preconds[k]; k++)
-            if (solver_takes(solvers[i], preconds[k])) check(p, device, solvers[i], preconds[k], PLAIN);
+            if (takes_definite(solvers[i], preconds[k])) check(p, device, solvers[i], preconds[k], PLAIN);
     }
     loop_check_all(false);
 }
@@ -318,7 +318,7 @@ TEST(x_can_be_left_for_later)
     for (int i = 0; solvers[i]; i++) {
         check_later(solvers[i], NULL);
         for (int k = 0; preconds[k]; k++)
-            if (solver_takes(solvers[i], preconds[k])) check_later(solvers[i], preconds[k]);
+            if (takes_definite(solvers[i], preconds[k])) check_later(solvers[i], preconds[k]);
     }
     loop_check_all(false);
 }

@@ -88,7 +88,7 @@ TEST(test_negative_definite)
 {
     for (int d = 0; d < COUNT(devices); d++)
         for (int i = 0; preconds[i]; i++) {
-            if (!preconds[i]->symmetric) continue;
+            if (!preconds[i]->symmetric || preconds[i]->saddle) continue;
             check_negated(preconds[i], "cg", devices[d]);
             check_negated(preconds[i], "minres", devices[d]);
         }
@@ -205,8 +205,31 @@ static const struct refusal {
     const char *error;
     int64_t block;
     bool f32, usage;
+    struct given shift;
 } refusals[] = {
-    {.precond = "ilu0", .problem = DENSE(2, 1, 1, 1, 1), .error = "ilu0: zero pivot in row 1 (counted from 0)"},
+    {.precond = "ilu0",
+     .problem = DENSE(2, 1, 1, 1, 1),
+     .error = "ilu0: zero pivot in row 1 (counted from 0)",
+     .shift = {true, 0}},
+    {.precond = "ilut",
+     .problem = DENSE(2, 1, 1, 1, 1),
+     .error = "ilut: zero pivot in row 1 (counted from 0)",
+     .shift = {true, 0}},
+    {.precond = "ilut",
+     .problem = DENSE(3, 1, 0, 2, 0, 0, 3, 0, 4, 5),
+     .error = "ilut: row 1 (counted from 0) has no entry on the diagonal, and fill makes none; `reorder matching`"},
+    {.precond = "ilut", .problem = DENSE(2, 1, 2, 3, NAN), .error = "the pivot of row 1 (counted from 0) is nan"},
+    {.precond = "ilut", .problem = DENSE(2, 0, 0, 0, 1), .error = "ilut: row 0 (counted from 0) has no entry"},
+    {.precond = "ilu0",
+     .problem = DENSE(1, 2),
+     .error = "shift is -1: give 0, so that pivots stay as they are, or more",
+     .shift = {true, -1},
+     .usage = true},
+    {.precond = "ic0",
+     .problem = DENSE(2, 1, 2, 2, 1),
+     .error =
+         "row 1 (counted from 0) is -1.17, not positive, and increasing the diagonal by 0.5 of itself does not help",
+     .shift = {true, 0.5}},
     {.precond = "ilu0",
      .problem = DENSE(3, 1, 1, 0, 1, 0, 2, 0, 1, 0),
      .error = "needs an entry on the diagonal of every row, but row 1 (counted from 0) has none (2 such rows)"},
@@ -220,7 +243,8 @@ static const struct refusal {
     {.precond = "ic0", .problem = DENSE(2, 1, 0, 0, 1e-90), .error = "too small to divide by in fp32", .f32 = true},
     {.precond = "ic0",
      .problem = DENSE(2, 1, 2, 2, 1),
-     .error = "the pivot of row 1 (counted from 0) is -3, not positive, and increasing the diagonal"},
+     .error = "the pivot of row 1 (counted from 0) is -3, not positive, and increasing the diagonal by 0 of itself",
+     .shift = {true, 0}},
     {.precond = "ic0", .problem = DENSE(2, 1, 0, 0, -1), .error = "the pivot of row 1 (counted from 0) is -1"},
     {.precond = "ic0",
      .problem = DENSE(2, 4, 1, 0, 4),
@@ -270,10 +294,12 @@ TEST(test_refusals)
         struct bed bed;
         struct err e = {0};
         bed_make(&bed, &k->problem);
+        bed_triangles.shift = k->shift;
         if (bed_begin(&bed, k->precond, k->block, devices[i % 2], k->f32 ? P_F32 : P_F64, &e))
             fail_msg("%s: not refused: %s", k->precond, k->error);
         if (!strstr(e.text, k->error)) fail_msg("%s: %s", k->error, e.text);
         assert_int_equal(e.code, k->usage ? E_USAGE : E_NUMERIC);
+        bed_triangles.shift = (struct given){0};
         bed_free(&bed);
     }
 }
@@ -352,8 +378,8 @@ TEST(test_empty)
 {
     for (int i = 0; preconds[i]; i++) {
         struct bed bed;
-        struct solve_options o = {.solver = solver_find("cg"), .real = P_F64, .tol = 1e-9, .maxit = 9};
-        o.pre = preconds[i];
+        struct solve_options o = {.real = P_F64, .tol = 1e-9, .maxit = 9, .pre = preconds[i]};
+        o.solver = solver_find(solver_taking(preconds[i]));
         bed_make(&bed, &(struct problem)DENSE(0, 0));
         bed_solve(&bed, o, "emu", 1e9);
         assert_int_equal(bed.s.solve->reason, CONVERGED);
@@ -383,8 +409,10 @@ TEST(test_notes)
         {"solve cg precond ic0 sweeps 3 triangles levels on cpu", "leave out one of them"},
         {"solve cg precond ic0 on cpu step; change sweeps 3 triangles levels", "leave out one of them"},
         {"race cg precond ic0 sweeps 3 triangles sync-free on cpu", "leave out one of them"},
-        {"solve cg precond jacobi sweeps 2 on cpu", "jacobi has no triangles, so `triangles`, `sweeps` and `order`"},
-        {"solve cg order rcm on cpu", "but there is no preconditioner; add `precond ilu0` or `precond ic0`"},
+        {"solve cg precond jacobi sweeps 2 on cpu",
+         "jacobi has no triangles, so `triangles`, `sweeps`, `order` and `shift`"},
+        {"solve cg order rcm on cpu",
+         "but there is no preconditioner; add `precond ilu0`, `precond ic0` or `precond ilut`"},
         {"solve cg precond ic0 on cpu step; change sweeps 2; continue", "applied         approximately, 2 sweeps"},
         {"solve cg precond ic0 on emu step; change order colours; continue",
          "applied         rows ordered by colours; "},
@@ -395,7 +423,7 @@ TEST(test_notes)
         {"race cg gs block 4 on cpu", "but there is no preconditioner; add `precond bjacobi`"},
         {"race cg gs precond bjacobi block 4 maxit 5 on cpu", "gs      limit"},
         {"solve cg precond foo on cpu",
-         "is not a preconditioner; one of jacobi, bjacobi, ilu0, ic0, amg, columns, none\n"},
+         "is not a preconditioner; one of jacobi, bjacobi, ilu0, ic0, ilut, amg, columns, none\n"},
         {"load tests/files/diagonal.mtx; solve bicgstab precond ic0 on cpu",
          "the diagonal entry (1, 1), counted from 0, is 2+0.5i, which is not real; use ilu0"},
         {"help ilu0", "preconditioner  ilu0\nabout           incomplete LU"},
@@ -432,7 +460,8 @@ TEST(test_shift_note)
 static bool solve_some(struct bed *bed, const struct precond *pre, struct device *d, struct err *e)
 {
     double b[20] = {1};
-    struct solve_options o = {.solver = solver_find("cg"), .real = P_F32, .tol = 1e-3, .maxit = 50, .b = b};
+    struct solve_options o = {.real = P_F32, .tol = 1e-3, .maxit = 50, .b = b};
+    o.solver = solver_find(solver_taking(pre));
     o.dev = d;
     o.pre = pre;
     bool ok = session_solve(&bed->s.solve, &bed->s, bed->s.current, &o, e);
@@ -442,8 +471,8 @@ static bool solve_some(struct bed *bed, const struct precond *pre, struct device
 
 TEST(test_failing_allocations)
 {
-    for (int i = 0; i < 10; i++) {
-        bool done = false;
+    for (int i = 0; preconds[i >> 1]; i++) {
+        bool done = preconds[i >> 1]->saddle;
         for (int64_t nth = 1; !done; nth++) {
             struct bed bed;
             struct err e = {0};
@@ -477,7 +506,7 @@ TEST(test_failing_device)
     struct err e = {0};
     if (!fake_open(&f, "fake", "emu", 1 << 20, &e)) fail_msg("%s", e.text);
     for (int p = 0; preconds[p]; p++)
-        for (int i = 0; i < COUNT(calls); i++)
+        for (int i = 0; i < COUNT(calls) && !preconds[p]->saddle; i++)
             for (int64_t nth = 1; !solve_on_fake(&f, preconds[p], calls[i], nth, &e); nth++) {
                 assert_true(*e.text && (e.code == E_DEVICE || e.code == E_MEMORY));
                 err_clear(&e);
@@ -515,7 +544,7 @@ TEST(test_threads)
 
 static bool never(struct watch *w, const char *what, int64_t done, int64_t total)
 {
-    return strcmp(what, "ilu0") != 0 && strcmp(what, "ic0") != 0;
+    return strcmp(what, "ilu0") != 0 && strcmp(what, "ic0") != 0 && strcmp(what, "ilut") != 0;
 }
 
 TEST(test_cancelled)

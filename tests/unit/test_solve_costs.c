@@ -134,7 +134,7 @@ TEST(test_memory)
         for (enum precision real = P_F32; real <= P_F64; real++) {
             check_memory(&f, solvers[i], NULL, real);
             for (int k = 0; preconds[k]; k++)
-                if (solver_takes(solvers[i], preconds[k])) check_memory(&f, solvers[i], preconds[k], real);
+                if (takes_definite(solvers[i], preconds[k])) check_memory(&f, solvers[i], preconds[k], real);
         }
 }
 
