@@ -438,6 +438,17 @@ static bool lacks_symmetry(const struct solver_advice *a, const struct solver *s
     return true;
 }
 
+/* Is it worth a trial, if the user did not name it? A preconditioner for saddle points needs one, and a flexible solver
+   gains over gmres only where M^-1 is rounded, which is not so on cpu. */
+static bool is_worth_trying(const struct solver_question *q, const struct solver_advice *a, const struct solver *solver,
+                            const struct precond *pre)
+{
+    const struct card *c = &a->card;
+    bool rounds = pre && pre->inexact && q->options.dev->kind != DEV_CPU;
+    if (solver->flexible && !rounds) return false;
+    return !pre || !pre->saddle || (!c->A->imag && facts_saddle(c->facts, c->A));
+}
+
 /* A solver of another kind takes a preconditioner of least squares, too, but jacobi suits it as well. If many x solve
    the problem, such a preconditioner chooses another one than that of least norm. */
 static bool suits(const struct solver_question *q, const struct solver_advice *a, const struct solver *solver,
@@ -446,7 +457,9 @@ static bool suits(const struct solver_question *q, const struct solver_advice *a
     const struct card *c = &a->card;
     bool many = c->A->cols > c->A->rows || (c->has_dm && c->dm.rank < c->A->cols);
     if (!solver_takes(solver, pre)) return false;
-    return q->pre_is_given || (solver->least_squares == pre->least_squares && !(pre->least_squares && many));
+    if (q->pre_is_given) return true;
+    return solver->least_squares == pre->least_squares && !(pre->least_squares && many) &&
+           is_worth_trying(q, a, solver, pre);
 }
 
 /* If A has nodes of several unknowns, a preconditioner that can make use of them is tried with and without them, by the
@@ -467,7 +480,9 @@ static void add_solver(const struct solver_question *q, struct solver_advice *a,
 {
     char why[sizeof a->at->why];
     bool refused = lacks_symmetry(a, solver, why, sizeof why);
-    if (!q->pre_is_given || !q->options.pre) add(a, solver, NULL);
+    bool alone = (!q->pre_is_given && is_worth_trying(q, a, solver, NULL)) || (q->pre_is_given && !q->options.pre);
+    if (!alone && !q->pre_is_given && refused) return;
+    if (alone) add(a, solver, NULL);
     if (q->pre_is_given && q->options.pre && (refused || solver->no_precond)) add(a, solver, q->options.pre);
     if (refused) {
         a->at[a->n - 1].state = TRIAL_REFUSED;
@@ -752,7 +767,10 @@ static void describe(struct solver_advice *a)
                 : c->A->rows > c->A->cols ? "more rows than columns"
                                           : "more columns than rows");
     if (f->strict) text_append(a->kind, sizeof a->kind, ", dominant diagonal");
-    if (f->no_diagonal)
+    if (square && !c->A->imag && facts_saddle(c->facts, c->A))
+        text_append(a->kind, sizeof a->kind, ", saddle point with %s on the diagonal",
+                    how_many(f->saddle.zero, "zero").text);
+    else if (f->no_diagonal)
         text_append(a->kind, sizeof a->kind, ", %s missing or 0", how_many(f->no_diagonal, "diagonal entry").text);
     if (c->has_dm && c->dm.rank < c->A->rows)
         text_append(a->kind, sizeof a->kind, ", structural rank %s", card_count(c->dm.rank).text);

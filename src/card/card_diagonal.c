@@ -53,6 +53,31 @@ static bool run_diagonal(struct card *c, struct card_row *r, struct err *e)
     return true;
 }
 
+/* ---- saddle points ---- */
+
+static bool run_saddle(struct card *c, struct card_row *r, struct err *e)
+{
+    struct saddle s;
+    if (!saddle_of(c->A, &s, NULL, e)) return false;
+    bool yes = is_saddle(&s, c->A->rows);
+    c->facts->has_saddle = true;
+    c->facts->saddle = s;
+    card_set(r, "saddle_point", yes);
+    card_set(r, "zero_rows_mixed", (double)s.mixed);
+    r->quiet = !yes;
+    if (yes)
+        card_say(r, "%s of %s: zero diagonal, no entries among themselves", card_count(s.zero).text,
+                 how_many(c->A->rows, "row").text);
+    else if (s.mixed)
+        card_say(r, "no: %s with a zero diagonal, %s of them joined", how_many(s.zero, "row").text,
+                 card_count(s.mixed).text);
+    else if (s.empty)
+        card_say(r, "no: %s without a nonzero entry", how_many(s.empty, "row").text);
+    else
+        card_say(r, s.zero ? "no: more than half of the diagonal is 0" : "no: the diagonal is full");
+    return true;
+}
+
 /* ---- dominance ---- */
 
 /* Returns 2 for strict dominance, 1 for weak dominance, 0 for no dominance. Sums that agree to 12 digits count as
@@ -238,6 +263,15 @@ const struct card_line card_line_diagonal = {
     .square = true,
     .for_solvers = true,
     .run = run_diagonal,
+};
+const struct card_line card_line_saddle = {
+    .name = "saddle",
+    .about = "a saddle point: rows whose diagonal is 0 or missing and that have no entries among themselves, wherever "
+             "they are; `precond schur` is for it",
+    .keys = {{"saddle_point", CARD_BOOL}, {"zero_rows_mixed", CARD_INT}},
+    .square = true,
+    .for_solvers = true,
+    .run = run_saddle,
 };
 const struct card_line card_line_dominance = {
     .name = "dominance",

@@ -61,7 +61,9 @@ static bool precond_of(const struct solve *v, const struct args *a, struct solve
 {
     bool triangles = arg(a, "triangles") || arg(a, "sweeps") || arg(a, "order") || arg(a, "shift") || arg(a, "drop") ||
                      arg(a, "fill");
-    c->change_pre = arg(a, "precond") || arg(a, "block") || arg(a, "near") || triangles;
+    c->schur = schur_settings_of(a);
+    c->change_pre =
+        arg(a, "precond") || arg(a, "block") || arg(a, "near") || triangles || c->schur.inner || c->schur.complement;
     c->pre = arg(a, "precond") ? precond_find(arg(a, "precond")) : v->pre.method;
     c->pre_block = arg_int(a, "block", 0);
     c->triangles = triangle_settings_of(a);
@@ -74,8 +76,8 @@ static bool precond_of(const struct solve *v, const struct args *a, struct solve
 
 static bool names_a_setting(const struct args *a, struct err *e)
 {
-    static const char *const keys[] = {"tol",       "maxit",  "omega", "m",     "precond", "block", "near",
-                                       "triangles", "sweeps", "order", "shift", "drop",    "fill"};
+    static const char *const keys[] = {"tol",    "maxit", "omega", "m",    "precond", "block", "near",      "triangles",
+                                       "sweeps", "order", "shift", "drop", "fill",    "inner", "complement"};
     return arg_any(a, keys, COUNT(keys)) || fail(e, E_USAGE,
                                                  "change what? tol, maxit, omega, m, precond, block, near, triangles, "
                                                  "sweeps, order, shift, drop or fill, for example `change "
@@ -169,7 +171,7 @@ const struct command command_change = {
     .name = "change",
     .grammar = "[tol R] [maxit N] [omega R] [m N] [[precond] PRECOND] [block N] "
                "[near constant|rigid|adaptive] [coordinates FILE] [vectors N] [triangles levels|sync-free] "
-               "[sweeps N] [order ORDER] [shift R] [drop R] [fill N]",
+               "[sweeps N] [order ORDER] [shift R] [drop R] [fill N] [inner PRECOND] [complement PRECOND]",
     .about = "change the settings of a solve, and continue from its x",
     .help = "A change of tol or maxit needs no restart. A change of omega, m, the preconditioner, its block size or\n"
             "near restarts the solve from the current x, and the iteration count continues. precond none removes the\n"

@@ -306,7 +306,7 @@ static bool help_precond(struct session *s, const char *name)
     if (!p) return false;
     out_topic(o, "precond", "preconditioner", p->name, p->about);
     out_str(o, "needs", "needs", p->needs);
-    out_bool(o, "cg", "works with cg", p->symmetric);
+    out_bool(o, "cg", "works with cg", p->symmetric && !p->saddle);
     out_bool(o, "blocks", "has blocks", p->blocks);
     out_str(o, "source", "source", p->source);
     return true;

@@ -79,9 +79,9 @@ static bool read_racers(struct race *r, const struct args *a, struct err *e)
 /* Read reps. Refuse options of solvers in a race of kernels, and vice versa. */
 static bool read_options(struct race *r, const struct args *a, struct err *e)
 {
-    static const char *const of_solvers[] = {"force",     "seed",  "column",  "b",    "maxit", "tol",
-                                             "form",      "order", "shift",   "drop", "fill",  "sweeps",
-                                             "triangles", "block", "precond", "using"},
+    static const char *const of_solvers[] = {"force", "seed",   "column",    "b",     "maxit",   "tol",
+                                             "form",  "order",  "shift",     "drop",  "inner",   "complement",
+                                             "fill",  "sweeps", "triangles", "block", "precond", "using"},
                              *const of_kernels[] = {"reps"};
     const char *wrong =
         r->kernels ? arg_any(a, of_solvers, COUNT(of_solvers)) : arg_any(a, of_kernels, COUNT(of_kernels));
@@ -400,7 +400,8 @@ const struct row_kind row_raced_kernel = {"raced_kernel", "a kernel in its place
 const struct command command_race = {
     .name = "race",
     .grammar = "RACER... [[of] MATRIX] [on DEVICE] [[using] FORMAT] [[precond] PRECOND] [block N] "
-               "[triangles levels|sync-free] [sweeps N] [order ORDER] [shift R] [drop R] [fill N] [form update|matrix] "
+               "[triangles levels|sync-free] [sweeps N] [order ORDER] [shift R] [drop R] [fill N] [inner PRECOND] "
+               "[complement PRECOND] [form update|matrix] "
                "[tol R] [maxit N] [b "
                "RIGHT_SIDE] [column N] "
                "[seed N] [reps N] [force] "

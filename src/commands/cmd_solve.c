@@ -2,6 +2,8 @@
 #include "base/err.h"
 #include "cmd_direct.h"
 #include "cmd_ranks.h"
+#include "files/file.h"
+#include "files/load_info.h"
 #include "language/args.h"
 #include "matrix/reorder.h"
 #include "report/fields.h"
@@ -66,10 +68,21 @@ static bool solve_by_name(struct solve_line *l, struct err *e)
     return solve_sides(l, e);
 }
 
+/* Read the mass matrix that the line names. */
+static bool load_mass(struct solve_line *l, struct err *e)
+{
+    struct load_info info = {0};
+    if (!arg(l->a, "mass")) return true;
+    if (!file_load(arg(l->a, "mass"), NULL, &l->s->watch, &l->mass, &info, e)) return false;
+    l->o.schur.mass = &l->mass;
+    return true;
+}
+
 static bool iterate(struct solve_line *l, struct err *e)
 {
     if (!direct_options_absent(l->a, e) || !zeros_absent(l->a, e) || !reorder_suits(l->a, e)) return false;
     if (!solve_options_of(l->s, l->m, l->a, &l->o, e) || !sides_request_of(l->m, l->a, &l->right, e)) return false;
+    if (!load_mass(l, e)) return false;
     return l->o.solver ? solve_by_name(l, e) : solve_by_choice(l, e);
 }
 
@@ -88,6 +101,7 @@ static bool run_solve(struct session *s, const struct args *a, struct err *e)
     bool ok = solve(&l, e);
     right_sides_free(&l.right.all);
     solve_options_free(&l.o);
+    csr_free(&l.mass);
     return ok;
 }
 
@@ -95,7 +109,8 @@ const struct command command_solve = {
     .name = "solve",
     .grammar = "[SOLVER] [MATRIX] [on DEVICE] [[using] FORMAT] [[kernel] KERNEL] [[precond] SOLVE_PRECOND] [block N] "
                "[near constant|rigid|adaptive] [coordinates FILE] [vectors N] "
-               "[triangles levels|sync-free] [sweeps N] [order ORDER] [shift R] [drop R] [fill N] [tol R] "
+               "[triangles levels|sync-free] [sweeps N] [order ORDER] [shift R] [drop R] [fill N] "
+               "[inner PRECOND] [complement PRECOND] [mass FILE] [tol R] "
                "[eps R] "
                "[conlim R] "
                "[omega R] [m N] [orth classical|modified] [sums device|host] [form update|matrix] [launches one|many] "
@@ -145,10 +160,22 @@ const struct command command_solve = {
         "preconditioners. ilu0, ic0 and ilut consist of two triangles.\n"
         "ilut drops what is smaller than drop (default 1e-3) times the 2-norm of the row, and keeps fill (default 10)\n"
         "entries per row of L, and of U, more than A has. If a pivot is too small to divide by, ilu0 and ilut replace\n"
-        "small pivots by 1e-4, 1e-3, 1e-2 or 0.1 of the largest entry of the row, and ic0 increases the diagonal, by\n"
+        "small pivots by 0.001, 0.01, 0.1 or 1 of the largest entry of the row, and ic0 increases the diagonal, by\n"
         "0.3% to 1000%: the least that works. For cg and minres, ilu0 makes negative pivots positive. shift R sets\n"
         "this size, and shift 0 leaves the pivots as they are. `structure of M` says what was done.\n"
-        "On a GPU, solves with them go by levels (a launch per level) or sync-free (one launch), as triangles says\n"
+        "schur is for saddle points: matrices with rows whose diagonal is 0 and that have no entries among "
+        "themselves.\n"
+        "For minres, M is block diagonal; for gmres, fgmres, bicgstab and qmrcgstab, block triangular. inner names "
+        "the\n"
+        "preconditioner of the rows with a diagonal, complement that of the Schur complement B D^-1 B', where D is "
+        "the\n"
+        "diagonal; without them, amg, ic0 or jacobi, or ilut, as the blocks allow. mass names the file of a matrix "
+        "that\n"
+        "takes the place of this complement, such as the mass matrix of the pressure in Stokes' equations.\n"
+        "fgmres is gmres for preconditioners that vary or are rounded (Saad 1993): it takes twice the memory, and amg\n"
+        "then works in fp32 on a GPU.\n"
+        "On a GPU, solves with triangles go by levels (a launch per level) or sync-free (one launch), as triangles "
+        "says\n"
         "or as predicted to be faster; sweeps N solves approximately, by N sweeps of Jacobi's method. order reorders\n"
         "the rows before they are factored: with colours, a solve has few levels, but more iterations are needed. A\n"
         "GPU takes colours, for ilu0 only if the matrix is large, if that is predicted to be faster and none of these\n"
@@ -210,6 +237,7 @@ const struct command command_solve = {
         "    solve bicgstab precond ilu0\n"
         "    solve lsqr; solve lsmr precond columns tol 1e-10; solve cgls b random\n"
         "    solve cg precond ic0 sweeps 4; solve cg precond ic0 order colours\n"
+        "    solve minres precond schur; solve gmres precond schur inner ic0 complement jacobi\n"
         "    solve bicgstab precond ilut drop 1e-2 fill 5; solve gmres precond ilu0 shift 1e-2\n"
         "    solve gmres m 30 orth modified\n"
         "    solve direct plan; solve direct; solve direct umfpack b random\n"

@@ -88,7 +88,8 @@ bool race_solvers(struct session *s, struct race *r, const struct solve_options 
         options.form_matrix = o->form_matrix && x->solver->form_bytes;
         if (x->solver->no_precond) {
             options.pre_block = options.pre ? 0 : options.pre_block;
-            if (options.pre) options.triangles = (struct triangle_settings){0};
+            if (options.pre)
+                options.triangles = (struct triangle_settings){0}, options.schur = (struct schur_settings){0};
             options.pre = NULL;
         }
         if (!watch_tick(&s->watch, x->name, i, r->n, e)) return false;

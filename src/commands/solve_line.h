@@ -6,6 +6,7 @@
 #include <stdint.h>
 
 #include "language/solve_request.h"
+#include "matrix/csr.h"
 
 struct args;
 struct err;
@@ -18,6 +19,7 @@ struct solve_line {
     const struct args *a;
     struct solve_options o; /* solve_line_begin sets its vectors */
     struct sides_request right;
+    struct csr mass; /* the matrix after `mass`; empty: none */
 };
 /* Begin the session's solve with right side i. */
 bool solve_line_begin(struct solve_line *l, int64_t i, struct err *e);

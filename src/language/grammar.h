@@ -10,7 +10,7 @@
 struct args;
 struct session;
 
-enum { ITEMS_MAX = 40 };
+enum { ITEMS_MAX = 64 };
 
 enum item_type { ITEM_VALUE, ITEM_WORD, ITEM_PAIR, ITEM_FLAG };
 struct item {

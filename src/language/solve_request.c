@@ -105,6 +105,12 @@ void solve_options_free(struct solve_options *o)
     o->near.coordinates = o->null_vectors = NULL;
 }
 
+struct schur_settings schur_settings_of(const struct args *a)
+{
+    return (struct schur_settings){.inner = arg(a, "inner") ? precond_find(arg(a, "inner")) : NULL,
+                                   .complement = arg(a, "complement") ? precond_find(arg(a, "complement")) : NULL};
+}
+
 /* Was `word` given after the keyword `key`? */
 static bool chose(const struct args *a, const char *key, const char *word)
 {
@@ -139,6 +145,7 @@ bool solve_options_of(struct session *s, const struct matrix *m, const struct ar
     o->pre = arg(a, "precond") ? precond_find(arg(a, "precond")) : NULL;
     o->pre_block = arg_int(a, "block", 0);
     o->triangles = triangle_settings_of(a);
+    o->schur = schur_settings_of(a);
     o->keeps = s->interactive || arg_flag(a, "step");
     o->m = arg_int(a, "m", 0);
     o->maxit = arg_int(a, "maxit", 10000);

@@ -25,6 +25,8 @@ bool near_settings_of(const struct args *a, struct near_settings *n, struct err 
 void null_words_list(give_fn *give, void *user); /* the words after `nullspace` */
 /* The options triangles, sweeps and order of a command. */
 struct triangle_settings triangle_settings_of(const struct args *a);
+/* The options inner and complement of a command. */
+struct schur_settings schur_settings_of(const struct args *a);
 /* The words of this line with which another method gets the same system. */
 struct solve_same solve_same_of(const struct args *a, const struct solve_options *o);
 

@@ -53,6 +53,13 @@ bool facts_fillable(struct facts *f, const struct csr *A)
     return f->fillable == FACT_YES;
 }
 
+bool facts_saddle(struct facts *f, const struct csr *A)
+{
+    bool may = !f->has_saddle && !A->source && A->rows == A->cols && A->nnz <= FACTS_NNZ;
+    if (may) f->has_saddle = saddle_of(A, &f->saddle, NULL, NULL);
+    return f->has_saddle && is_saddle(&f->saddle, A->rows);
+}
+
 /* ---- definiteness: by dominance, or by Cholesky factors in the envelope of a reordered matrix ---- */
 
 /* Row i of the lower triangle is stored from its first entry to the diagonal. */

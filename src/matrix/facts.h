@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 #include "dominance.h"
+#include "saddle.h"
 #include "symmetry.h"
 
 struct err;
@@ -41,8 +42,10 @@ struct facts {
     bool singular, regular;              /* proved */
     const char *proof;                   /* of `singular` or `regular`, in a few words; NULL: not stated */
     int64_t no_diagonal;                 /* diagonal entries that are missing or 0 */
-    int64_t systems;                     /* weakly connected components; 0: not known */
-    double row_ratio;                    /* largest row maximum of |a| divided by the smallest; 0: not known */
+    bool has_saddle;
+    struct saddle saddle;
+    int64_t systems;  /* weakly connected components; 0: not known */
+    double row_ratio; /* largest row maximum of |a| divided by the smallest; 0: not known */
     double condition; /* estimated from below; INFINITY: LU has no pivot, or beyond the range of fp64; 0: not known */
     double equilibrated; /* the same of the equilibrated matrix (equilibrate.h) */
     enum fact ilu0;     /* do incomplete factors exist, without a pivot that is 0 but for rounding? (solvers/suits.h) */
@@ -69,6 +72,9 @@ bool facts_null_constants(struct facts *f, const struct csr *A, int64_t *count, 
    BLOCK_MOST; otherwise 1. Found out if it is not known. */
 enum { BLOCK_MOST = 6 };
 int64_t facts_block(struct facts *f, const struct csr *A);
+
+/* Is a square A a saddle point (saddle.h)? The same; false if it needs longer. */
+bool facts_saddle(struct facts *f, const struct csr *A);
 
 /* The number of decimal digits that a solve with this condition number loses; at most DIGITS_F64, the number of digits
    of fp64. If a solve loses DIGITS_F64 digits, A is singular up to the rounding errors of fp64. If it loses

@@ -14,8 +14,8 @@
 
 /* ROUNDING: a pivot of this size, relative to its row, consists of rounding errors. GROWTH: limit of
    |M^-1 1| max |a|. */
-static const double ROUNDING = 1e-12, GROWTH = 1e10;
-static const double sizes[PIVOT_SIZES] = {0, 1e-4, 1e-3, 1e-2, 1e-1};
+static const double ROUNDING = 1e-12, GROWTH = 1e6;
+static const double sizes[PIVOT_SIZES] = {0, 1e-3, 1e-2, 1e-1, 1};
 
 int pivots_tries(const struct given *shift)
 {

@@ -181,15 +181,15 @@ static bool make_on_host(struct solve *v, struct cycle *c, struct err *e)
     return true;
 }
 
-/* cg and minres in fp64 take a cycle in fp32, which moves half the bytes: they multiply A by what M^-1 has given, so
-   that M need not be exact. Other solvers compute x = x0 + M^-1 u at the end, whose rounding errors would be those of
-   fp32. Not if numbers might leave the range of fp32, and not for a matrix that is inverted as a whole. */
+/* cg, minres and fgmres in fp64 take a cycle in fp32, which moves half the bytes: they multiply A by what M^-1 has
+   given, so that M need not be exact. Other solvers compute x = x0 + M^-1 u at the end, whose rounding errors would be
+   those of fp32. Not if numbers might leave the range of fp32, and not for a matrix that is inverted as a whole. */
 static enum type cycle_type(const struct solve *v)
 {
     double b_norm = v->system.b_norm;
     bool small = b_norm <= AMG_SMALLEST || b_norm >= 1 / AMG_SMALLEST || v->n <= amg_inverted_rows();
     bool fits = !small && solve_exponents_of(v->system.A, v->system.b, T_F32).a == 0;
-    return fits && v->solver->own_precond ? T_F32 : v->real;
+    return fits && (v->solver->own_precond || v->solver->flexible) ? T_F32 : v->real;
 }
 
 static void take_level(struct cycle *c, int k)
@@ -493,6 +493,7 @@ const struct precond precond_amg = {
     .near = true,
     .long_apply = true,
     .by_products = true,
+    .inexact = true,
     .making = 220,
     .make = make,
     .apply = apply,

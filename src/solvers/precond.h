@@ -30,6 +30,7 @@ struct precond {
     bool drops;          /* M drops entries of its triangles: `drop` and `fill` say which */
     bool long_apply;     /* on the host, applying M takes longer than the rest of an iteration */
     bool by_products;    /* M is applied by SpMV kernels, whose order of additions depends on the device */
+    bool inexact;        /* M^-1 is applied in fp32 if the solver allows it, so that a flexible solver gains time */
     bool diagonal;       /* M^-1 is the diagonal v->pre.part[0], which solvers may apply in their own passes */
     double making; /* the time to make M on one core, in times that it takes to read the parts once: a typical value */
     bool takes_complex; /* can precondition a complex matrix, whose vectors hold pairs (see solve_numbers) */

@@ -16,8 +16,9 @@ enum {
     NEARLY_SYMMETRIC = 1 << 13,
     NO_DIAGONAL = 1 << 14, /* entries of the diagonal are missing or 0 */
     DOMINANT = 1 << 15,
-    FILLABLE = 1 << 16, /* but an order of the rows fills the diagonal */
-    CONSTANTS = 1 << 17 /* are in the null space, and a solve projects them out */
+    FILLABLE = 1 << 16,  /* but an order of the rows fills the diagonal */
+    CONSTANTS = 1 << 17, /* are in the null space, and a solve projects them out */
+    SADDLE = 1 << 18     /* rows with a zero diagonal and no entries among themselves; real */
 };
 #define IS(definite) (SYMMETRIC | 1u << (DEFINITENESS + (definite)))
 
@@ -31,7 +32,8 @@ static unsigned traits_of(const struct facts *f, const struct csr *A)
            (symmetric == FACT_UNKNOWN ? SYMMETRY_UNKNOWN : 0u) | (symmetric == FACT_YES ? IS(f->definite) : 0u) |
            (f->has_skew && f->skew < NEAR && !A->imag ? NEARLY_SYMMETRIC : 0u) | (f->no_diagonal ? NO_DIAGONAL : 0u) |
            (f->strict ? DOMINANT : 0u) | (f->fillable == FACT_YES ? FILLABLE : 0u) |
-           (f->null_constants > 0 ? CONSTANTS : 0u);
+           (f->null_constants > 0 ? CONSTANTS : 0u) |
+           (f->has_saddle && is_saddle(&f->saddle, A->rows) && !A->imag ? SADDLE : 0u);
 }
 
 static const char definite[] = "A is symmetric positive definite, and cg makes use of that",
@@ -40,7 +42,8 @@ static const char definite[] = "A is symmetric positive definite, and cg makes u
                   semidefinite[] = "for symmetric semidefinite matrices";
 const char because_symmetric[] = "for symmetric matrices, definite or not", because_any[] = "for any matrix",
            because_never_grows[] = "its residual never grows within a cycle",
-           because_filled[] = "the largest entries become the diagonal, which ilu0 needs";
+           because_filled[] = "the largest entries become the diagonal, which ilu0 needs",
+           because_saddle[] = "A is a saddle point, which schur takes apart";
 
 static const struct rule rules[] = {
     {NOT_FINITE, .verdict = "none, until NaN and inf are removed"},
@@ -61,9 +64,11 @@ static const struct rule rules[] = {
     {IS(DEFINITE_NEGATIVE), "cg", "ic0", minus_definite, "cg, which solves -A x = -b, with precond ic0 or jacobi"},
     {IS(DEFINITE_SEMI), "cg", "ic0", semidefinite, "cg or minres, if b is in the range of A"},
     {IS(DEFINITE_UNDECIDED), "cg", "ic0", semidefinite, "cg, probably: A is semidefinite to rounding; or minres"},
+    {SYMMETRIC | SADDLE, "minres", "schur", because_saddle, "minres, with precond schur: A is a saddle point"},
     {IS(DEFINITE_NOT), "minres", NULL, because_symmetric, "minres; not cg, because A is not positive definite"},
     {SYMMETRIC, "minres", NULL, because_symmetric, "cg if positive definite, which is not proved; otherwise minres"},
     {NEARLY_SYMMETRIC, "bicgstab", "ilu0", because_any, "`symmetrize`, then cg if positive definite"},
+    {SADDLE, "gmres", "schur", because_saddle, "gmres, with precond schur or ilut: zeros on the diagonal"},
     {NO_DIAGONAL | FILLABLE, "gmres", NULL, because_never_grows,
      "bicgstab or gmres, with precond ilu0 scaled reorder matching"},
     {NO_DIAGONAL, "gmres", NULL, because_never_grows,

@@ -15,8 +15,9 @@ struct rule {
 };
 
 /* Reasons that do not depend on the facts: a symmetric matrix suits minres, any matrix ilu0, gmres is steady,
-   and a matching fills the diagonal. */
-extern const char because_symmetric[], because_any[], because_never_grows[], because_filled[];
+   a matching fills the
+   diagonal, and schur takes saddle points apart. */
+extern const char because_symmetric[], because_any[], because_never_grows[], because_filled[], because_saddle[];
 /* The first rule that fits A and its facts; the last one fits every matrix. */
 const struct rule *rule_for(const struct facts *f, const struct csr *A);
 

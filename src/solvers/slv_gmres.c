@@ -1,5 +1,6 @@
 /* GMRES(m) (THESIS 3.3): x minimises the residual over a Krylov space of up to m vectors. After m iterations, GMRES
-   restarts from this x. The small triangular system stays on the device, so that no iteration waits for the host. */
+   restarts from this x. The small triangular system stays on the device, so that no iteration waits for the host.
+   A flexible solver (slv_fgmres.c) shares all of it, but stores M^-1 times the columns of the basis as well. */
 #include <stdio.h>
 
 #include "base/base.h"
@@ -10,13 +11,14 @@
 #include "machine/gmres_work.h"
 #include "machine/vec_ops.h"
 #include "matrix/csr.h"
+#include "precond.h"
 #include "solve.h"
 #include "solve_state.h"
 #include "solver.h"
 
 #include <math.h>
 
-enum { GMRES_Q = VEC_OWN, GMRES_BASIS, GMRES_SYSTEM };
+enum { GMRES_Q = VEC_OWN, GMRES_BASIS, GMRES_SYSTEM, GMRES_Z };
 
 /* The vectors that an iteration changes in place. Only a restart changes x and the first column of the basis. */
 static const int changed[] = {GMRES_SYSTEM, VEC_X, GMRES_BASIS};
@@ -26,9 +28,20 @@ static const int changed[] = {GMRES_SYSTEM, VEC_X, GMRES_BASIS};
    less */
 enum { TRIAL = 5, M_MIN = 30, M_MAX = 200, SHORT = 5 };
 
+static void *column_of(const struct solve *v, int basis, int64_t j)
+{
+    return (char *)v->vec[basis] + j * v->n * (int64_t)type_size(v->real);
+}
+
 static void *column(const struct solve *v, int64_t j)
 {
-    return (char *)v->vec[GMRES_BASIS] + j * v->n * (int64_t)type_size(v->real);
+    return column_of(v, GMRES_BASIS, j);
+}
+
+/* Does column j of GMRES_Z hold M^-1 times column j of the basis? */
+static bool stores_z(const struct solve *v)
+{
+    return v->solver->flexible && v->pre.method;
 }
 
 static void set_restart(struct solve *v, int64_t m)
@@ -44,12 +57,14 @@ static bool make_room(struct solve *v, int64_t m, struct err *e)
     set_restart(v, m);
     if (v->set.sums_host && !device_sums_grow(v->dev, m * SUM_BLOCKS, e)) return false;
     return solve_vectors(v, GMRES_BASIS, m, v->real, "the Krylov space", e) &&
+           (!stores_z(v) || solve_vectors(v, GMRES_Z, m, v->real, "the preconditioned Krylov space", e)) &&
            solve_alloc(v, GMRES_SYSTEM, numbers * GMRES_WORK(m) * (int64_t)sizeof(double), "the system of gmres", e);
 }
 
 static void free_room(struct solve *v)
 {
     solve_dealloc(v, GMRES_BASIS);
+    solve_dealloc(v, GMRES_Z);
     solve_dealloc(v, GMRES_SYSTEM);
 }
 
@@ -92,15 +107,15 @@ static bool start(struct solve *v, struct err *e)
     return true;
 }
 
-/* x += V y, where y solves the rotated system. */
+/* x += V y, or Z y, where y solves the rotated system. */
 static bool improve(struct solve *v, struct err *e)
 {
-    int m = (int)v->set.m;
+    int m = (int)v->set.m, basis = stores_z(v) ? GMRES_Z : GMRES_BASIS;
     count_one(v, OP_LEAST_SQUARES);
     count_updates(v, 1, false);
     work_count(v, OP_BASIS, 1);
     return PASS(v, gmres, solve, e, VECTORS(v->vec[GMRES_SYSTEM]), NUMBERS(m)) &&
-           PASS(v, gmres, add, e, VECTORS(v->vec[GMRES_SYSTEM], v->vec[GMRES_BASIS], v->vec[VEC_X]), NUMBERS(m));
+           PASS(v, gmres, add, e, VECTORS(v->vec[GMRES_SYSTEM], v->vec[basis], v->vec[VEC_X]), NUMBERS(m));
 }
 
 /* `whole`: the cycle that ends here had m iterations. */
@@ -140,12 +155,21 @@ static bool gram_schmidt(struct solve *v, int k, struct err *e)
            (orthogonalise(v, 0, k + 1, GM_H, false, e) && orthogonalise(v, 0, k + 1, GM_H2, true, e));
 }
 
+/* q = A M^-1 times column k */
+static bool product(struct solve *v, int k, struct err *e)
+{
+    void *z = stores_z(v) ? column_of(v, GMRES_Z, k) : NULL;
+    if (z) phase_begin(v, PHASE_PRECOND);
+    if (z && !v->pre.method->apply(v, column(v, k), z, e)) return false;
+    phase_begin(v, PHASE_SPMV);
+    return solve_spmv(v, z ? z : column(v, k), v->vec[GMRES_Q], e);
+}
+
 /* Column k + 1 of the Krylov space: A times column k, orthogonalised against all columns before it. */
 static bool extend(struct solve *v, int k, struct err *e)
 {
     int m = (int)v->set.m;
-    phase_begin(v, PHASE_SPMV);
-    if (!solve_spmv(v, column(v, k), v->vec[GMRES_Q], e)) return false;
+    if (!product(v, k, e)) return false;
     if (!gram_schmidt(v, k, e)) return false;
     phase_begin(v, PHASE_ROTATE);
     if (!cut_hold(v, k + 1 < m ? 1 : COUNT(changed), changed, false, e)) return false;
@@ -157,7 +181,7 @@ static bool extend(struct solve *v, int k, struct err *e)
     return scale(v, k + 1, e);
 }
 
-static bool step(struct solve *v, struct err *e)
+bool gmres_step(struct solve *v, struct err *e)
 {
     int64_t k = (v->schedule.queued - v->schedule.cycle_from) % v->set.m;
     return extend(v, (int)k, e) && (k + 1 < v->set.m || restart(v, true, e));
@@ -231,7 +255,7 @@ static bool make_some_room(struct solve *v, int64_t m, struct err *e)
     return make_some_room(v, m / 2 > SHORT ? m / 2 : SHORT, e);
 }
 
-static bool init(struct solve *v, struct err *e)
+bool gmres_init(struct solve *v, struct err *e)
 {
     int64_t m = v->set.m;
     if (m > 0) return make_room(v, m, e) && start(v, e);
@@ -240,7 +264,7 @@ static bool init(struct solve *v, struct err *e)
 
 /* The rotated system shows convergence. Restart to compute the true residual, which decides whether the solve has
    converged. */
-static bool settle(struct solve *v, struct err *e)
+bool gmres_settle(struct solve *v, struct err *e)
 {
     if (v->host_scalars[S_COLUMNS] == 0) return true;
     v->schedule.cycle_from = v->schedule.queued;
@@ -248,7 +272,7 @@ static bool settle(struct solve *v, struct err *e)
 }
 
 /* Update x with all columns of the current cycle. */
-static bool finish(struct solve *v, struct err *e)
+bool gmres_finish(struct solve *v, struct err *e)
 {
     if (v->host_scalars[S_COLUMNS] == 0 || v->reason == NOT_A_NUMBER) return true;
     if (!solve_set(v, S_DONE, RUNNING, e)) return false;
@@ -256,7 +280,7 @@ static bool finish(struct solve *v, struct err *e)
 }
 
 /* It reads the columns of the basis. */
-static double finish_bytes(const struct solve *v)
+double gmres_finish_bytes(const struct solve *v)
 {
     return v->host_scalars[S_COLUMNS] * (double)v->n * (double)type_size(v->real);
 }
@@ -300,12 +324,12 @@ static bool is_wanted(struct solve *v)
 }
 
 /* Copy the Hessenberg matrix if a view wants it. */
-static void offer_hessenberg(struct solve *v)
+void gmres_publish(struct solve *v)
 {
     if (is_wanted(v)) solve_copy_hessenberg(v);
 }
 
-static void explain(const struct solve *v, char *out, size_t size)
+void gmres_explain(const struct solve *v, char *out, size_t size)
 {
     snprintf(
         out, size,
@@ -314,7 +338,7 @@ static void explain(const struct solve *v, char *out, size_t size)
         (long long)v->iterations, type_name(type_of_parts(v->real)));
 }
 
-static double bytes(const struct csr *A, size_t real, int64_t m)
+double gmres_bytes(const struct csr *A, size_t real, int64_t m)
 {
     double cycle = m > 0 ? (double)m : 1, vectors = 2 * cycle + 13 + (cycle + 8) / cycle;
     return (1 + 1 / cycle) * csr_bytes(A, real) + vectors * (double)real * (double)A->rows;
@@ -322,9 +346,9 @@ static double bytes(const struct csr *A, size_t real, int64_t m)
 
 /* Of the Krylov basis, only the columns of the current cycle are in use. A cycle ends with the restart, which makes the
    first column of the next cycle. */
-static int64_t used_bytes(const struct solve *v, int i, int64_t queued)
+int64_t gmres_used_bytes(const struct solve *v, int i, int64_t queued)
 {
-    if (i != GMRES_BASIS) return v->vec_bytes[i];
+    if (i != GMRES_BASIS && i != GMRES_Z) return v->vec_bytes[i];
     int64_t bytes = (queued % v->set.m + 1) * v->n * (int64_t)type_size(v->real);
     return bytes < v->vec_bytes[i] ? bytes : v->vec_bytes[i];
 }
@@ -345,23 +369,23 @@ const struct solver solver_gmres = {
     .window_per_row = 1,
     .window_most = GM_MAX,
     .restarts = true,
-    .used_bytes = used_bytes,
+    .used_bytes = gmres_used_bytes,
     .arnoldi = true,
-    .publish = offer_hessenberg,
+    .publish = gmres_publish,
     .products_only = true,
     .several = true,
     .complex_steps = true,
     .products = 1,
-    .bytes = bytes,
-    .init = init,
-    .step = step,
+    .bytes = gmres_bytes,
+    .init = gmres_init,
+    .step = gmres_step,
     .steps = steps,
     .cluster_vectors = 2,
     .cluster_bytes = cluster_bytes,
-    .settle = settle,
-    .finish = finish,
-    .finish_bytes = finish_bytes,
-    .explain = explain,
+    .settle = gmres_settle,
+    .finish = gmres_finish,
+    .finish_bytes = gmres_finish_bytes,
+    .explain = gmres_explain,
     .peers = {.petsc = "-ksp_type gmres -ksp_pc_side right",
               .hypre = "GMRES",
               .amgx = "\"solver\": \"FGMRES\"",

@@ -38,7 +38,7 @@ static double bytes_of(const struct solve *v, size_t size)
 {
     if (v->engine.runs) return NAN;
     double bytes = v->set.form_matrix ? v->solver->form_bytes(v) : v->solver->bytes(v->matrix.csr, size, v->set.m);
-    double restart = v->solver->restarts && v->set.m > 0 ? 1 / (double)v->set.m : 0;
+    double restart = v->solver->restarts && !v->solver->flexible && v->set.m > 0 ? 1 / (double)v->set.m : 0;
     if (v->solver->diagonal_vectors && v->pre.method && v->pre.method->diagonal && !v->matrix.csr->imag)
         return bytes + v->solver->diagonal_vectors * (double)type_size(v->real) * (double)v->n;
     return v->pre.method ? bytes + (v->solver->products + restart) * v->pre.bytes : bytes;
@@ -76,7 +76,7 @@ double solve_refine_bytes(const struct solve *v)
 
 static bool right_sided(const struct solve *v)
 {
-    return v->pre.method && !v->solver->own_precond;
+    return v->pre.method && !v->solver->own_precond && !v->solver->flexible;
 }
 
 static bool new_vectors(struct solve *v, struct err *e)
@@ -310,6 +310,21 @@ bool near_copy(struct near_settings *to, const struct near_settings *from, struc
            loop_copy(to->coordinates, from->coordinates, n * (int64_t)sizeof *to->coordinates, "coordinates", e);
 }
 
+static bool keep_mass(struct solve *v, const struct solve_options *o, struct err *e)
+{
+    struct csr *mass = o->schur.mass ? mem_zero(1, sizeof *mass, "the mass matrix", e) : NULL;
+    if (!o->schur.mass) return true;
+    v->pre.schur.mass = mass;
+    return mass && csr_copy(mass, o->schur.mass, e);
+}
+
+static void free_mass(struct solve *v)
+{
+    struct csr *mass = (struct csr *)v->pre.schur.mass;
+    if (mass) csr_free(mass);
+    mem_free(mass);
+}
+
 /* A solve with its settings, before it has vectors. */
 static struct solve *new_solve(const struct solve_matrix *A, const struct solve_options *o, struct err *e)
 {
@@ -332,12 +347,14 @@ static struct solve *new_solve(const struct solve_matrix *A, const struct solve_
     v->scaling.inside = o->scaling.of != NULL;
     v->scaling.tol = o->tol;
     v->refine = (struct solve_refine){.on = o->refine};
-    v->pre = (struct solve_precond){.method = o->pre, .block = o->pre_block, .triangles = o->triangles, .bytes = NAN};
+    v->pre = (struct solve_precond){
+        .method = o->pre, .block = o->pre_block, .triangles = o->triangles, .schur = o->schur, .bytes = NAN};
+    v->pre.schur.mass = NULL;
     if (!near_copy(&v->pre.near, &o->near, e)) return solve_free(v), NULL;
     v->checkpoints.wanted = o->keeps;
     v->result = (struct solve_result){
         .residual_true = NAN, .least = {NAN, NAN, NAN}, .error_known = NAN, .known = o->known_ones};
-    if (keep_truth(v, o, e)) return v;
+    if (keep_truth(v, o, e) && keep_mass(v, o, e)) return v;
     solve_free(v);
     return NULL;
 }
@@ -587,6 +604,7 @@ void solve_free(struct solve *v)
     mem_free(v->host_scalars);
     mem_free(v->krylov.H);
     scaled_free(v);
+    free_mass(v);
     mem_free(v->b);
     mem_free(v->result.x);
     mem_free(v->result.truth);

@@ -281,11 +281,19 @@ struct near_settings {
     char from[80];        /* the file of the coordinates */
 };
 
+/* How a preconditioner for saddle points is made (pre_schur.c). */
+struct schur_settings {
+    const struct precond *inner;      /* for the block with a diagonal; NULL: chosen by what A is */
+    const struct precond *complement; /* for the Schur complement of the zero block; NULL: as `inner` */
+    const struct csr *mass;           /* in place of that complement; NULL: it is computed */
+};
+
 struct solve_precond {
     const struct precond *method; /* NULL: none */
     int64_t block;                /* rows per block; 0: the default */
     struct near_settings near;    /* its coordinates are owned by the solve */
     struct triangle_settings triangles;
+    struct schur_settings schur;  /* its mass matrix is owned, and stays when the preconditioner changes */
     const struct ordering *order; /* the order of the rows of the triangles; NULL: the order of A */
     void *part[PRE_PARTS];        /* on the device */
     int64_t note[PRE_PARTS];      /* numbers that describe the parts, such as lengths and levels */
@@ -502,6 +510,7 @@ struct solve_options {
     int64_t pre_block;                  /* rows per block, if the preconditioner has blocks; 0: the default */
     struct near_settings near;          /* if the preconditioner has near-null vectors; the solve copies them */
     struct triangle_settings triangles; /* if the preconditioner has triangles */
+    struct schur_settings schur;        /* if it is for saddle points; the mass matrix is copied */
     bool modified, sums_host;           /* see struct solve_settings */
     bool form_matrix;                   /* see struct solve_settings; the format is then that of the iteration matrix */
     enum solve_launches launches;
@@ -584,6 +593,7 @@ struct solve_change {
     int64_t pre_block;
     struct near_settings near; /* solve_change copies it */
     struct triangle_settings triangles;
+    struct schur_settings schur; /* without a mass matrix: that of the solve stays */
 };
 bool solve_change(struct solve *v, const struct solve_change *c, struct err *e);
 /* Like solve_change, but also for a solve that has ended. The solve continues from its x and is paused. If this

@@ -79,7 +79,7 @@ static bool check_change(const struct solve *v, const struct solve_change *c, st
     o.pre = c->change_pre ? c->pre : NULL;
     o.pre_block = c->change_pre ? c->pre_block : 0;
     if (c->change_pre) o.near = c->near;
-    if (c->change_pre) o.triangles = c->triangles;
+    if (c->change_pre) o.triangles = c->triangles, o.schur = c->schur;
     if (!isnan(c->omega) && !(c->omega > 0)) return fail(e, E_USAGE, "omega is %g; give a number above 0", c->omega);
     return solve_check_numbers(&o, e);
 }
@@ -91,6 +91,8 @@ static void set_method(struct solve *v, const struct solve_precond *pre, double 
     v->pre.block = pre->block;
     v->pre.near = pre->near;
     v->pre.triangles = pre->triangles;
+    v->pre.schur.inner = pre->schur.inner;
+    v->pre.schur.complement = pre->schur.complement;
     v->set.omega = omega;
     v->set.m = m;
 }
@@ -137,7 +139,7 @@ static void stop_with(struct solve *v, double *x)
 static bool change_method(struct solve *v, const struct solve_change *c, struct err *e)
 {
     const struct solve_precond before = v->pre;
-    struct solve_precond changed = {.method = c->pre, .block = c->pre_block, .triangles = c->triangles};
+    struct solve_precond changed = {.method = c->pre, .block = c->pre_block, .triangles = c->triangles, .schur = c->schur};
     int64_t m = v->set.m;
     double omega = v->set.omega, *x = mem_new(v->n, sizeof *x, "the solution so far", e);
     if (!x || !near_copy(&changed.near, &c->near, e) || !solve_x(v, e) || !solve_get_x(v, x, v->vec[VEC_X], e)) {

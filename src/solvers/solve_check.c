@@ -34,6 +34,7 @@ TRAIT(precond, pre_has_blocks, x->blocks)
 TRAIT(precond, pre_has_near, x->near)
 TRAIT(precond, pre_has_triangles, x->triangles)
 TRAIT(precond, pre_drops, x->drops)
+TRAIT(precond, pre_is_for_saddles, x->saddle)
 TRAIT(precond, pre_is_diagonal, x->diagonal)
 TRAIT(precond, pre_for_least_squares, x->least_squares)
 
@@ -191,9 +192,35 @@ static bool check_factors(const struct solve_options *o, struct err *e)
                 words_for(pre_drops).text);
 }
 
+/* The preconditioner of a block must suit the solver, as if it were that of the whole matrix. */
+static bool check_inner(const struct solve_options *o, const struct precond *inner, const char *word, struct err *e)
+{
+    if (!inner) return true;
+    if (inner->saddle)
+        return fail(e, E_USAGE, "%s %s: a block needs another preconditioner, such as amg, ic0 or jacobi", word,
+                    inner->name);
+    if (solver_takes(o->solver, inner)) return true;
+    return fail(e, E_USAGE, "%s %s: %s needs a symmetric preconditioner, but %s is not symmetric", word, inner->name,
+                o->solver->name, inner->name);
+}
+
+/* `inner`, `complement` and `mass` need a preconditioner for saddle points. */
+static bool check_schur(const struct solve_options *o, struct err *e)
+{
+    const struct schur_settings *s = &o->schur;
+    if (!s->inner && !s->complement && !s->mass) return true;
+    if (!o->pre || !o->pre->saddle)
+        return fail(e, E_USAGE, "`inner`, `complement` and `mass` are for a preconditioner for saddle points; add %s",
+                    words_for(pre_is_for_saddles).text);
+    if (s->mass && (o->scaled || o->scaling.of || o->reorder))
+        return fail(e, E_USAGE, "`mass` belongs to the matrix as it is; leave out `scaled` or `reorder`");
+    return check_inner(o, s->inner, "inner", e) && check_inner(o, s->complement, "complement", e);
+}
+
 static bool check_precond(const struct solve_options *o, struct err *e)
 {
-    if (!check_block(o, e) || !check_near(o, e) || !check_triangles(o, e) || !check_factors(o, e)) return false;
+    if (!check_block(o, e) || !check_near(o, e) || !check_triangles(o, e) || !check_factors(o, e) || !check_schur(o, e))
+        return false;
     if (!o->pre) return true;
     if (o->solver->no_precond)
         return fail(e, E_USAGE, "%s takes no preconditioner; %s take one", o->solver->name,
@@ -201,6 +228,10 @@ static bool check_precond(const struct solve_options *o, struct err *e)
     if (o->solver->least_squares && !o->pre->least_squares)
         return fail(e, E_USAGE, "%s minimises ||b - A x||, and %s is for square systems; %s is for least squares",
                     o->solver->name, o->pre->name, words_for(pre_for_least_squares).text);
+    if (o->pre->saddle && o->solver->definite)
+        return fail(e, E_USAGE,
+                    "%s needs a definite matrix, but %s is for saddle points, which are not definite; use minres",
+                    o->solver->name, o->pre->name);
     if (o->solver->own_precond && !o->pre->symmetric)
         return fail(e, E_USAGE, "%s needs a symmetric preconditioner, but %s is not symmetric", o->solver->name,
                     o->pre->name);

@@ -164,6 +164,17 @@ bool least_next(struct solve *v, int n, const int *changed, struct err *e);
 /* D^-1 v, times the norm of v; v itself without a preconditioner. */
 const void *least_direction(const struct solve *v);
 double least_bytes(const struct csr *A, size_t real, int row_vectors, int col_vectors);
+/* ---- slv_gmres.c: the members of struct solver that gmres and fgmres share ---- */
+
+bool gmres_init(struct solve *v, struct err *e);
+bool gmres_step(struct solve *v, struct err *e);
+bool gmres_settle(struct solve *v, struct err *e);
+bool gmres_finish(struct solve *v, struct err *e);
+double gmres_finish_bytes(const struct solve *v);
+void gmres_publish(struct solve *v); /* copies the Hessenberg matrix if a view wants it */
+void gmres_explain(const struct solve *v, char *out, size_t size);
+double gmres_bytes(const struct csr *A, size_t real, int64_t m);
+int64_t gmres_used_bytes(const struct solve *v, int i, int64_t queued);
 
 /* ---- solve_cluster.c: launches that do many iterations of a small system ---- */
 

@@ -106,6 +106,15 @@ static bool suits_cg(struct solve *v)
     return better && better->definite && suits_ic0(v->matrix.facts, v->system.A);
 }
 
+/* Is A a saddle point, and has the preconditioner for it not been tried? */
+static bool suits_schur(struct solve *v)
+{
+    bool tried = v->pre.method && v->pre.method->saddle;
+    if (tried || !may_factor(v) || v->system.A->imag || !facts_saddle(v->matrix.facts, v->system.A)) return false;
+    const struct precond *pre = rule_of(v)->pre ? precond_find(rule_of(v)->pre) : NULL;
+    return pre && pre->saddle;
+}
+
 static void propose_rule(struct solve *v)
 {
     const struct rule *r = rule_of(v);
@@ -134,7 +143,7 @@ static void for_symmetric(struct solve *v)
     const struct csr *A = v->system.A;
     enum definiteness is = facts_definite(v->matrix.facts, A);
     bool spoilt = v->reason == BROKE_DOWN, by_a = spoilt && v->host_scalars[S_WHAT] != BROKE_RHO;
-    if (suits_cg(v))
+    if (suits_cg(v) || suits_schur(v))
         propose_rule(v);
     else if (s->definite && by_a && is_one_sided(is))
         for_rounding(v, is);
@@ -162,7 +171,9 @@ static void for_any(struct solve *v)
     snprintf(options, sizeof options, "%s%s m %lld", v->pre.method ? " precond " : "",
              v->pre.method ? v->pre.method->name : "", (long long)m);
     const char *name = s->no_precond || s->symmetric ? "bicgstab" : s->name;
-    if (!v->pre.method && !stuck(v) && takes_ilu0(v))
+    if (suits_schur(v))
+        propose_rule(v);
+    else if (!v->pre.method && !stuck(v) && takes_ilu0(v))
         propose(v, name, " precond ilu0", because_any);
     else if (!v->pre.method && !stuck(v) && may_factor(v) && !v->scaling.of &&
              suits_matching(v->matrix.facts, v->matrix.csr))
@@ -178,7 +189,8 @@ static void for_any(struct solve *v)
 static void for_unknown(struct solve *v)
 {
     const struct csr *A = v->system.A;
-    if (suits_cg(v) || (!A->imag && facts_symmetric(v->matrix.facts, A) && !v->pre.method && !takes_ilu0(v)))
+    if (suits_cg(v) || suits_schur(v) ||
+        (!A->imag && facts_symmetric(v->matrix.facts, A) && !v->pre.method && !takes_ilu0(v)))
         for_symmetric(v);
     else
         for_any(v);
@@ -245,7 +257,7 @@ void solve_try(struct solve *v, bool needs_more_digits)
         for_least_squares(v);
     else if (solve_mismatched(v))
         for_any(v);
-    else if (!solve_may_go_on(v) || (v->solver->restarts && suits_cg(v)))
+    else if (!solve_may_go_on(v) || (v->solver->restarts && suits_cg(v)) || suits_schur(v))
         for_matrix(v);
     else if (v->reason == DRIFTED || (v->reason == MAX_ITERATIONS && v->history.separated_at > v->base))
         propose_more(v, "starts again from this x, with the true residual");

@@ -42,8 +42,11 @@ struct solver {
     bool alternates;  /* x alternates between VEC_X and VEC_OWN, so the launches repeat after two iterations */
     bool swaps;       /* its own vectors swap roles in every iteration, so the launches repeat after two iterations */
     bool own_precond; /* applies the preconditioner in its own step; M must be symmetric */
-    bool no_precond;  /* accepts no preconditioner */
-    bool several;     /* its operations exist on devices with several members (machine/member_rows.h) */
+    /* Stores M^-1 v for each vector v of its basis, and makes x of these, so that M may change from one iteration to
+       the next, and M^-1 may be rounded. It applies M^-1 in its own step; M need not be symmetric. */
+    bool flexible;
+    bool no_precond; /* accepts no preconditioner */
+    bool several;    /* its operations exist on devices with several members (machine/member_rows.h) */
     /* Uses A only in products, so it can solve a complex system as the equivalent real system, whose unknowns are the
        real and imaginary parts of x. */
     bool products_only;
@@ -99,8 +102,8 @@ extern const struct solver *const solvers[]; /* terminated by NULL */
 extern const struct registry solver_registry;
 /* If launches of s do many iterations: also with a preconditioner that is a diagonal? */
 bool cluster_takes_diagonal(const struct solver *s);
-/* Is p a preconditioner that s takes? `symmetric` of precond.h is for s with own_precond, `least_squares` for those of
-   least squares. */
+/* Is p a preconditioner that s takes, whatever the matrix? See own_precond, no_precond, `definite` and least_squares
+   here, and `symmetric`, `saddle` and `least_squares` in precond.h. */
 bool solver_takes(const struct solver *s, const struct precond *p);
 const struct solver *solver_find(const char *name);
 

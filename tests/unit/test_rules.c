@@ -53,6 +53,25 @@ TEST(eigenvalues_decide)
     }
 }
 
+/* [2 1; 1 0] is symmetric, [2 1; 3 0] is not; [0 1; 1 0] has no row with a diagonal. */
+TEST(saddle_points_suit_schur)
+{
+    static const struct {
+        double a[4];
+        const char *solver, *pre;
+    } cases[] = {{{2, 1, 1, 0}, "minres", "schur"}, {{2, 1, 3, 0}, "gmres", "schur"}, {{0, 1, 1, 0}, "minres", NULL}};
+    for (int i = 0; i < COUNT(cases); i++) {
+        struct facts f = {0};
+        struct csr A;
+        make(&A, 2, 2, cases[i].a);
+        facts_saddle(&f, &A);
+        const struct rule *r = rule_of(&A, &f);
+        assert_string_equal(r->solver, cases[i].solver);
+        assert_true(cases[i].pre ? r->pre && !strcmp(r->pre, cases[i].pre) : !r->pre);
+        csr_free(&A);
+    }
+}
+
 /* What rules out every solver by iteration comes before symmetry. */
 TEST(no_solver_suits)
 {
