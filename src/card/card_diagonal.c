@@ -71,7 +71,7 @@ static bool run_saddle(struct card *c, struct card_row *r, struct err *e)
     else if (s.mixed)
         card_say(r, "no: %s with a zero diagonal, %s of them joined", how_many(s.zero, "row").text,
                  card_count(s.mixed).text);
-    else if (s.empty)
+    else if (s.empty && 2 * s.empty >= s.zero)
         card_say(r, "no: %s without a nonzero entry", how_many(s.empty, "row").text);
     else
         card_say(r, s.zero ? "no: more than half of the diagonal is 0" : "no: the diagonal is full");

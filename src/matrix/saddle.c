@@ -58,5 +58,5 @@ bool saddle_of(const struct csr *A, struct saddle *s, unsigned char *is_zero, st
 
 bool is_saddle(const struct saddle *s, int64_t rows)
 {
-    return s->zero > 0 && s->zero <= rows / 2 && !s->mixed && !s->empty;
+    return s->zero > 0 && s->zero <= rows / 2 && !s->mixed && 2 * s->empty < s->zero;
 }

@@ -86,7 +86,7 @@ static bool refuse(const struct saddle *of, int64_t rows, struct err *e)
             "%s needs rows with a zero diagonal and no entries among themselves, but %lld of the %s with a zero "
             "diagonal have some",
             who, (long long)of->mixed, how_many(of->zero, "row").text);
-    if (of->empty)
+    if (of->empty && 2 * of->empty >= of->zero)
         return fail(e, E_NUMERIC, "%s: %s without a nonzero entry, so the matrix is singular", who,
                     how_many(of->empty, "row").text);
     if (of->zero)
@@ -127,12 +127,35 @@ static void divide_rows(const struct schur *s, struct csr *G)
     }
 }
 
+/* An empty row of B, which makes A singular, gets a 1 on the diagonal of S, so that M is regular. */
+static bool fill_empty_rows(struct csr *S, struct err *e)
+{
+    struct csr ones = {0}, sum;
+    int64_t n = 0;
+    for (int64_t i = 0; i < S->rows; i++) n += S->rowptr[i] == S->rowptr[i + 1];
+    if (!n) return true;
+    if (!csr_new(&ones, S->rows, S->rows, n, false, e)) return false;
+    for (int64_t i = n = 0; i < S->rows; i++) {
+        if (S->rowptr[i] == S->rowptr[i + 1]) {
+            ones.col[n] = (int)i;
+            ones.val[n++] = 1;
+        }
+        ones.rowptr[i + 1] = (int)n;
+    }
+    bool ok = csr_sum(&sum, 1, S, 1, &ones, e);
+    csr_free(&ones);
+    if (!ok) return false;
+    csr_free(S);
+    *S = sum;
+    return true;
+}
+
 static bool multiply_blocks(struct schur *s, struct err *e)
 {
     struct csr G = {0};
     bool ok = csr_copy(&G, &s->G.of, e);
     if (ok) divide_rows(s, &G);
-    ok = ok && csr_multiply(&s->S.A, &s->B, &G, e);
+    ok = ok && csr_multiply(&s->S.A, &s->B, &G, e) && fill_empty_rows(&s->S.A, e);
     csr_free(&G);
     return ok;
 }

@@ -28,7 +28,7 @@ const char *bed_solver;
 
 const char *solver_taking(const struct precond *pre)
 {
-    return pre->symmetric ? "cg" : "bicgstab";
+    return pre->saddle ? "minres" : pre->symmetric ? "cg" : "bicgstab";
 }
 
 bool bed_begin(struct bed *bed, const char *precond, int64_t block, const char *device, enum precision real,

@@ -28,7 +28,7 @@ void bed_take(struct bed *bed, struct csr *A);
 /* Begin a preconditioned solve of the session's matrix. Returns false if the solve is refused. */
 bool bed_begin(struct bed *bed, const char *precond, int64_t block, const char *device, enum precision real,
                struct err *e);
-/* A solver that takes this preconditioner, for a symmetric positive definite matrix. */
+/* A solver that takes this preconditioner, for a symmetric matrix that is definite, unless M is for saddle points. */
 const char *solver_taking(const struct precond *pre);
 /* The solver of bed_begin; NULL: bicgstab. */
 extern const char *bed_solver;

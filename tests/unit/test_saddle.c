@@ -227,6 +227,24 @@ TEST(schur_goes_back)
     }
 }
 
+/* A pressure that nothing determines: b = A x has 0 there, and x stays 0. */
+TEST(an_empty_row_does_no_harm)
+{
+    static const char text[] =
+        "%%MatrixMarket matrix coordinate real symmetric\n7 7 10\n1 1 2\n2 2 3\n3 3 4\n4 4 5\n5 1 1\n5 2 1\n5 3 -1\n"
+        "5 4 2\n6 2 1\n6 4 -1\n";
+    talk_open(&t, OUT_TEXT);
+    load("E", text);
+    for (int i = 0; i < 4; i++) {
+        char line[100];
+        snprintf(line, sizeof line, "solve %s E b aones precond schur on %s", i & 1 ? "gmres" : "minres",
+                 devices[i >> 1]);
+        assert_true(iterations_of(line) <= 3);
+        assert_true(t.s.solve->result.x[6] == 0 && fabs(t.s.solve->result.x[4] - 1) < 1e-8);
+    }
+    talk_close(&t);
+}
+
 TEST(schur_races)
 {
     talk_open(&t, OUT_TEXT);
@@ -326,6 +344,8 @@ static const struct {
     {DENSE(3, 1, 1, 1, 1, 0, 2, 1, 2, 0), 2, 2, false},
     {DENSE(3, 1, 1, 1, 1, 0, 2, 1, 0, 0), 2, 1, false},
     {DENSE(2, 0, 1, 1, 0), 2, 2, false},
+    {DENSE(4, 1, 1, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 5), 2, 0, false}, /* one of both is empty */
+    {DENSE(3, 1, 0, 0, 0, 0, 0, 0, 0, 2), 1, 0, false},                      /* empty */
 };
 
 TEST(saddle_points_are_found)
