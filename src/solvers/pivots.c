@@ -22,14 +22,16 @@ int pivots_tries(const struct given *shift)
     return shift->set ? 1 : PIVOT_SIZES;
 }
 
-struct pivots pivots_try(int k, const struct given *shift, enum type type, const char *who)
+struct pivots pivots_try(int k, const struct given *shift, const struct csr *A, enum type type, const char *who)
 {
-    struct pivots p = {.who = who, .type = type, .size = shift->set ? shift->value : sizes[k]};
+    struct pivots p = {.who = who, .type = type, .A = A, .size = shift->set ? shift->value : sizes[k]};
     p.least = shift->set ? 0 : ROUNDING;
+    p.most = magnitudes_of(A->nnz, A->val).most;
+    if (A->imag) p.most = hypot(p.most, magnitudes_of(A->nnz, A->imag).most);
     return p;
 }
 
-double largest_in_row(const struct csr *A, int64_t i)
+static double largest_in_row(const struct csr *A, int64_t i)
 {
     double most = 0;
     for (int k = A->rowptr[i]; k < A->rowptr[i + 1]; k++) most = fmax(most, csr_abs(A, k));
@@ -45,14 +47,15 @@ static void replace(struct pivots *p, double *pivot, double from, double to)
     __atomic_add_fetch(&p->replaced, 1, __ATOMIC_RELAXED);
 }
 
-bool pivot_invert(struct pivots *p, const struct csr *A, int64_t i, int64_t row, double *pivot, double *inverse,
-                  struct err *e)
+/* Rows are looked at only if the pivot might be small. */
+bool pivot_invert(struct pivots *p, int64_t i, int64_t row, double *pivot, double *inverse, struct err *e)
 {
     double size = type_is_complex(p->type) ? hypot(pivot[0], pivot[1]) : fabs(*pivot);
-    double largest = largest_in_row(A, i), wanted = p->size * largest;
-    if (isfinite(size) && size < wanted) replace(p, pivot, size, wanted);
+    bool suspect = isfinite(size) && size <= fmax(p->size, p->least) * p->most;
+    double largest = suspect ? largest_in_row(p->A, i) : 0, wanted = p->size * largest;
+    if (suspect && size < wanted) replace(p, pivot, size, wanted);
     if (!invert_pivot(pivot, p->type, p->who, row, inverse, e)) return false;
-    return size > p->least * largest || p->size > 0 ||
+    return !suspect || p->size > 0 || size > p->least * largest ||
            fail(e, E_NUMERIC, "%s: the pivot of row %lld (counted from 0) is 0 up to rounding", p->who, (long long)row);
 }
 
@@ -75,7 +78,7 @@ static void solve_triangle(const struct entries *t, const double *inverse, int64
     }
 }
 
-bool pivots_are_stable(const struct pivots *p, const struct factors *f, const struct csr *A)
+bool pivots_are_stable(const struct pivots *p, const struct factors *f)
 {
     bool pairs = type_is_complex(p->type);
     double complex *z = mem_new(f->n, sizeof *z, "the stability of factors", NULL);
@@ -86,7 +89,7 @@ bool pivots_are_stable(const struct pivots *p, const struct factors *f, const st
     solve_triangle(&f->upper, f->upper_inverse, f->n, true, pairs, z);
     for (int64_t i = 0; i < f->n; i++) size = cabs(z[i]) <= size ? size : cabs(z[i]);
     mem_free(z);
-    return size * magnitudes_of(A->nnz, A->val).most <= GROWTH;
+    return size * p->most <= GROWTH;
 }
 
 /* ---- signs ---- */

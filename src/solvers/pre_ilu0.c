@@ -64,7 +64,7 @@ static void eliminate_complex_row(const struct elimination *t, int64_t i)
 static bool invert(struct elimination *t, int64_t i, struct err *e)
 {
     int64_t parts = type_parts(t->pivots.type), row = t->names ? t->names[i] : i;
-    return pivot_invert(&t->pivots, t->A, i, row, t->val + parts * t->diag[i], t->inverse + parts * i, e);
+    return pivot_invert(&t->pivots, i, row, t->val + parts * t->diag[i], t->inverse + parts * i, e);
 }
 
 /* Eliminate a row; false: the program cannot divide by its pivot. */
@@ -101,11 +101,10 @@ static bool factorise(struct elimination *t, const struct factors *f, struct err
     int tries = pivots_tries(shift);
     if (!elimination_order(&f->lower, rows, &t->order, e)) return false;
     for (int k = 0; k < tries; k++) {
-        t->pivots = pivots_try(k, shift, solve_type(t->v), who);
+        t->pivots = pivots_try(k, shift, t->A, solve_type(t->v), who);
         if (!take_values(t, e) || !eliminate_rows(&t->order, t->v->matrix.watch, "ilu0", eliminate, t, &first, e))
             return false;
-        bool stable =
-            first == rows && (!t->pivots.replaced || k + 1 == tries || pivots_are_stable(&t->pivots, f, t->A));
+        bool stable = first == rows && (!t->pivots.replaced || k + 1 == tries || pivots_are_stable(&t->pivots, f));
         if (stable) return loop_unbroken("ilu0", e);
     }
     return first == rows || refuse(t, first, e);

@@ -187,7 +187,7 @@ static bool finish_row(struct ilut *t, int64_t i, struct err *e)
     int64_t row = t->names ? t->names[i] : i;
     t->in[i] = false;
     if (t->w[i] == 0 && csr_find(t->A, i, i) < 0) return refuse_structure(t, i, e);
-    return pivot_invert(&t->pivots, t->A, i, row, &t->w[i], &t->inverse[i], e);
+    return pivot_invert(&t->pivots, i, row, &t->w[i], &t->inverse[i], e);
 }
 
 /* *refused: the program cannot divide by a pivot, for the reason in e. */
@@ -226,11 +226,11 @@ static bool factorise(struct ilut *t, struct entry *some, struct err *e)
     for (int k = 0; k < tries; k++) {
         struct err why = {0};
         bool refused = false, last = k + 1 == tries;
-        t->pivots = pivots_try(k, shift, t->v->real, who);
+        t->pivots = pivots_try(k, shift, t->A, t->v->real, who);
         bool ok = factor_rows(t, some, &refused, &why);
         if (!ok && (!refused || last)) return fail_at(e, why.code, why.where, "%s", why.text);
         struct factors f = factors_of(t);
-        if (ok && (!t->pivots.replaced || last || pivots_are_stable(&t->pivots, &f, t->A))) return true;
+        if (ok && (!t->pivots.replaced || last || pivots_are_stable(&t->pivots, &f))) return true;
         loop_zero(t->in, t->A->rows * (int64_t)sizeof *t->in, "ilut", NULL);
     }
     return loop_unbroken("ilut", e);
