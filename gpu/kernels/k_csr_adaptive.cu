@@ -2,13 +2,13 @@
    rows that begin in its share of the entries. Several short rows are summed in shared memory, a long one by all
    threads. */
 #include "formats/fmt_csr.h"
+#include "gpu/dialect.h"
 #include "matrix/csr.h"
-#include "vec.h"
 
 namespace KERNEL_SPACE
 {
 
-enum { BLOCK = VEC_BLOCK, WARPS = BLOCK / WARP };
+enum { BLOCK = 256, WARPS = BLOCK / WARP };
 
 /* The rows of a block, in `cut`. */
 enum {
@@ -94,10 +94,10 @@ static __device__ row_range range_of(const adaptive_rows &r, int i, GPTR(const i
     return range;
 }
 
-/* Sum the products of the rows, and put the sums. `range` is that of the thread's first row. Participants: the whole
-   block. */
-template <typename T, typename S, typename PUT>
-__device__ void sum_rows(const adaptive_rows &r, row_range range, GPTR(const int) ptr, S product, PUT &out)
+/* Sum the products of the rows. `range` is that of the thread's first row. Participants: the whole block. */
+template <typename T, typename S>
+__device__ void sum_rows(const adaptive_rows &r, row_range range, GPTR(const int) ptr, S product, T alpha, T beta,
+                         GPTR(T) y)
 {
     int lane = (int)threadIdx.x % r.threads, i = (int)threadIdx.x / r.threads;
     UNROLL(1)
@@ -108,7 +108,7 @@ __device__ void sum_rows(const adaptive_rows &r, row_range range, GPTR(const int
         for (int k = range.from + lane; k < range.to; k += r.threads) sum += product[k];
         reconverge();
         for (int d = r.threads / 2; d > 0; d /= 2) sum += __shfl_down_sync(FULL_MASK, sum, d, r.threads);
-        if (i < r.n && lane == 0) out.put(r.first + i, sum);
+        if (i < r.n && lane == 0) store(y, r.first + i, alpha, sum, beta);
         reconverge();
     }
 }
@@ -116,8 +116,8 @@ __device__ void sum_rows(const adaptive_rows &r, row_range range, GPTR(const int
 /* The sum of this thread's products among the next AT_ONCE * BLOCK entries from `from` on, before `end`. Their loads
    are under way at the same time. */
 enum { AT_ONCE = 8 };
-template <typename T, typename U, typename X>
-__device__ T sum_part(int from, int end, GPTR(const int) col, GPTR(const U) val, FRESH(const X) x)
+template <typename T, typename U>
+__device__ T sum_part(int from, int end, GPTR(const int) col, GPTR(const U) val, FRESH(const T) x)
 {
     int c[AT_ONCE];
     U v[AT_ONCE];
@@ -132,7 +132,7 @@ __device__ T sum_part(int from, int end, GPTR(const int) col, GPTR(const U) val,
     UNROLL_WHOLE
     for (int j = 0; j < AT_ONCE; j++) {
         int64_t k = (int64_t)from + j * +BLOCK + (int)threadIdx.x;
-        if (k < end) sum += (T)v[j] * (T)x[c[j]];
+        if (k < end) sum += (T)v[j] * x[c[j]];
         reconverge();
     }
     return sum;
@@ -149,17 +149,18 @@ template <typename T, typename S> __device__ T sum_of_block(T sum, S part)
     return sum;
 }
 
-/* The rows of share b, by one block. The first EACH + 1 entries of a thread are loaded before x is read. If the rows of
-   the share have more entries than these, the last row is long: its products are not stored. Sums are of type T.
-   Returns false, to all threads, if `out` does not begin. Participants: the whole block. */
-template <typename T, int EACH, typename U, typename X, typename PUT>
-__device__ bool put_share(int64_t b, GPTR(const int) cut, GPTR(const int) ptr, GPTR(const int) col, GPTR(const U) val,
-                          FRESH(const X) x, PUT &out)
+/* One block per share. The first EACH + 1 entries of a thread are loaded before x is read. If the rows of the share
+   have more entries than these, the last row is long: its products are not stored. */
+template <typename T, typename U, int EACH>
+__global__ void csr_adaptive(GPTR(const int) cut, GPTR(const int) ptr, GPTR(const int) col, GPTR(const U) val, T alpha,
+                             FRESH(const T) x, T beta, GPTR(T) y)
 {
     enum { STAGED = EACH + 1 };
     SHARED(T, product, STAGED * +BLOCK);
     SHARED(T, part, WARPS);
-    auto mine = together<CUT>(cut, CUT * b), next = together<CUT>(cut, CUT * (b + 1));
+    begin_next();
+    auto mine = together<CUT>(cut, CUT * (int64_t)blockIdx.x),
+         next = together<CUT>(cut, CUT * (int64_t)(blockIdx.x + 1));
     int first = mine.of[CUT_ROW], rows = next.of[CUT_ROW] - first, begin = mine.of[CUT_BEGIN];
     int n = next.of[CUT_BEGIN] - begin; /* entries of the rows */
     bool longer = n > STAGED * +BLOCK;
@@ -176,12 +177,11 @@ __device__ bool put_share(int64_t b, GPTR(const int) cut, GPTR(const int) ptr, G
     adaptive_rows several = {first, rows - longer, begin, threads_for(rows - longer)};
     row_range range = range_of(several, (int)threadIdx.x / several.threads, ptr);
     await_previous();
-    if (!out.begin()) return false;
     T sum = 0;
     UNROLL_WHOLE
     for (int j = 0; j < STAGED; j++) {
         int i = j * +BLOCK + (int)threadIdx.x;
-        T p = i < n ? (T)v[j] * (T)x[c[j]] : T(0);
+        T p = i < n ? (T)v[j] * x[c[j]] : T(0);
         if (i < kept)
             product[i] = p;
         else
@@ -191,67 +191,10 @@ __device__ bool put_share(int64_t b, GPTR(const int) cut, GPTR(const int) ptr, G
     for (int k = STAGED * +BLOCK; longer && k < n; k += AT_ONCE * +BLOCK)
         sum += sum_part<T>(begin + k, begin + n, col, val, x);
     __syncthreads(); /* all threads of the block: the products are complete */
-    sum_rows<T>(several, range, ptr, product, out);
-    if (!longer) return true; /* the whole block returns */
+    sum_rows(several, range, ptr, product, alpha, beta, y);
+    if (!longer) return; /* the whole block returns */
     sum = sum_of_block(sum, part);
-    if (threadIdx.x == 0) out.put(first + rows - 1, sum);
-    return true;
-}
-
-template <typename T> struct adaptive_result {
-    T alpha, beta;
-    GPTR(T) y;
-
-    __device__ bool begin() const { return true; }
-    __device__ void put(int64_t row, T sum) const { store(y, row, alpha, sum, beta); }
-};
-
-/* One block per share. */
-template <typename T, typename U, int EACH>
-__global__ void csr_adaptive(GPTR(const int) cut, GPTR(const int) ptr, GPTR(const int) col, GPTR(const U) val,
-                             FRESH(const T) x, adaptive_result<T> out)
-{
-    begin_next();
-    put_share<T, EACH>(blockIdx.x, cut, ptr, col, val, x, out);
-}
-
-/* The product of conjugate gradients and the terms of its sums. The last block that finishes stores them. */
-template <typename T, bool DIAGONAL> struct adaptive_terms {
-    enum { SUMS = 3 };
-    FRESH(double) s;
-    FRESH(const T) x;
-    FRESH(const T) r;
-    GPTR(const T) dinv;
-    GPTR(T) y;
-    bool begun, careful;
-    vec_sums t;
-
-    __device__ bool begin()
-    {
-        if (begun) return true;
-        begun = true;
-        careful = s[S_CAREFUL] != 0;
-        return s[S_DONE] == 0;
-    }
-    __device__ void put(int64_t row, double q)
-    {
-        y[row] = (T)q;
-        t = vec_joined<adaptive_terms>(t, cg_terms<DIAGONAL>(row, x, q, r, dinv, careful));
-    }
-    __device__ void end(GPTR(double) sums, vec_sums all) const { cg_keep(sums, all); }
-};
-
-/* The products of a row are added in fp64, whatever the type of y: in fp32, cg would take more iterations. */
-template <typename T, typename U, int EACH, bool DIAGONAL>
-__global__ void csr_adaptive_sums(int64_t shares, GPTR(unsigned) ticket, GPTR(const int) cut, GPTR(const int) ptr,
-                                  GPTR(const int) col, GPTR(const U) val, adaptive_terms<T, DIAGONAL> out)
-{
-    begin_next();
-    for (int64_t b = blockIdx.x; b < shares; b += gridDim.x) {
-        if (!put_share<double, EACH>(b, cut, ptr, col, val, out.x, out)) return; /* all threads of the grid */
-        __syncthreads(); /* all threads of the block: the products may be overwritten */
-    }
-    vec_finish(out.s, ticket, out, out.t);
+    if (threadIdx.x == 0) store(y, first + rows - 1, alpha, sum, beta);
 }
 
 /* ---- on the host ---- */
@@ -280,65 +223,27 @@ static bool prepare(const struct launch *L, struct err *)
     return true;
 }
 
-#define OF_CSR(L, U) CUTS(L, const int), ARRAY(L, CSR_PTR, int), ARRAY(L, CSR_COL, int), ARRAY(L, CSR_VAL, U)
-
-template <typename T, typename U> struct adaptive_launch {
-    const struct launch *L;
-
-    template <int EACH> void run() const
-    {
-        const struct stored *S = L->A->of;
-        FOLLOW(L->A->dev, (unsigned)blocks_of(S), BLOCK, csr_adaptive<T, U, EACH>)
-        (OF_CSR(L, U), VECTOR("x", ROLE_X, L->x, S->cols, const T),
-         adaptive_result<T>{(T)L->alpha, (T)L->beta, VECTOR("y", ROLE_Y, L->y, S->rows, T)});
-    }
-};
-
-template <typename T, typename U, bool DIAGONAL> struct adaptive_sums_launch {
-    const struct launch *L;
-
-    template <int EACH> void run() const
-    {
-        const struct stored *S = L->A->of;
-        int64_t shares = blocks_of(S);
-        double *s = L->s;
-        unsigned most = vec_grid(L->A->dev, 1 << 30), blocks = shares < most ? (unsigned)shares : most;
-        adaptive_terms<T, DIAGONAL> out = {SCALARS_OF(s),
-                                           VECTOR("x", ROLE_X, L->x, S->rows, const T),
-                                           VECTOR("r", ROLE_WORK, L->r, S->rows, const T),
-                                           VECTOR("dinv", ROLE_WORK, L->dinv, S->rows, const T),
-                                           VECTOR("y", ROLE_Y, L->y, S->rows, T),
-                                           false,
-                                           false,
-                                           {0, 0, 0}};
-        vec_launch(L->A->dev, blocks, csr_adaptive_sums<T, U, EACH, DIAGONAL>)(shares, TICKET_OF(s), OF_CSR(L, U), out);
-    }
-};
-
-template <typename LAUNCHES> static bool run_for(const struct stored *S, LAUNCHES launches)
+template <typename T, typename U, int EACH> static void launch(const struct launch *L)
 {
-    switch (share_of(S->nnz) / BLOCK) {
-    case 1:
-        launches.template run<1>();
-        break;
-    case 2:
-        launches.template run<2>();
-        break;
-    default:
-        launches.template run<4>();
-    }
-    return true;
+    const struct stored *S = L->A->of;
+    FOLLOW(L->A->dev, (unsigned)blocks_of(S), BLOCK, csr_adaptive<T, U, EACH>)
+    (CUTS(L, const int), ARRAY(L, CSR_PTR, int), ARRAY(L, CSR_COL, int), ARRAY(L, CSR_VAL, U), (T)L->alpha,
+     VECTOR("x", ROLE_X, L->x, S->cols, const T), (T)L->beta, VECTOR("y", ROLE_Y, L->y, S->rows, T));
 }
 
 template <typename T, typename U = T> static bool adaptive(const struct launch *L, struct err *)
 {
-    return run_for(L->A->of, adaptive_launch<T, U>{L});
-}
-
-template <typename T, typename U = T> static bool sums(const struct launch *L, struct err *)
-{
-    return L->dinv ? run_for(L->A->of, adaptive_sums_launch<T, U, true>{L})
-                   : run_for(L->A->of, adaptive_sums_launch<T, U, false>{L});
+    switch (share_of(L->A->of->nnz) / BLOCK) {
+    case 1:
+        launch<T, U, 1>(L);
+        break;
+    case 2:
+        launch<T, U, 2>(L);
+        break;
+    default:
+        launch<T, U, 4>(L);
+    }
+    return true;
 }
 
 } // namespace KERNEL_SPACE
@@ -368,5 +273,4 @@ KERNEL_ENTRY(csr_adaptive) = {
     .scratch = cut_bytes,
     .prepare = prepare,
     .product = {VALUE_TYPES(adaptive), NARROW_TYPES(adaptive)},
-    .sums = {REALS(sums), NO_PAIRS, NARROW_TYPES(sums)},
 };

@@ -36,11 +36,29 @@ static const struct kernel *kernel_for(const struct format *f, const struct devi
     return NULL;
 }
 
+/* The first kernel of f that is the best for A, and computes the inner products that the solver uses; NULL: none. */
+static const struct kernel *summing_kernel(const struct csr *A, const struct solve_options *o, const struct format *f)
+{
+    if (!o->solver || !o->solver->product_sums || o->sums_host || A->imag) return NULL;
+    for (int i = 0; kernels[i]; i++) {
+        const struct kernel *k = kernels[i];
+        bool may = k->format == f && !k->vendor && !k->remote && kernel_runs_on(k, o->dev) && kernel_sums(k, o->real);
+        if (may && k->best && k->best(A)) return k;
+    }
+    return NULL;
+}
+
+static const struct kernel *default_kernel(const struct csr *A, const struct solve_options *o, const struct format *f)
+{
+    const struct kernel *k = summing_kernel(A, o, f);
+    return k ? k : kernel_default(f, A, o->dev);
+}
+
 /* The named kernel, or the default kernel of the format. */
 static const struct kernel *choose_kernel(const struct csr *A, const struct solve_options *o, const struct format *f,
                                           struct err *e)
 {
-    const struct kernel *k = o->kernel ? o->kernel : kernel_default(f, A, o->dev);
+    const struct kernel *k = o->kernel ? o->kernel : default_kernel(A, o, f);
     if (!o->kernel && o->refine && k && !kernel_takes(k, precision_of_values(o->stored, A->imag != NULL), NULL))
         k = kernel_for(f, o->dev, o->stored);
     if (!k)

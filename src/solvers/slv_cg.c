@@ -192,6 +192,7 @@ const struct solver solver_cg = {
     .symmetric = true,
     .definite = true,
     .lanczos = true,
+    .product_sums = true,
     .own_precond = true,
     .probes = true,
     .refines = true,

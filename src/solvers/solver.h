@@ -37,11 +37,12 @@ struct solver {
     bool transposed_products; /* multiplies by A' as well (solve_multiply_transposed) */
     /* Bit i: VEC_OWN + i has an element per row of A, like b. All other vectors have one per column, like x. */
     unsigned row_vectors;
-    double omega;     /* default relaxation factor; 0: the solver has none */
-    bool restarts;    /* restarts after every m iterations */
-    bool alternates;  /* x alternates between VEC_X and VEC_OWN, so the launches repeat after two iterations */
-    bool swaps;       /* its own vectors swap roles in every iteration, so the launches repeat after two iterations */
-    bool own_precond; /* applies the preconditioner in its own step; M must be symmetric */
+    double omega;      /* default relaxation factor; 0: the solver has none */
+    bool product_sums; /* uses the inner products that some kernels compute with the product (kernel_sums) */
+    bool restarts;     /* restarts after every m iterations */
+    bool alternates;   /* x alternates between VEC_X and VEC_OWN, so the launches repeat after two iterations */
+    bool swaps;        /* its own vectors swap roles in every iteration, so the launches repeat after two iterations */
+    bool own_precond;  /* applies the preconditioner in its own step; M must be symmetric */
     /* Stores M^-1 v for each vector v of its basis, and makes x of these, so that M may change from one iteration to
        the next, and M^-1 may be rounded. It applies M^-1 in its own step; M need not be symmetric. */
     bool flexible;

@@ -64,6 +64,14 @@ const struct known_end known_ends[] = {
      .iterations = 1,
      DENSE(2, 1, -1, -1, 1),
      B(1, -1)},
+    {.name = "an inconsistent singular system, projected",
+     .solver = "cg",
+     .projects = true,
+     .reason = CONVERGED,
+     .iterations = 0,
+     .why = "b lies in the null space, and the x for the rest of it is 0",
+     DENSE(2, 1, -1, -1, 1),
+     B(1, 1)},
     {.name = "an inconsistent singular system",
      .solver = "cg",
      .reason = BROKE_DOWN,
@@ -793,6 +801,7 @@ static struct solve_options options_of(const struct known_end *k, enum precision
         .pre = k->precond ? precond_find(k->precond) : NULL,
         .pre_block = k->block,
         .triangles.shift.set = k->no_shift,
+        .null = k->projects ? NULL_FOUND : NULL_NOTHING,
     };
 }
 

@@ -42,6 +42,7 @@ struct known_end {
     double omega;
     const char *precond; /* NULL: no preconditioner */
     bool no_shift;       /* pivots stay as they are */
+    bool projects;       /* the null space is projected out */
     int64_t m, block;
     int64_t maxit; /* 0 means 5000 */
     bool force;
