@@ -161,9 +161,10 @@ TEST(test_default_for_rows)
         const char *generator, *kernel;
         int64_t param[PARAMS_MAX];
     } cases[] = {
-        {"poisson2d", "csr-stream", {20, 20}},
-        {"random", "csr-cusp", {500, 40, 500}},
-        {"circuit", "csr-ends", {3000, 1}},
+        {"poisson2d", "csr-adaptive", {20, 20}},  {"circuit", "csr-adaptive", {3000, 1}},
+        {"circuit", "csr-ends", {60000, 1}},     /* few entries, but a row of 7,504 */
+        {"poisson2d", "csr-stream", {400, 300}}, /* more than 2^19 entries */
+        {"random", "csr-cusp", {20000, 40, 500}},
     };
     for (int k = 0; k < COUNT(cases); k++) {
         struct err e = {0};
