@@ -30,6 +30,21 @@ static bool block_of_row(const struct stores *t, int64_t row, int64_t *block)
     return fabs(second - t->block[1]) < 0.5;
 }
 
+/* The block that has the given row, or one of its neighbours, if the rows of a block are those that begin in its equal
+   share of the entries. */
+static bool block_of_entry(const struct watching *v, const struct stores *t, int64_t blocks, int64_t row,
+                           int64_t *block)
+{
+    double share = (double)v->A->nnz / (double)blocks;
+    if (v->columns || t->blocks < 3 || !(share > 0)) return false;
+    for (int i = 0; i < 3; i++) {
+        double at = (double)csr_start(v->A, (int64_t)t->first[i]) / share;
+        if (fabs(at - t->block[i] - 0.5) > 1.5) return false;
+    }
+    *block = (int64_t)((double)csr_start(v->A, row) / share);
+    return true;
+}
+
 /* ---- rows, or the columns of a format that stores columns ---- */
 
 static const int *column_pointers(const struct stored *S)
@@ -186,15 +201,19 @@ static bool follow_warps(const struct watching *v, int launch, int64_t from, int
 
 /* If warps take rows in order, trace the warp of the longest row; if only blocks do, because some of their warps store
    nothing, trace all warps of its block; otherwise trace the first and the last warp, because sorting puts the longest
-   row first or last. */
+   row first or last. Rows and shares of the entries may both seem to fit; then trace both. */
 static bool follow_longest(const struct watching *v, int launch, struct watch *w, struct err *e)
 {
     const struct scope_launch *at = &v->scope->launch[launch];
     const struct stores *t = &v->stored[launch];
-    int64_t warps = (at->threads + LANES - 1) / LANES, end = warps * at->blocks, warp, block;
+    int64_t warps = (at->threads + LANES - 1) / LANES, end = warps * at->blocks, warp = -1, block = -1, share = -1;
     int64_t row = position_of(v, v->longest_line);
     bool by_warp = warp_of_row(t, row, &warp) && warp >= 0 && warp < end;
     bool by_block = !t->loose && block_of_row(t, row, &block) && block >= 0 && block < at->blocks;
+    bool by_entry = !t->loose && block_of_entry(v, t, at->blocks, v->longest_line, &share);
+    if (by_entry && !(by_block && block == share) &&
+        !follow_warps(v, launch, (share - 1) * warps, (share + 2) * warps, w, e))
+        return false;
     if (by_block && !(by_warp && warp / warps == block))
         return follow_warps(v, launch, block * warps, (block + 1) * warps, w, e);
     if (by_warp) return follow_warps(v, launch, warp - t->loose, warp + t->loose + 1, w, e);
