@@ -166,7 +166,8 @@ static void help_command(struct session *s, const struct command *c)
     if (c->aliases) out_text(o, "other names: %s", c->aliases);
     out_prose(o, c->help);
     for (int i = 0; i < COUNT(choices); i++) {
-        if (!names(c->grammar, choices[i].kind)) continue;
+        bool listed = i > 0 && choices[i].of == choices[i - 1].of && names(c->grammar, choices[i - 1].kind);
+        if (listed || !names(c->grammar, choices[i].kind)) continue;
         out_text(o, "%s", choices[i].title);
         const struct registry *r = choices[i].of ? choices[i].of : s->front ? s->front->views : NULL;
         if (r == &generator_registry)

@@ -51,7 +51,7 @@ static bool run_solvers(struct session *s, const struct args *a, struct err *e)
     out_kind(s->out, "Direct solvers, for `solve direct`");
     for (int i = 0; directs[i]; i++)
         out_method(s->out, "direct", directs[i]->name, directs[i]->about, directs[i]->needs, directs[i]->source);
-    out_kind(s->out, "Preconditioners, for cg, minres, bicgstab, gmres and qmrcgstab");
+    out_kind(s->out, "Preconditioners");
     for (int i = 0; preconds[i]; i++)
         out_method(s->out, "precond", preconds[i]->name, preconds[i]->about, preconds[i]->needs, preconds[i]->source);
     out_rank_methods(s->out, "Direct solvers on ranks", "rank_direct", &rank_direct_registry);

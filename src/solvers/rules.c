@@ -57,7 +57,7 @@ static const struct rule rules[] = {
      "minres: constants, which A maps to 0, are projected out"},
     {CONSTANTS, "gmres", NULL, because_never_grows,
      "gmres or bicgstab: constants, which A maps to 0, are projected out"},
-    {SINGULAR, .verdict = "none: A is singular, so A x = b has no unique solution; lsqr: least squares"},
+    {SINGULAR, .verdict = "none: A is singular, so x is not unique; lsqr: least squares"},
     {NEARLY_SINGULAR, .verdict = "`solve direct`; x may have no correct digit: nearly singular to fp64"},
     {SYMMETRY_UNKNOWN, .verdict = "not known, because the symmetry is not known"},
     {IS(DEFINITE_POSITIVE), "cg", "ic0", definite, "cg, with precond ic0 or jacobi"},

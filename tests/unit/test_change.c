@@ -696,7 +696,7 @@ TEST(test_completion)
     talk_open(&t, OUT_TEXT);
     int all = 0, some = 0;
     complete(&t.s, "change ", 7, count_words, &all);
-    assert_int_equal(all, 22);
+    assert_int_equal(all, 26);
     complete(&t.s, "change precond ja", 17, count_words, &some);
     assert_int_equal(some, 1);
     talk_close(&t);

@@ -234,7 +234,7 @@ static const struct {
     {"bench bsr ell block 4",
      "bench: `block` after `ell` is unknown: it is a parameter of bsr, bsell, vab; name one format before it\n"},
     {"trace nothing", "trace: `nothing` after `trace` is not a kernel or lu-paper; one of coo-atomic, coo-segmented, "
-                      "csr-scalar, csr-stream, csr-stream-padded, csr-vector, csr-cusp, csr-light-vector-texture, ...; "
+                      "csr-scalar, csr-adaptive, csr-stream, csr-stream-padded, csr-vector, csr-cusp, ...; "
                       "`kernels` shows all\n"},
     {"spmv A emu", "spmv: `emu` after `A` needs a keyword: write `on emu`\n"},
     {"spmv on cpu on emu", "spmv: `on` is given twice\n"},

@@ -222,7 +222,7 @@ TEST(test_lost_member)
     assert_false(says(&s, messages, "lu on emu*2", said, sizeof said));
     assert_non_null(strstr(said, "`lu` runs on one device, but emu*2 has 2 members; choose one, as by `device emu`"));
     assert_false(says(&s, messages, "solve cg precond ilu0 on emu*2", said, sizeof said));
-    assert_non_null(strstr(said, "`precond jacobi` does"));
+    assert_non_null(strstr(said, "`precond jacobi` or `precond columns` does"));
     assert_false(says(&s, messages, "solve gs on emu*2", said, sizeof said));
     assert_false(says(&s, messages, "solve cg sums host on emu*2", said, sizeof said));
     assert_true(run_line(&s, "timeline on emu*3"));

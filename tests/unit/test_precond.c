@@ -422,8 +422,8 @@ TEST(test_notes)
         {"solve cg block 4 on cpu", "but there is no preconditioner; add `precond bjacobi`"},
         {"race cg gs block 4 on cpu", "but there is no preconditioner; add `precond bjacobi`"},
         {"race cg gs precond bjacobi block 4 maxit 5 on cpu", "gs      limit"},
-        {"solve cg precond foo on cpu",
-         "is not a preconditioner; one of jacobi, bjacobi, ilu0, ic0, ilut, amg, columns, schur, none\n"},
+        {"solve cg precond foo on cpu", "is not a preconditioner; one of jacobi, bjacobi, ilu0, ic0, ilut, amg, "
+                                        "columns, schur, ...; `solvers` shows all\n"},
         {"load tests/files/diagonal.mtx; solve bicgstab precond ic0 on cpu",
          "the diagonal entry (1, 1), counted from 0, is 2+0.5i, which is not real; use ilu0"},
         {"help ilu0", "preconditioner  ilu0\nabout           incomplete LU"},
