@@ -63,9 +63,9 @@ __global__ void __launch_bounds__(VEC_BLOCK, 5)
    (one thread: 13.8), but 23.4 for fem 200 (22.9). */
 enum { SEVERAL_ROWS = 1 << 16, SEVERAL_FROM = 8 };
 
-/* Measured on an H200: with at most 32 entries per row, no CSR kernel after this one is faster. With few entries, blocks
-   of 256 rows leave multiprocessors idle, and csr-adaptive is faster, but not in cg, where it takes 1.2 times as long:
-   it computes no inner products, or has several times as many blocks whose sums are added. */
+/* Measured on an H200: with at most 32 entries per row, no CSR kernel after this one is faster. With few entries,
+   blocks of 256 rows leave multiprocessors idle, and csr-adaptive is faster, but not in cg, where it takes 1.2 times as
+   long: it computes no inner products, or has several times as many blocks whose sums are added. */
 static bool short_rows(const struct csr *A)
 {
     return !csr_has_row_above(A, 32);

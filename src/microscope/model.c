@@ -413,9 +413,9 @@ double model_without(const struct workload *w, const struct workload *without, c
     return us;
 }
 
-/* In a graph, a product of one launch takes the time of its work and this much more. AFTER_US was fitted to csr-adaptive,
-   csr-ends, csr-cusp and csr-stream on 44 real matrices on an H200 (median error 11 %, mean 16 %). Without overlap of
-   the launches, the best kernels took 0.5 us more there. */
+/* In a graph, a product of one launch takes the time of its work and this much more. AFTER_US was fitted to
+   csr-adaptive, csr-ends, csr-cusp and csr-stream on 44 real matrices on an H200 (median error 11 %, mean 16 %).
+   Without overlap of the launches, the best kernels took 0.5 us more there. */
 static const double AFTER_US = 0.6, AFTER_ALONE_US = 1.1;
 enum { OVERLAPS_FROM = 90 }; /* the compute capability of Hopper */
 

@@ -111,7 +111,7 @@ extern const char *const bound_names[BOUNDS + 1];
 
 struct prediction {
     double us;
-    double launch_us;        /* launch overhead, which is included in `us` */
+    double launch_us; /* launch overhead, which is included in `us` */
     /* per product in a graph of products, each of which reads what the one before wrote; NAN: not known for this GPU,
        or for several launches */
     double chain_us;

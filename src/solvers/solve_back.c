@@ -139,7 +139,8 @@ static void stop_with(struct solve *v, double *x)
 static bool change_method(struct solve *v, const struct solve_change *c, struct err *e)
 {
     const struct solve_precond before = v->pre;
-    struct solve_precond changed = {.method = c->pre, .block = c->pre_block, .triangles = c->triangles, .schur = c->schur};
+    struct solve_precond changed = {
+        .method = c->pre, .block = c->pre_block, .triangles = c->triangles, .schur = c->schur};
     int64_t m = v->set.m;
     double omega = v->set.omega, *x = mem_new(v->n, sizeof *x, "the solution so far", e);
     if (!x || !near_copy(&changed.near, &c->near, e) || !solve_x(v, e) || !solve_get_x(v, x, v->vec[VEC_X], e)) {
