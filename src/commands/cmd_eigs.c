@@ -1,4 +1,4 @@
-/* eigs: some eigenvalues and eigenvectors of a symmetric matrix. */
+/* eigs: some eigenvalues and eigenvectors of a real or hermitian matrix. */
 #include "base/err.h"
 #include "base/precision.h"
 #include "base/text.h"
@@ -30,28 +30,34 @@ static const double default_tol = 1e-8;
 
 /* ---- options ---- */
 
-static enum eigen_part part_of(const struct args *a)
+/* Of a general matrix, `largest` and `smallest` are meant by modulus; the smallest are those nearest to 0. */
+static enum eigen_part part_of(const struct args *a, bool general)
 {
-    return arg(a, "near") ? EIGEN_NEAR : arg_flag(a, "smallest") ? EIGEN_SMALLEST : EIGEN_LARGEST;
+    if (arg(a, "near") || (general && arg_flag(a, "smallest"))) return EIGEN_NEAR;
+    if (arg_flag(a, "smallest") || arg_flag(a, "leftmost")) return EIGEN_SMALLEST;
+    return general && !arg_flag(a, "rightmost") ? EIGEN_FARTHEST : EIGEN_LARGEST;
 }
 
-static bool options_of(struct session *s, const struct args *a, struct eigen_options *o, struct err *e)
+static bool options_of(struct session *s, const struct args *a, enum eigen_kind kind, struct eigen_options *o,
+                       struct err *e)
 {
-    *o = (struct eigen_options){.part = part_of(a),
+    *o = (struct eigen_options){.part = part_of(a, kind == EIGEN_GENERAL),
                                 .shift = arg_real(a, "near", 0),
                                 .pairs = arg_int(a, "n", DEFAULT_PAIRS),
                                 .columns = arg_int(a, "m", 0),
                                 .tol = arg_real(a, "tol", default_tol),
                                 .seed = (uint64_t)arg_int(a, "seed", 1),
                                 .verify = arg_flag(a, "verify"),
+                                .condition = arg_flag(a, "condition"),
                                 .quick = arg_flag(a, "quick"),
                                 .force = arg_flag(a, "force"),
                                 .watch = &s->watch};
     if (!(o->tol > 0 && o->tol < 1)) return fail(e, E_USAGE, "tol is %g; it must be between 0 and 1", o->tol);
     if (o->part == EIGEN_NEAR && (arg(a, "using") || arg(a, "kernel")))
         return fail(e, E_USAGE,
-                    "`near` multiplies by the factors of A - S I on the host, so it takes no format and no "
-                    "kernel");
+                    "%s multiplies by the factors of A - S I on the host, so it takes no format and no "
+                    "kernel",
+                    arg(a, "near") ? "`near`" : "`smallest` of a matrix that is not symmetric");
     return arg_within(a, "maxit", DEFAULT_RESTARTS, 0, INT64_MAX, &o->restarts, e);
 }
 
@@ -87,11 +93,19 @@ static int64_t open_pairs(const struct eigen *v)
     return open;
 }
 
-static const char *part_name(enum eigen_part part)
+/* The word of the line that chooses the eigenvalues. */
+static const char *part_name(const struct eigen *v)
 {
-    static const char *const names[] = {
-        [EIGEN_LARGEST] = "largest", [EIGEN_SMALLEST] = "smallest", [EIGEN_NEAR] = "near"};
-    return names[part];
+    static const char *const names[][2] = {[EIGEN_LARGEST] = {"largest", "rightmost"},
+                                           [EIGEN_SMALLEST] = {"smallest", "leftmost"},
+                                           [EIGEN_NEAR] = {"near", "near"},
+                                           [EIGEN_FARTHEST] = {"largest", "largest"}};
+    return names[v->o.part][v->kind == EIGEN_GENERAL];
+}
+
+static const char *method_title(const struct eigen *v)
+{
+    return v->kind == EIGEN_GENERAL ? "Krylov-Schur" : "thick-restart Lanczos";
 }
 
 /* A sentence, which a terminal wraps. */
@@ -109,19 +123,20 @@ static void out_title(struct out *o, const struct eigen *v)
 {
     char all[40] = "eigenvalue";
     bool one = v->o.pairs == 1;
+    const char *by_modulus = v->o.part == EIGEN_FARTHEST ? " by modulus" : "";
     if (!one) snprintf(all, sizeof all, "%lld eigenvalues", (long long)v->o.pairs);
     if (v->o.part == EIGEN_NEAR && !v->factored_by)
-        say(o, "%s: the %s nearest to %.15g, by Lanczos with a basis of the whole space on %s", v->name, all, v->asked,
-            v->dev->name);
+        say(o, "%s: the %s nearest to %.15g, by %s with a basis of the whole space on %s", v->name, all, v->asked,
+            v->kind == EIGEN_GENERAL ? "Arnoldi" : "Lanczos", v->dev->name);
     else if (v->o.part == EIGEN_NEAR)
-        say(o, "%s: the %s nearest to %.15g, by shift and invert with the factors of %s, vectors on %s", v->name, all,
-            v->asked, v->factored_by, v->dev->name);
+        say(o, "%s: the %s nearest to %.15g, by %sshift and invert with the factors of %s, vectors on %s", v->name, all,
+            v->asked, v->kind == EIGEN_GENERAL ? "Krylov-Schur, " : "", v->factored_by, v->dev->name);
     else if (one)
-        say(o, "%s: the %s eigenvalue, by thick-restart Lanczos with %s on %s", v->name, part_name(v->o.part),
+        say(o, "%s: the %s eigenvalue%s, by %s with %s on %s", v->name, part_name(v), by_modulus, method_title(v),
             v->kernel->name, v->dev->name);
     else
-        say(o, "%s: the %lld %s eigenvalues, by thick-restart Lanczos with %s on %s", v->name, (long long)v->o.pairs,
-            part_name(v->o.part), v->kernel->name, v->dev->name);
+        say(o, "%s: the %lld %s eigenvalues%s, by %s with %s on %s", v->name, (long long)v->o.pairs, part_name(v),
+            by_modulus, method_title(v), v->kernel->name, v->dev->name);
 }
 
 /* A number beyond the end of the spectrum, as far as the outermost pair shows: for `near`, in place of that end. */
@@ -137,12 +152,12 @@ static long long larger_basis(const struct eigen *v)
     return m < most ? m : most;
 }
 
-/* The value of the first open pair. */
+/* The value of the first open pair; NaN: none, or it is complex. */
 static double first_open(const struct eigen *v)
 {
     int64_t i = 0;
     while (i < v->found && v->pair[i].status != EIGEN_OPEN) i++;
-    return i < v->found ? v->pair[i].value : NAN;
+    return i < v->found && v->pair[i].imag == 0 ? v->pair[i].value : NAN;
 }
 
 /* Have the factors moved away from this number? Then they would again. */
@@ -158,8 +173,12 @@ static void next_command(const struct eigen *v, char *out, size_t size)
     out[0] = 0;
     if (!open_pairs(v) || v->cancelled) return;
     if (v->sure < v->found || (v->restarts < v->o.restarts && is_same_shift(v, first_open(v)))) return;
+    if (v->restarts < v->o.restarts && isnan(first_open(v))) return;
     if (v->restarts < v->o.restarts)
         snprintf(out, size, "eigs %lld near %.9g", (long long)v->o.pairs, first_open(v));
+    else if (v->kind == EIGEN_GENERAL && v->o.part != EIGEN_NEAR)
+        snprintf(out, size, "eigs %lld %s maxit %lld m %lld", (long long)v->o.pairs, part_name(v),
+                 (long long)(4 * (v->restarts + 1)), larger_basis(v));
     else if (v->o.part == EIGEN_NEAR || !isfinite(beside(v)))
         snprintf(out, size, "eigs %lld near %.6g maxit %lld m %lld", (long long)v->o.pairs, v->o.shift,
                  (long long)(4 * (v->restarts + 1)), larger_basis(v));
@@ -174,10 +193,10 @@ static void out_search(struct out *o, const struct eigen *v)
     next_command(v, next, sizeof next);
     bool near = v->o.part == EIGEN_NEAR, timed = v->dev->kind != DEV_EMU;
     out_str(o, "matrix", NULL, v->name);
-    out_str(o, "part", NULL, part_name(v->o.part));
+    out_str(o, "part", NULL, part_name(v));
     out_num(o, "near", NULL, near ? v->asked : NAN, NULL);
     out_num(o, "shift", NULL, near ? v->shift : NAN, NULL);
-    out_str(o, "method", NULL, v->factored_by ? "shift-invert" : "lanczos");
+    out_str(o, "method", NULL, v->factored_by ? "shift-invert" : v->kind == EIGEN_GENERAL ? "krylov-schur" : "lanczos");
     out_str(o, "factored_by", NULL, v->factored_by);
     out_str(o, "device", NULL, v->dev->name);
     out_str(o, "kernel", NULL, v->kernel ? v->kernel->name : NULL);
@@ -200,18 +219,35 @@ static void out_search(struct out *o, const struct eigen *v)
     out_num(o, "time_ms", NULL, timed ? v->us / 1000 : NAN, NULL);
 }
 
+static bool has_imag(const struct eigen *v)
+{
+    for (int64_t i = 0; i < v->found; i++)
+        if (v->pair[i].imag != 0) return true;
+    return false;
+}
+
+static bool has_conditions(const struct eigen *v)
+{
+    for (int64_t i = 0; i < v->found; i++)
+        if (!isnan(v->pair[i].condition)) return true;
+    return false;
+}
+
 static void out_pair(struct out *o, const struct eigen *v, int64_t i)
 {
     const struct eigen_pair *p = &v->pair[i];
-    double size = fabs(p->value);
+    double size = hypot(p->value, p->imag);
+    bool general = v->kind == EIGEN_GENERAL;
     out_row(o);
     out_int(o, "pair", "pair", i + 1);
     out_rank(o, COLUMN_ANSWER);
     out_num(o, "value", "value", p->value, "%.15g");
+    out_num(o, "imag", has_imag(v) ? "imag" : NULL, p->imag, p->imag != 0 ? "%+.15gi" : "%.0f");
     out_num(o, "residual", "residual", p->residual, "%.1e");
     out_rank(o, COLUMN_NORMAL);
     out_num(o, "residual_of_value", "/ |value|", size > 0 ? p->residual / size : NAN, "%.1e");
     out_num(o, "residual_of_norm", "/ ||A||", v->norm > 0 ? p->residual / v->norm : 0, "%.1e");
+    out_num(o, "condition", general && has_conditions(v) ? "condition" : NULL, p->condition, "%.1e");
     out_num(o, "estimate", isnan(p->residual) ? "estimate" : NULL, p->estimate, "%.1e");
     out_bool(o, "converged", NULL, p->status != EIGEN_OPEN);
     out_str(o, "status", "status", eigen_status_name(p->status));
@@ -234,7 +270,7 @@ static void out_shift(struct out *o, const struct eigen *v)
 {
     if (v->o.part != EIGEN_NEAR) return;
     if (v->asked != v->o.shift)
-        say(o, "All eigenvalues are at most ||A||_1 = %.6g in size: those nearest to %.15g are those nearest to %.15g.",
+        say(o, "All eigenvalues are at most ||A|| = %.6g in size: those nearest to %.15g are those nearest to %.15g.",
             v->norm, v->asked, v->o.shift);
     if (v->shift != v->o.shift)
         say(o, "A - S I is singular or nearly so at S = %.15g: the factors are those at S = %.15g.", v->o.shift,
@@ -277,11 +313,30 @@ static void out_verified(struct out *o, const struct eigen *v)
                                   : "some were missed; try another `seed`, or a larger `m` without `quick`");
 }
 
+/* A residual of a symmetric matrix bounds the error of the value; of a general one, only up to its condition. */
+static void out_meaning(struct out *o, const struct eigen *v)
+{
+    const char *complete = v->complete ? " The basis spans the whole space: no eigenvalue is missing." : "";
+    if (v->kind != EIGEN_GENERAL) {
+        say(o, "Within its residual of each value, A has an eigenvalue.%s", complete);
+        return;
+    }
+    say(o, "Each value is an eigenvalue of A + E with ||E|| = its residual; %s%s",
+        has_conditions(v)  ? "to first order, its error is at most condition x residual."
+        : v->left_products ? "its error may be larger by the condition of the value, which is not known: the left "
+                             "eigenvectors that a second search found with A' belong to other values."
+                           : "its error may be larger by the condition of the value, which was not computed: "
+                             "`condition` searches for the left eigenvectors, too.",
+        complete);
+    if (v->left_products && has_conditions(v))
+        say(o, "The conditions are those of the left eigenvectors, which a second search found with A' on cpu, in %s.",
+            how_many(v->left_products, "product").text);
+}
+
 /* What the residuals prove, and what they do not. */
 static void out_proof(struct out *o, const struct eigen *v)
 {
-    say(o, "Within its residual of each value, A has an eigenvalue.%s",
-        v->complete ? " The basis spans the whole space: no eigenvalue is missing." : "");
+    out_meaning(o, v);
     if (v->complete) return;
     out_verified(o, v);
     if (v->verified >= 0) return;
@@ -301,8 +356,10 @@ static int64_t copies_of_last(const struct eigen *v)
 {
     static const double SAME = 1e-6;
     int64_t copies = 0;
-    double last = v->pair[v->found - 1].value;
-    for (int64_t i = 0; i < v->found; i++) copies += fabs(v->pair[i].value - last) <= SAME * fabs(last);
+    const struct eigen_pair *last = &v->pair[v->found - 1];
+    for (int64_t i = 0; i < v->found; i++)
+        copies += hypot(v->pair[i].value - last->value, v->pair[i].imag - last->imag) <=
+                  SAME * hypot(last->value, last->imag);
     return copies;
 }
 
@@ -312,20 +369,32 @@ static void part_words(const struct eigen *v, char *out, size_t size)
     if (v->o.part == EIGEN_NEAR)
         snprintf(out, size, "near %.15g", v->o.shift);
     else
-        snprintf(out, size, "%s", part_name(v->o.part));
+        snprintf(out, size, "%s", part_name(v));
+}
+
+/* The number of pairs cuts through a conjugate pair. */
+static void out_conjugate(struct out *o, const struct eigen *v)
+{
+    const struct eigen_pair *p = v->found ? &v->pair[v->found - 1] : NULL;
+    if (!p || p->imag == 0) return;
+    for (int64_t i = 0; i < v->found - 1; i++)
+        if (v->pair[i].value == p->value && v->pair[i].imag == -p->imag) return;
+    say(o, "The conjugate of the last value, %.9g %+.9gi, is an eigenvalue, too.", p->value, -p->imag);
 }
 
 /* The number of pairs cuts through the copies of an eigenvalue. */
 static void out_more(struct out *o, const struct eigen *v)
 {
-    char part[48];
+    char part[48], value[64];
     if (!v->more || !v->found) return;
     int64_t copies = copies_of_last(v), all = copies + v->more;
     part_words(v, part, sizeof part);
-    say(o,
-        "%.9g is a multiple eigenvalue: %lld of at least %lld copies %s among these pairs; `eigs %lld %s` finds more.",
-        v->pair[v->found - 1].value, (long long)copies, (long long)all, copies == 1 ? "is" : "are",
-        (long long)(v->found + v->more + 1), part);
+    const struct eigen_pair *last = &v->pair[v->found - 1];
+    int length = snprintf(value, sizeof value, "%.9g", last->value);
+    if (last->imag != 0) snprintf(value + length, sizeof value - (size_t)length, " %+.9gi", last->imag);
+    say(o, "%s is a multiple eigenvalue: %lld of at least %lld copies %s among these pairs; `eigs %lld %s` finds more.",
+        value, (long long)copies, (long long)all, copies == 1 ? "is" : "are", (long long)(v->found + v->more + 1),
+        part);
 }
 
 static void out_advice(struct out *o, const struct eigen *v)
@@ -349,7 +418,7 @@ static void out_advice(struct out *o, const struct eigen *v)
     say(o, "%s not converged after %s. `maxit %lld` allows more restarts, and `m %lld` makes a larger basis.",
         open == 1 ? "1 pair has" : "Some pairs have", how_many(v->restarts, "restart").text,
         (long long)(4 * (v->restarts + 1)), larger_basis(v));
-    if (v->o.part != EIGEN_NEAR)
+    if (v->o.part != EIGEN_NEAR && v->kind != EIGEN_GENERAL)
         say(o,
             "`%s` needs few products, if the factors fit in memory; the signs of the pivots then count the "
             "eigenvalues beyond that number.",
@@ -364,6 +433,7 @@ static void out_eigs(struct out *o, const struct eigen *v)
     out_shift(o, v);
     out_proof(o, v);
     out_unsure(o, v);
+    out_conjugate(o, v);
     out_more(o, v);
     out_advice(o, v);
     if (v->dev->kind == DEV_EMU)
@@ -380,7 +450,7 @@ static void drop_eigs(struct session *s)
 
 static bool save_vectors(struct session *s, const struct eigen *v, const char *file, bool force, struct err *e)
 {
-    struct mtx_columns x = {v->vector, v->A->rows, v->found, false};
+    struct mtx_columns x = {v->vector, v->A->rows, v->found, v->complex_vectors};
     if (!v->vector) return fail(e, E_USAGE, "there are no vectors to save: they could not be copied after Ctrl-C");
     if (!mtx_save_columns(file, force, &x, "eigenvectors, one per column", &s->watch, e)) return false;
     out_text(s->out, "the vectors were written to %s, one per column", file);
@@ -410,10 +480,12 @@ static bool run_eigs(struct session *s, const struct args *a, struct err *e)
     struct eigen_options o;
     bool symmetric = false;
     struct matrix *m = session_matrix(s, arg(a, "matrix"), e);
-    if (!m || !options_of(s, a, &o, e)) return false;
+    if (!m || !matrix_is_hermitian(s, m, &symmetric, e)) return false;
+    enum eigen_kind kind = !symmetric ? EIGEN_GENERAL : m->csr.imag ? EIGEN_HERMITIAN : EIGEN_SYMMETRIC;
+    if (!options_of(s, a, kind, &o, e)) return false;
     fit_default(a, m, &o);
-    struct eigen_matrix A = {.name = m->name, .csr = &m->csr, .dev = session_device(s, arg(a, "on"), e)};
-    if (!A.dev || !matrix_is_hermitian(s, m, &symmetric, e) || !eigen_check(&A, &o, symmetric, e)) return false;
+    struct eigen_matrix A = {.name = m->name, .csr = &m->csr, .kind = kind, .dev = session_device(s, arg(a, "on"), e)};
+    if (!A.dev || !eigen_check(&A, &o, symmetric, e)) return false;
     if (!save_allowed(a, e)) return false;
     note_rounding(s, m, "eigs multiplies by it as it is");
     if (!put_matrix(s, m, a, &o, &A, e) || !find(s, &A, &o, e)) return false;
@@ -424,25 +496,32 @@ static bool run_eigs(struct session *s, const struct args *a, struct err *e)
 
 static const struct field eigs_fields[] = {
     {"pair", F_COUNT, "number of the pair, in the order that `part` asks for", .min = 1},
-    {"value", F_NUMBER, "eigenvalue"},
+    {"value", F_NUMBER, "eigenvalue, or its real part"},
+    {"imag", F_NUMBER, "imaginary part of the eigenvalue; 0 of symmetric and hermitian matrices"},
     {"residual", F_AMOUNT | OR_NULL,
      "||A v - value v|| for ||v|| = 1, with compensated sums; null: not measured, after Ctrl-C", .on = "terminal"},
     {"residual_of_value", F_AMOUNT | OR_NULL, "residual / |value|; null: not measured, or the value is 0",
      .on = "terminal"},
-    {"residual_of_norm", F_AMOUNT | OR_NULL, "residual / ||A||_1; null: not measured", .on = "terminal"},
+    {"residual_of_norm", F_AMOUNT | OR_NULL, "residual / `norm`; null: not measured", .on = "terminal"},
+    {"condition", F_AMOUNT | OR_NULL,
+     "1 / |y'v| for the left eigenvector y, ||y|| = 1: a small change E of A changes the eigenvalue by at most "
+     "condition "
+     "||E||; 1 of symmetric and hermitian matrices; null: not computed"},
     {"estimate", F_AMOUNT,
-     "the residual by the Lanczos process; for near, that of the inverse, relative to its eigenvalue"},
+     "the residual by the Krylov process; for near, that of the inverse, relative to its eigenvalue"},
     {"converged", F_BOOLEAN, "whether the status is converged or rounding"},
     {"status", F_TEXT,
      "converged: residual <= 2 tol |value|; rounding: larger, but as small as rounding errors of ||A|| allow; open: "
      "neither",
      .words = "open, rounding, converged"},
     {"matrix", F_TEXT, "name of the matrix"},
-    {"part", F_TEXT, "the eigenvalues that were looked for", .words = "largest, smallest, near"},
+    {"part", F_TEXT, "the eigenvalues that were looked for", .words = "largest, smallest, near, rightmost, leftmost"},
     {"near", F_NUMBER | OR_NULL, "the number S of `near S`; null: another part"},
     {"shift", F_NUMBER | OR_NULL,
      "S of the factors of A - S I, which is not `near` if that is an eigenvalue; null: another part"},
-    {"method", F_TEXT, "thick-restart Lanczos on A, or on the inverse of A - S I", .words = "lanczos, shift-invert"},
+    {"method", F_TEXT,
+     "thick-restart Lanczos on A; Krylov-Schur on a matrix that is not symmetric; either on the inverse of A - S I",
+     .words = "lanczos, krylov-schur, shift-invert"},
     {"factored_by", F_TEXT | OR_NULL, "direct solver that factored A - S I; null: another part"},
     {"device", F_TEXT, "device of the basis and of the products with A"},
     {"kernel", F_TEXT | OR_NULL, "kernel; null: products with the inverse"},
@@ -450,9 +529,10 @@ static const struct field eigs_fields[] = {
     {"columns", F_COUNT, "vectors of the basis", .min = 1},
     {"products", F_COUNT, "products with A, or with the inverse"},
     {"restarts", F_COUNT, "restarts"},
-    {"norm", F_AMOUNT, "||A||_1"},
+    {"norm", F_AMOUNT, "largest sum of |a| of a row: ||A||_inf, of a symmetric or hermitian matrix also ||A||_1"},
     {"below", F_COUNT | OR_NULL, "eigenvalues of A below `shift`, by the signs of the pivots; null: not known"},
-    {"orthogonality", F_AMOUNT | OR_NULL, "largest |v_i' v_j| of two vectors; null: not measured", .on = "terminal"},
+    {"orthogonality", F_AMOUNT | OR_NULL,
+     "largest |v_i' v_j| of two vectors; null: not measured, or the matrix is not symmetric", .on = "terminal"},
     {"sure", F_COUNT,
      "pairs, from the first on, of which it is known that no other eigenvalue is nearer to S; all pairs of another "
      "part"},
@@ -471,18 +551,26 @@ static const struct field eigs_fields[] = {
     {"time_ms", F_AMOUNT | OR_NULL, "time of the search, in ms; null: on emu"},
     {0},
 };
-static const struct row_kind row_eigs = {"eigs", "eigenvalues of a symmetric matrix", eigs_fields};
+static const struct row_kind row_eigs = {"eigs", "eigenvalues of a real or hermitian matrix", eigs_fields};
 
 const struct command command_eigs = {
     .name = "eigs",
     .aliases = "eigenvalues eig",
-    .grammar = "[N] [largest|smallest|near R] [MATRIX] [on DEVICE] [[using] FORMAT] [[kernel] KERNEL] [tol R] [m N] "
-               "[maxit N] [seed N] [quick] [verify] [save FILE] [force]",
-    .about = "some eigenvalues and eigenvectors of a symmetric matrix",
+    .grammar = "[N] [largest|smallest|rightmost|leftmost|near R] [MATRIX] [on DEVICE] [[using] FORMAT] [[kernel] "
+               "KERNEL] [tol R] [m N] "
+               "[maxit N] [seed N] [quick] [verify] [condition] [save FILE] [force]",
+    .about = "some eigenvalues and eigenvectors of a matrix",
     .help =
-        "Finds N eigenvalues (6 unless given) of a real symmetric matrix: the algebraically largest (the default),\n"
-        "the algebraically smallest, or those nearest to a number S. The method is thick-restart Lanczos (Wu and\n"
-        "Simon 2000) with full reorthogonalisation, in fp64, with a basis of m vectors and at most maxit restarts.\n"
+        "Finds N eigenvalues (6 unless given) of a real symmetric or hermitian matrix: the algebraically largest (the\n"
+        "default), the algebraically smallest, or those nearest to a number S. The method is thick-restart Lanczos\n"
+        "(Wu and Simon 2000) with full reorthogonalisation, in fp64, with a basis of m vectors and at most maxit\n"
+        "restarts. Of a real matrix that is not symmetric, Krylov-Schur (Stewart 2001) finds the largest eigenvalues\n"
+        "by modulus (the default), the smallest by modulus (which is `near 0`), the rightmost, the leftmost, or those\n"
+        "nearest to a real S. Each is an eigenvalue of A + E, where ||E|| is its residual; the condition of a value "
+        "is\n"
+        "the factor by which its error may be larger. It needs the left eigenvectors: the basis of the whole space "
+        "has\n"
+        "them, or a second search, with A' on the host, finds them if it is short, or if `condition` is given.\n"
         "`near S` inverts A - S I by the factors of a direct solver on the host (cholmod, klu or umfpack), so that\n"
         "few products are enough; `near 0` finds the smallest eigenvalues of a positive definite matrix much sooner\n"
         "than `smallest`, if the factors fit in memory. If S is an eigenvalue, the shift moves by 1e-8 to\n"

@@ -3,6 +3,7 @@
 #include "eigen_verify.h"
 #include "base/err.h"
 #include "eigen.h"
+#include "eigen_measure.h"
 #include "inverse.h"
 #include "matrix/csr.h"
 
@@ -12,11 +13,9 @@
 /* Two values are separate if their distance is this share of ||A||, and more than their residuals. */
 static const double separate = 1e-9;
 
-/* The distance of a pair from the end of the spectrum, or from the number that was asked for; larger is farther. */
 static double distance(const struct eigen *v, int64_t i)
 {
-    double value = v->pair[i].value;
-    return v->o.part == EIGEN_NEAR ? fabs(value - v->o.shift) : v->o.part == EIGEN_LARGEST ? -value : value;
+    return eigen_rank(v, v->pair[i].value, v->pair[i].imag);
 }
 
 /* The number of pairs before the last gap. Pairs that are open end the list. */
@@ -47,6 +46,11 @@ bool eigen_verify(struct eigen *v, struct err *e)
     int64_t k = pairs_before_gap(v);
     if (v->complete) {
         snprintf(v->unverified, sizeof v->unverified, "the basis spans the whole space");
+        return true;
+    }
+    if (v->kind == EIGEN_GENERAL) {
+        snprintf(v->unverified, sizeof v->unverified,
+                 "the signs of pivots count eigenvalues of symmetric and hermitian matrices only");
         return true;
     }
     if (!k) {

@@ -19,6 +19,9 @@ static const double AT_ONCE_US = 2000;
 /* The distances by which a shift moves away from an eigenvalue, relative to ||A||_1: the first one at which the factors
    are stable. */
 static const double aside[] = {1e-8, 1e-7, 1e-6, 1e-5};
+/* The first of them for a matrix that is not symmetric: its vectors cannot be made orthogonal to those next to the
+   shift, whose rounding errors the inverse lengthens most. */
+enum { ASIDE_GENERAL = 2 };
 /* L D L' exchanges no rows. Its factors are those of a matrix near A - shift I, and unstable if the relative distance,
    measured by the backward error before refinement, exceeds this. In the nearby matrix, the copies of a multiple
    eigenvalue differ; their differences, lengthened by the inverse, hide the other eigenvalues. */
@@ -43,9 +46,22 @@ static void drop_factors(struct inverse *v)
     v->factors = NULL;
 }
 
-static bool is_stable(const struct csr *B, const struct direct_answer *a, const double *b, double norm)
+static int64_t numbers_of(const struct csr *A)
 {
-    return a->residual * eigen_size(B->rows, b) <= unstable * norm * eigen_size(B->rows, a->x);
+    return A->rows * (A->imag ? 2 : 1);
+}
+
+/* A right-hand side of n numbers, which the caller frees. */
+static double *random_side(int64_t n, struct err *e)
+{
+    double *b = mem_new(n, sizeof *b, "the right-hand side", e);
+    if (b) random_fill(b, n, 1);
+    return b;
+}
+
+static bool is_stable(int64_t n, const struct direct_answer *a, const double *b, double norm)
+{
+    return a->residual * eigen_size(n, b) <= unstable * norm * eigen_size(n, a->x);
 }
 
 /* How to factor: at what distance from an eigenvalue, and by which method (NULL: chosen from the matrix). */
@@ -59,26 +75,25 @@ struct way {
 static bool factor(struct inverse *v, const struct csr *B, const struct way *way, struct err *e)
 {
     struct direct_answer *a = NULL;
-    double *b = mem_new(B->rows, sizeof *b, "the right-hand side", e);
+    double *b = random_side(v->n, e);
     if (!b) return false;
-    random_fill(b, B->rows, 1);
     struct direct_options o = {.method = way->method,
                                .b = b,
-                               .symmetric = true,
+                               .symmetric = v->hermitian,
                                .force = way->force,
                                .watch = v->watch,
                                .keep = &v->factors,
                                .regular = true};
     bool ok = direct_solve(&a, B, &o, e);
     if (ok && (!a->x || !v->factors)) ok = fail(e, E_UNSUPPORTED, "A - S I is singular");
-    if (ok && eigen_size(B->rows, a->x) * way->norm > way->growth * eigen_size(B->rows, b)) {
+    if (ok && eigen_size(v->n, a->x) * way->norm > way->growth * eigen_size(v->n, b)) {
         drop_factors(v);
-        ok = fail(e, E_UNSUPPORTED, "the number after `near` is an eigenvalue up to rounding; choose another one");
+        ok = fail(e, E_UNSUPPORTED, "S is an eigenvalue up to rounding: choose another number after `near`");
     }
     if (ok) {
         v->method = a->method->name;
         v->below = a->factors.negative;
-        v->stable = is_stable(B, a, b, way->norm);
+        v->stable = is_stable(v->n, a, b, way->norm);
     }
     if (a) v->factor_us += a->us;
     direct_answer_free(a);
@@ -100,7 +115,7 @@ static bool exchange_rows(struct inverse *v, const struct csr *A, const struct w
 {
     for (int i = 0; directs[i] && !v->stable; i++) {
         struct way next = *way;
-        struct inverse other = {.dev = v->dev, .watch = v->watch, .n = v->n};
+        struct inverse other = {.dev = v->dev, .watch = v->watch, .n = v->n, .hermitian = v->hermitian};
         struct err why = {0};
         next.method = directs[i];
         if (directs[i]->hermitian || directs[i]->rectangular) continue;
@@ -135,7 +150,7 @@ static bool factor_aside(struct inverse *v, const struct csr *A, double shift, c
     struct inverse least = {0};
     struct err why = {0};
     double size = way->norm > 0 ? way->norm : 1;
-    for (int i = 0; i < COUNT(aside) && !why.code; i++) {
+    for (int i = v->hermitian ? 0 : ASIDE_GENERAL; i < COUNT(aside) && !why.code; i++) {
         if (!factor_beside(v, A, shift, aside[i] * size, way, &why) || v->stable) break;
         if (least.factors)
             drop_factors(v);
@@ -152,24 +167,29 @@ static bool factor_aside(struct inverse *v, const struct csr *A, double shift, c
     return exchange_rows(v, A, way, e);
 }
 
-bool inverse_new(struct inverse *v, const struct csr *A, double shift, double norm, bool force, struct device *d,
-                 struct watch *w, struct err *e)
+static struct inverse empty_inverse(const struct inverse_matrix *A, struct device *d, struct watch *w)
+{
+    return (struct inverse){.dev = d, .watch = w, .n = numbers_of(A->csr), .hermitian = A->hermitian};
+}
+
+bool inverse_new(struct inverse *v, const struct inverse_matrix *A, double shift, struct device *d, struct watch *w,
+                 struct err *e)
 {
     struct err why = {0};
-    struct way way = {.norm = norm, .growth = growth_most, .force = force};
-    *v = (struct inverse){.dev = d, .watch = w, .n = A->rows};
-    if (factor_at(v, A, shift, &way, &why)) return true;
-    if (why.code == E_UNSUPPORTED) return factor_aside(v, A, shift, &way, e);
+    struct way way = {.norm = A->norm, .growth = growth_most, .force = A->force};
+    *v = empty_inverse(A, d, w);
+    if (factor_at(v, A->csr, shift, &way, &why)) return true;
+    if (why.code == E_UNSUPPORTED) return factor_aside(v, A->csr, shift, &way, e);
     return fail_at(e, why.code, why.where, "%s", why.text);
 }
 
-bool inverse_beside(struct inverse *v, const struct csr *A, double shift, double away, double norm, bool force,
-                    struct device *d, struct watch *w, struct err *e)
+bool inverse_beside(struct inverse *v, const struct inverse_matrix *A, double shift, double away, struct device *d,
+                    struct watch *w, struct err *e)
 {
-    struct way way = {.norm = norm, .growth = growth_beside * norm / away, .force = force};
-    *v = (struct inverse){.dev = d, .watch = w, .n = A->rows};
-    if (!factor_beside(v, A, shift, away, &way, e)) return false;
-    if (exchange_rows(v, A, &way, e)) return true;
+    struct way way = {.norm = A->norm, .growth = growth_beside * A->norm / away, .force = A->force};
+    *v = empty_inverse(A, d, w);
+    if (!factor_beside(v, A->csr, shift, away, &way, e)) return false;
+    if (exchange_rows(v, A->csr, &way, e)) return true;
     drop_factors(v);
     return false;
 }
@@ -218,9 +238,8 @@ static const struct direct_method *counting_method(void)
 static bool count_of(const struct csr *B, double at, bool force, struct watch *w, int64_t *below, struct err *e)
 {
     struct direct_answer *a = NULL;
-    double *b = mem_new(B->rows, sizeof *b, "the right-hand side", e);
+    double *b = random_side(numbers_of(B), e);
     if (!b) return false;
-    random_fill(b, B->rows, 1);
     struct direct_options o = {.method = counting_method(), .b = b, .symmetric = true, .force = force, .watch = w};
     bool ok = direct_solve(&a, B, &o, e);
     if (ok && (!a->accurate || a->factors.negative < 0))

@@ -15,7 +15,8 @@ struct inverse {
     struct direct *factors;
     struct device *dev;
     struct watch *watch;
-    int64_t n;
+    int64_t n; /* numbers in a vector, two for each row of a complex matrix */
+    bool hermitian;
     double shift;       /* the shift that was used */
     const char *method; /* name of the direct method */
     int64_t below;      /* eigenvalues of A below the shift; -1: unknown */
@@ -23,13 +24,20 @@ struct inverse {
     double factor_us;
 };
 
+struct inverse_matrix {
+    const struct csr *csr;
+    double norm;    /* an upper bound on the size of every eigenvalue */
+    bool hermitian; /* or symmetric */
+    bool force;     /* factor even if memory does not seem to suffice */
+};
+
 /* Factor A - shift I. If it is singular, or nearly so, the shift moves by 1e-8 norm or, for stable factors, by up to
-   1e-5 norm, downwards or else upwards; `norm` is ||A||_1. inverse_free takes an empty struct. */
-bool inverse_new(struct inverse *v, const struct csr *A, double shift, double norm, bool force, struct device *d,
-                 struct watch *w, struct err *e);
+   1e-5 norm, downwards or else upwards. inverse_free takes an empty struct. */
+bool inverse_new(struct inverse *v, const struct inverse_matrix *A, double shift, struct device *d, struct watch *w,
+                 struct err *e);
 /* The same at shift - away or, if that is not possible, at shift + away. */
-bool inverse_beside(struct inverse *v, const struct csr *A, double shift, double away, double norm, bool force,
-                    struct device *d, struct watch *w, struct err *e);
+bool inverse_beside(struct inverse *v, const struct inverse_matrix *A, double shift, double away, struct device *d,
+                    struct watch *w, struct err *e);
 /* y = scale (A - shift I)^-1 x, for vectors on the device. */
 bool inverse_multiply(struct inverse *v, double scale, const void *x, void *y, struct err *e);
 /* The same for vectors on the host. */

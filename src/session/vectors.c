@@ -38,13 +38,18 @@ static int64_t numbers_of(const struct vector *v)
 }
 
 /* The functions below fill `value`, for a complex matrix with pairs; vector_of then moves the imaginary parts. */
-static bool vector_new(struct vector *v, const char *matrix, int64_t n, const struct csr *A, struct err *e)
+static bool vector_room(struct vector *v, const char *matrix, int64_t n, bool pairs, struct err *e)
 {
     v->matrix = matrix;
     v->n = n;
-    v->pairs = A->imag != NULL;
+    v->pairs = pairs;
     v->value = mem_new(numbers_of(v), sizeof *v->value, "a copy of a vector", e);
     return v->value != NULL;
+}
+
+static bool vector_new(struct vector *v, const char *matrix, int64_t n, const struct csr *A, struct err *e)
+{
+    return vector_room(v, matrix, n, A->imag != NULL, e);
 }
 
 static bool split_pairs(struct vector *v, struct err *e)
@@ -218,16 +223,19 @@ static bool pair_of(struct session *s, int64_t pair, struct vector *out, struct 
     if (pair < 1 || pair > v->found)
         return fail(e, E_USAGE, "vector %lld is outside 1 .. %lld, the vectors of the last `eigs`", (long long)pair,
                     (long long)v->found);
-    snprintf(out->about, sizeof out->about, "the eigenvector of %.15g", v->pair[pair - 1].value);
-    return vector_new(out, v->name, v->A->rows, v->A, e) &&
-           loop_copy(out->value, v->vector + (pair - 1) * v->A->rows, v->A->rows * (int64_t)sizeof *out->value,
+    const struct eigen_pair *p = &v->pair[pair - 1];
+    int64_t numbers = eigen_numbers(v);
+    int length = snprintf(out->about, sizeof out->about, "the eigenvector of %.15g", p->value);
+    if (p->imag != 0) snprintf(out->about + length, sizeof out->about - (size_t)length, " %+.15gi", p->imag);
+    return vector_room(out, v->name, v->A->rows, v->complex_vectors, e) &&
+           loop_copy(out->value, v->vector + (pair - 1) * numbers, numbers * (int64_t)sizeof *out->value,
                      "copying a vector", e);
 }
 
 bool vector_of_pair(struct session *s, int64_t pair, struct vector *out, struct err *e)
 {
     *out = (struct vector){0};
-    if (pair_of(s, pair, out, e)) return true;
+    if (pair_of(s, pair, out, e) && split_pairs(out, e)) return true;
     vector_free(out);
     return false;
 }
