@@ -156,6 +156,7 @@ const struct cancel_case cancel_cases[] = {
     {"eigs", "", "eigs 8 smallest A tol 1e-15 maxit 100000000 on cpu", NULL},
     {"eigs", "", "eigs 8 A tol 1e-15 maxit 100000000 m 300 on emu", NULL},
     {"eigs", "", "eigs 20 near 3.3 A on cpu", NULL},
+    {"eigs", "gen random ROWS 10 as R", "eigs 8 R tol 1e-15 maxit 100000000 on cpu", NULL},
     {"help", "", "help", NULL},
     {"lesson", "", "lesson thesis-4-1.txt", NULL},
     {"lesson", "device emu", "lesson drm.txt", NULL},

@@ -310,6 +310,21 @@ TEST(copies)
     static const double want[] = {40, 40, 39, 39};
     for (int i = 0; i < 4; i++)
         if (fabs(v->pair[i].value - want[i]) > 1e-6) fail_msg("value %d is %.15g", i, v->pair[i].value);
+    for (int i = 0; i < 4; i++) assert_true(isnan(v->pair[i].condition)); /* each value has many left vectors */
+    talk_close(&t);
+}
+
+/* Far from normal: A - S I is ill-conditioned although S is no eigenvalue, so the basis spans the whole space. */
+TEST(far_from_normal)
+{
+    enum { N = 50 };
+    struct talk t;
+    talk_open(&t, OUT_TEXT);
+    make_tridiagonal(N, -2.1, 2, 0.1);
+    add_dense(&t, "A", N, false);
+    talk_says(&t, "eigs 4 near 2.1 on cpu", "by Arnoldi with a basis of the whole space");
+    check_result("far from normal", t.s.eigen);
+    assert_true(t.s.eigen->complete && t.s.eigen->pair[0].condition > 1e8);
     talk_close(&t);
 }
 
@@ -328,6 +343,7 @@ TEST(hermitian_ring)
     add_dense(&t, "H", N, true);
     for (int k = 0; k < N; k++) spectrum[k] = 2 * cos(2 * pi() * k / N + 0.02);
     find_all(&t, lines, N, spectrum, 1e-9);
+    assert_true(fabs(t.s.eigen->norm - 2) < 1e-14);
     assert_true(t.s.eigen->complex_vectors && t.s.eigen->orthogonality < 1e-8);
     assert_int_equal(t.s.eigen->counted, t.s.eigen->verified);
     talk_says(&t, "eigs 2 on cpu", "Within its residual of each value, A has an eigenvalue.");
