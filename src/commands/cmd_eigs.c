@@ -322,11 +322,12 @@ static void out_meaning(struct out *o, const struct eigen *v)
         return;
     }
     say(o, "Each value is an eigenvalue of A + E with ||E|| = its residual; %s%s",
-        has_conditions(v)  ? "to first order, its error is at most condition x residual."
-        : v->left_products ? "its error may be larger by the condition of the value, which is not known: the left "
-                             "eigenvectors that a second search found with A' belong to other values."
-                           : "its error may be larger by the condition of the value, which was not computed: "
-                             "`condition` searches for the left eigenvectors, too.",
+        has_conditions(v) ? "to first order, its error is at most condition x residual."
+        : v->left_products
+            ? "its error may be larger by the condition of the value, which is not known: the left "
+              "eigenvectors that a second search found with A' cannot be assigned to these values one by one."
+            : "its error may be larger by the condition of the value, which was not computed: "
+              "`condition` searches for the left eigenvectors, too.",
         complete);
     if (v->left_products && has_conditions(v))
         say(o, "The conditions are those of the left eigenvectors, which a second search found with A' on cpu, in %s.",

@@ -34,6 +34,9 @@ enum { SOON = 1 << 20 };
 /* The residual of a vector of the inverse, relative to its value: less than tol, because the result is measured with A.
  */
 static const double inverse_share = 0.1;
+/* A second start vector leaves the residuals of the pairs of a general matrix as they are, so that later rounds cannot
+   make them smaller. */
+static const double inverse_share_general = 1e-4;
 
 static const char *const status_names[] = {
     [EIGEN_OPEN] = "open", [EIGEN_ROUNDED] = "rounding", [EIGEN_CONVERGED] = "converged"};
@@ -202,7 +205,9 @@ static bool begin_process(struct search *s, struct err *e)
                                 .wanted = s->wanted,
                                 .columns = (int)v->columns,
                                 .order = {end_of(s), s->scale * v->o.shift},
-                                .tol = v->o.tol * (inverse ? inverse_share : 1),
+                                .tol = v->o.tol * (!inverse                   ? 1
+                                                   : v->kind == EIGEN_GENERAL ? inverse_share_general
+                                                                              : inverse_share),
                                 .seed = v->o.seed,
                                 .multiply = on_host(s) ? multiply_host
                                             : inverse  ? multiply_inverse

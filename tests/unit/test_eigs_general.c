@@ -464,6 +464,21 @@ TEST(real_matrices_against_arpack)
     assert_true(matrices == 20 && known >= 60);
 }
 
+/* From a distant shift, the residual with A is much larger than that with the inverse. */
+TEST(a_distant_shift)
+{
+    const char *folder = collection_folder("eigenvalues far from a shift");
+    char line[1300];
+    struct talk t;
+    if (!folder) skip();
+    talk_open(&t, OUT_TEXT);
+    snprintf(line, sizeof line, "load %s/orsreg_1.mtx.gz as A", folder);
+    assert_true(talk_line(&t, line));
+    const struct eigen *v = find(&t, "eigs 4 near 1000 on cpu");
+    for (int i = 0; i < 4; i++) assert_int_equal(v->pair[i].status, EIGEN_CONVERGED);
+    talk_close(&t);
+}
+
 /* ---- what is printed, kept and refused ---- */
 
 TEST(words_and_refusals)
