@@ -96,6 +96,7 @@ static const struct peer peers[] = {
     {"ginkgo", "Ginkgo 1.8 and later: a configuration file, in JSON", ginkgo_has, ginkgo_write},
     {0},
 };
+const struct peer *const peer_petsc = &peers[0];
 const struct registry peer_registry = {.entries = peers, .size = sizeof *peers};
 
 const struct peer *peer_find(const char *name)

@@ -25,6 +25,7 @@ struct peer {
     void (*write)(const struct peer_request *q, char *out, size_t size);
 };
 extern const struct registry peer_registry;
+extern const struct peer *const peer_petsc;
 const struct peer *peer_find(const char *name);
 
 #endif

@@ -9,6 +9,7 @@
 #include "files/sides.h"
 #include "language/args.h"
 #include "report/fields.h"
+#include "save_recipe.h"
 #include "session/command.h"
 #include "session/matrix.h"
 #include "session/session.h"
@@ -157,6 +158,7 @@ static bool run_save(struct session *s, const struct args *a, struct err *e)
 {
     char comment[128];
     const char *file = arg(a, "file");
+    if (arg(a, "recipe")) return save_recipe(s, a, e);
     struct matrix *m = session_matrix(s, arg(a, "matrix"), e);
     if (!m || !newfile_allowed(file, arg_flag(a, "force"), e)) return false;
     snprintf(comment, sizeof comment, "%s, written by warpspy %s", m->name, WARPSPY_VERSION);
@@ -236,8 +238,8 @@ const struct command command_load = {
 const struct command command_save = {
     .name = "save",
     .aliases = "write",
-    .grammar = "FILE [MATRIX] [amgx] [force]",
-    .about = "write a matrix to a file; the file name extension selects the format",
+    .grammar = "FILE [MATRIX] [amgx] [recipe RECIPE] [force]",
+    .about = "write a matrix to a file, in the format of its extension, or the last solve as a program",
     .help =
         "All formats preserve the values bit for bit, except the payload of NaN in .mtx. `force` replaces an existing\n"
         "file, which keeps its mode and its links. In a script or lesson, the file must be new, in the working\n"
@@ -247,8 +249,14 @@ const struct command command_save = {
         "    .wsb            a binary cache with checksums, loaded at memory speed\n"
         ".npz and .wsb also hold the right sides and solutions of the matrix. With `amgx`, .mtx holds the right side\n"
         "and its solution after the entries, as AMGX reads them; most other programs refuse such a file.\n"
-        "    save copy.mtx A",
-    .rows = (const struct row_kind *const[]){&row_save, NULL},
+        "`recipe` writes the last solve, by iteration or direct, as a program that loads the matrix, solves with the\n"
+        "same method, tol, m and maxit, and prints the iterations and the true residual: scipy (Python), petsc (C),\n"
+        "cuda (CUDA C++: cg and bicgstab, alone or with jacobi). Preconditioners of the same name differ between\n"
+        "libraries, and so do iterations. What a program cannot express is refused. It reads the file that the\n"
+        "matrix came from; if that is not to be had, a note says which file to save.\n"
+        "    save copy.mtx A\n"
+        "    solve cg precond jacobi; save again.py recipe scipy",
+    .rows = (const struct row_kind *const[]){&row_save, &row_recipe, NULL},
     .run = run_save,
     .large = true,
 };

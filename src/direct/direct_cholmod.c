@@ -258,5 +258,6 @@ const struct direct_method direct_cholmod = {
     .drop = drop,
     .peers = {.petsc = "-ksp_type preonly -pc_type cholesky -pc_factor_mat_solver_type cholmod",
               .amgx = "\"solver\": \"DENSE_LU_SOLVER\"",
-              .ginkgo = "\"type\": \"solver::Direct\", \"factorization\": {\"type\": \"factorization::Cholesky\"}"},
+              .ginkgo = "\"type\": \"solver::Direct\", \"factorization\": {\"type\": \"factorization::Cholesky\"}",
+              .scipy = "x = linalg.spsolve(A.tocsc(), b)  # by SuperLU\n"},
 };

@@ -157,5 +157,6 @@ const struct direct_method direct_klu = {
     .pays = pays,
     .peers = {.petsc = "-ksp_type preonly -pc_type lu -pc_factor_mat_solver_type klu",
               .amgx = "\"solver\": \"DENSE_LU_SOLVER\"",
-              .ginkgo = "\"type\": \"solver::Direct\", \"factorization\": {\"type\": \"factorization::Lu\"}"},
+              .ginkgo = "\"type\": \"solver::Direct\", \"factorization\": {\"type\": \"factorization::Lu\"}",
+              .scipy = "x = linalg.spsolve(A.tocsc(), b)  # by SuperLU\n"},
 };

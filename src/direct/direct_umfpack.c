@@ -155,5 +155,6 @@ const struct direct_method direct_umfpack = {
     .drop = drop,
     .peers = {.petsc = "-ksp_type preonly -pc_type lu -pc_factor_mat_solver_type umfpack",
               .amgx = "\"solver\": \"DENSE_LU_SOLVER\"",
-              .ginkgo = "\"type\": \"solver::Direct\", \"factorization\": {\"type\": \"factorization::Lu\"}"},
+              .ginkgo = "\"type\": \"solver::Direct\", \"factorization\": {\"type\": \"factorization::Lu\"}",
+              .scipy = "x = linalg.spsolve(A.tocsc(), b)  # by SuperLU\n"},
 };

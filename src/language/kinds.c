@@ -1,6 +1,7 @@
 /* The kinds of values in grammars: how a value is checked, and the values to choose from. */
 #include "kinds.h"
 #include "advice/peer_options.h"
+#include "advice/recipe.h"
 #include "advice/stagnation.h"
 #include "args.h"
 #include "base/numeral.h"
@@ -537,6 +538,7 @@ const struct kind kinds[] = {
     {"RACER", "racer", "a solver, a kernel or the number of a solver", NULL, NULL, value_racer, list_racers, KIND_PLAIN,
      "kernels", NULL},
     {"PEER", "peer", "a library", NULL, &peer_registry, NULL, NULL, KIND_PLAIN, NULL, NULL},
+    {"RECIPE", "recipe", "a kind of program", NULL, &recipe_registry, NULL, NULL, KIND_PLAIN, NULL, NULL},
     {"METHOD", "method", "an LU method", NULL, &lu_registry, NULL, list_methods, KIND_PLAIN, NULL, NULL},
     {"ORDERING", "ordering", "an ordering or locality", NULL, &ordering_registry, value_ordering, list_orderings,
      KIND_PLAIN, NULL, NULL},

@@ -11,6 +11,9 @@ struct peers {
     /* hypre: the function that sets up the preconditioner; lines of C that create `precond`, or NULL: precond is NULL
      */
     const char *hypre_setup, *hypre_make;
+    /* Lines of programs (advice/recipe.h). scipy: a solver: lines that solve A x = b, in Python; a preconditioner:
+       lines that make M. cuda: the same in C, with the functions of advice/recipe_cuda.c. */
+    const char *scipy, *cuda;
 };
 
 #endif

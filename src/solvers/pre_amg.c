@@ -501,14 +501,19 @@ const struct precond precond_amg = {
     .bytes = bytes,
     .held = held,
     .note = note,
-    .peers = {.petsc = "-pc_type gamg -pc_gamg_type agg",
-              .hypre = "HYPRE_BoomerAMGSolve",
-              .hypre_setup = "HYPRE_BoomerAMGSetup",
-              .amgx = "\"solver\": \"AMG\", \"algorithm\": \"AGGREGATION\", \"selector\": \"SIZE_4\", \"cycle\": "
-                      "\"V\", \"smoother\": \"CHEBYSHEV_POLY\", \"max_iters\": 1",
-              .ginkgo = "\"type\": \"solver::Multigrid\", \"mg_level\": [{\"type\": \"multigrid::Pgm\"}], "
-                        "\"criteria\": [{\"type\": \"Iteration\", \"max_iters\": 1}]",
-              .hypre_make = "HYPRE_BoomerAMGCreate(&precond);\n"
-                            "HYPRE_BoomerAMGSetMaxIter(precond, 1);\n"
-                            "HYPRE_BoomerAMGSetTol(precond, 0);\n"},
+    .peers =
+        {.petsc = "-pc_type gamg -pc_gamg_type agg",
+         .hypre = "HYPRE_BoomerAMGSolve",
+         .hypre_setup = "HYPRE_BoomerAMGSetup",
+         .amgx = "\"solver\": \"AMG\", \"algorithm\": \"AGGREGATION\", \"selector\": \"SIZE_4\", \"cycle\": "
+                 "\"V\", \"smoother\": \"CHEBYSHEV_POLY\", \"max_iters\": 1",
+         .ginkgo = "\"type\": \"solver::Multigrid\", \"mg_level\": [{\"type\": \"multigrid::Pgm\"}], "
+                   "\"criteria\": [{\"type\": \"Iteration\", \"max_iters\": 1}]",
+         .hypre_make = "HYPRE_BoomerAMGCreate(&precond);\n"
+                       "HYPRE_BoomerAMGSetMaxIter(precond, 1);\n"
+                       "HYPRE_BoomerAMGSetTol(precond, 0);\n",
+         .scipy =
+             "# Smoothed aggregation of PyAMG (pip install pyamg), whose coarse levels differ, so iterations differ.\n"
+             "import pyamg\n"
+             "M = pyamg.smoothed_aggregation_solver(sparse.csr_matrix(A)).aspreconditioner()\n"},
 };

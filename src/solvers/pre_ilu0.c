@@ -178,5 +178,10 @@ const struct precond precond_ilu0 = {
                             "HYPRE_ILUSetType(precond, 0);\n"
                             "HYPRE_ILUSetLevelOfFill(precond, 0);\n"
                             "HYPRE_ILUSetMaxIter(precond, 1);\n"
-                            "HYPRE_ILUSetTol(precond, 0);\n"},
+                            "HYPRE_ILUSetTol(precond, 0);\n",
+              .scipy =
+                  "# SciPy has no ILU(0). SuperLU's ILU with about as many entries as A is in its place, so iterations "
+                  "differ.\n"
+                  "ilu = linalg.spilu(A.tocsc(), drop_tol=0.1, permc_spec=\"NATURAL\", diag_pivot_thresh=0)\n"
+                  "M = linalg.LinearOperator(A.shape, ilu.solve)\n"},
 };

@@ -17,8 +17,8 @@
 #include <stdlib.h>
 
 static const char who[] = "the preconditioner ilut";
-static const double DROP = 1e-3;
-enum { FILL = 10 };
+const double ilut_drop = 1e-3;
+const int64_t ilut_fill = 10;
 
 /* The rows of L or U, without the diagonal, as they grow. */
 struct rows {
@@ -283,8 +283,8 @@ static bool make(struct solve *v, struct err *e)
     const struct triangle_settings *set = &v->pre.triangles;
     struct ilut t = {.v = v,
                      .A = v->system.A,
-                     .drop = set->drop.set ? set->drop.value : DROP,
-                     .fill = set->fill.set ? (int64_t)set->fill.value : FILL};
+                     .drop = set->drop.set ? set->drop.value : ilut_drop,
+                     .fill = set->fill.set ? (int64_t)set->fill.value : ilut_fill};
     bool ok = triangles_named_order(v, t.A, &t.names, e) &&
               (!t.names || reorder_apply(&t.reordered, t.A, t.names, v->matrix.watch, e));
     if (ok && t.names) t.A = &t.reordered;
@@ -309,11 +309,16 @@ const struct precond precond_ilut = {
     .bytes = triangles_bytes,
     .note = triangles_note,
     .how = triangles_how,
-    .peers = {.hypre = "HYPRE_ILUSolve",
-              .hypre_setup = "HYPRE_ILUSetup",
-              .hypre_make = "HYPRE_ILUCreate(&precond);\n"
-                            "HYPRE_ILUSetType(precond, 1);\n"
-                            "HYPRE_ILUSetDropThreshold(precond, 1e-3);\n"
-                            "HYPRE_ILUSetMaxIter(precond, 1);\n"
-                            "HYPRE_ILUSetTol(precond, 0);\n"},
+    .peers =
+        {.hypre = "HYPRE_ILUSolve",
+         .hypre_setup = "HYPRE_ILUSetup",
+         .hypre_make = "HYPRE_ILUCreate(&precond);\n"
+                       "HYPRE_ILUSetType(precond, 1);\n"
+                       "HYPRE_ILUSetDropThreshold(precond, 1e-3);\n"
+                       "HYPRE_ILUSetMaxIter(precond, 1);\n"
+                       "HYPRE_ILUSetTol(precond, 0);\n",
+         .scipy =
+             "# SuperLU's ILU pivots and drops by other rules than ILUT, so iterations differ.\n"
+             "room = 2 + 4 * fill * A.shape[0] / A.nnz\n"
+             "M = linalg.LinearOperator(A.shape, linalg.spilu(A.tocsc(), drop_tol=drop, fill_factor=room).solve)\n"},
 };

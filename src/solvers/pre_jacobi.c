@@ -78,5 +78,7 @@ const struct precond precond_jacobi = {
               .hypre = "HYPRE_ParCSRDiagScale",
               .hypre_setup = "HYPRE_ParCSRDiagScaleSetup",
               .amgx = "\"solver\": \"BLOCK_JACOBI\", \"max_iters\": 1",
-              .ginkgo = "\"type\": \"preconditioner::Jacobi\", \"max_block_size\": 1"},
+              .ginkgo = "\"type\": \"preconditioner::Jacobi\", \"max_block_size\": 1",
+              .scipy = "M = sparse.diags_array(1 / A.diagonal())\n",
+              .cuda = "    for (int i = 0; i < n; i++) inverse[i] = 1 / diagonal[i];\n"},
 };

@@ -117,5 +117,28 @@ const struct solver solver_bicgstab = {
     .peers = {.petsc = "-ksp_type bcgs -ksp_pc_side right",
               .hypre = "BiCGSTAB",
               .amgx = "\"solver\": \"PBICGSTAB\"",
-              .ginkgo = "\"type\": \"solver::Bicgstab\""},
+              .ginkgo = "\"type\": \"solver::Bicgstab\"",
+              .scipy = "x, info = linalg.bicgstab(A, b, rtol=tol, atol=0, maxiter=maxit, M=M, callback=count)\n",
+              .cuda =
+                  "    // BiCGStab, preconditioned from the right; r = b because x = 0\n"
+                  "    double *v = on_device<double>(n), *p = on_device<double>(n), *t = on_device<double>(n);\n"
+                  "    double *y = on_device<double>(n), *z = on_device<double>(n), rho = 1, alpha = 1, omega = 1;\n"
+                  "    for (; iterations < maxit && sqrt(dot(r, r)) > limit; iterations++) {\n"
+                  "        double before = rho;\n"
+                  "        rho = dot(b, r);\n"
+                  "        if (!rho || !omega) STOP(\"breakdown after %d iterations\", iterations);\n"
+                  "        add(-omega, v, p);\n"
+                  "        onto(r, rho / before * (alpha / omega), p);\n"
+                  "        precondition(p, y);\n"
+                  "        multiply(y, v);\n"
+                  "        alpha = rho / dot(b, v);\n"
+                  "        add(-alpha, v, r);\n"
+                  "        precondition(r, z);\n"
+                  "        multiply(z, t);\n"
+                  "        double tt = dot(t, t);\n"
+                  "        omega = tt ? dot(t, r) / tt : 0;\n"
+                  "        add(alpha, y, x);\n"
+                  "        add(omega, z, x);\n"
+                  "        add(-omega, t, r);\n"
+                  "    }\n"},
 };

@@ -207,8 +207,23 @@ const struct solver solver_cg = {
     .cluster_vectors = 4,
     .replace = replace,
     .explain = explain,
-    .peers = {.petsc = "-ksp_type cg -ksp_norm_type unpreconditioned",
-              .hypre = "PCG",
-              .amgx = "\"solver\": \"PCG\"",
-              .ginkgo = "\"type\": \"solver::Cg\""},
+    .peers =
+        {.petsc = "-ksp_type cg -ksp_norm_type unpreconditioned",
+         .hypre = "PCG",
+         .amgx = "\"solver\": \"PCG\"",
+         .ginkgo = "\"type\": \"solver::Cg\"",
+         .scipy = "x, info = linalg.cg(A, b, rtol=tol, atol=0, maxiter=maxit, M=M, callback=count)\n",
+         .cuda =
+             "    // Conjugate gradients; r = b because x = 0\n"
+             "    double *z = on_device<double>(n), *p = on_device<double>(n), *q = on_device<double>(n), rho = 0;\n"
+             "    for (; iterations < maxit && sqrt(dot(r, r)) > limit; iterations++) {\n"
+             "        precondition(r, z);\n"
+             "        double before = rho;\n"
+             "        rho = dot(r, z);\n"
+             "        onto(z, before ? rho / before : 0, p);\n"
+             "        multiply(p, q);\n"
+             "        double alpha = rho / dot(p, q);\n"
+             "        add(alpha, p, x);\n"
+             "        add(-alpha, q, r);\n"
+             "    }\n"},
 };

@@ -386,8 +386,13 @@ const struct solver solver_gmres = {
     .finish = gmres_finish,
     .finish_bytes = gmres_finish_bytes,
     .explain = gmres_explain,
-    .peers = {.petsc = "-ksp_type gmres -ksp_pc_side right",
-              .hypre = "GMRES",
-              .amgx = "\"solver\": \"FGMRES\"",
-              .ginkgo = "\"type\": \"solver::Gmres\""},
+    .peers =
+        {.petsc = "-ksp_type gmres -ksp_pc_side right",
+         .hypre = "GMRES",
+         .amgx = "\"solver\": \"FGMRES\"",
+         .ginkgo = "\"type\": \"solver::Gmres\"",
+         .scipy =
+             "# SciPy counts cycles of m iterations, and applies M from the left.\n"
+             "x, info = linalg.gmres(A, b, rtol=tol, atol=0, restart=m, maxiter=-(-maxit // m), M=M, callback=count,\n"
+             "                       callback_type=\"pr_norm\")\n"},
 };

@@ -60,4 +60,6 @@ const struct solver solver_lsmr = {
     .init = init,
     .step = step,
     .explain = least_explain_condition,
+    .peers = {.scipy =
+                  "x, why, iterations = linalg.lsmr(A, b, atol=tol, btol=tol, conlim=conlim, maxiter=maxit)[:3]\n"},
 };

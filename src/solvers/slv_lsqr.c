@@ -111,5 +111,7 @@ const struct solver solver_lsqr = {
     .init = init,
     .step = step,
     .explain = least_explain_condition,
-    .peers = {.petsc = "-ksp_type lsqr"},
+    .peers = {.petsc = "-ksp_type lsqr",
+              .scipy =
+                  "x, why, iterations = linalg.lsqr(A, b, atol=tol, btol=tol, conlim=conlim, iter_lim=maxit)[:3]\n"},
 };

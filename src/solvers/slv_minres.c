@@ -161,5 +161,24 @@ const struct solver solver_minres = {
     .cluster_vectors = 6,
     .settle = settle,
     .explain = explain,
-    .peers = {.petsc = "-ksp_type minres", .ginkgo = "\"type\": \"solver::Minres\""},
+    .peers = {.petsc = "-ksp_type minres",
+              .ginkgo = "\"type\": \"solver::Minres\"",
+              .scipy = "# The test of SciPy's minres is not that of ||r|| / ||b||, so this one ends it.\n"
+                       "class Done(Exception):\n"
+                       "    pass\n"
+                       "\n"
+                       "\n"
+                       "def test(xk):\n"
+                       "    global x\n"
+                       "    count(xk)\n"
+                       "    x = xk.copy()\n"
+                       "    if np.linalg.norm(b - A @ x) <= tol * np.linalg.norm(b):\n"
+                       "        raise Done\n"
+                       "\n"
+                       "\n"
+                       "x = np.zeros(A.shape[1])\n"
+                       "try:\n"
+                       "    linalg.minres(A, b, rtol=0, maxiter=maxit, M=M, callback=test)\n"
+                       "except Done:\n"
+                       "    pass\n"},
 };

@@ -104,4 +104,9 @@ extern const double ic0_shifts[IC0_SHIFTS];
    pivot and its inverse are pairs. */
 bool invert_pivot(const double *pivot, enum type type, const char *who, int64_t row, double *inverse, struct err *e);
 
+/* What ilut drops, relative to the 2-norm of a row, and the entries that it adds to a row of L or U, unless the user
+   gives others. */
+extern const double ilut_drop;
+extern const int64_t ilut_fill;
+
 #endif
