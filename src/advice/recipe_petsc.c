@@ -3,10 +3,12 @@
 #include "base/text.h"
 #include "direct/direct.h"
 #include "recipe.h"
+#include "session/matrix.h"
 #include "solvers/precond.h"
 #include "solvers/solve.h"
 #include "solvers/solver.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 static const char start[] =
@@ -77,11 +79,22 @@ static bool has_precond(const void *entry)
     return ((const struct precond *)entry)->peers.petsc;
 }
 
+/* The rows of a block, as the options state them; 1: they state none. */
+static int block_of(const struct precond *pre)
+{
+    static const char option[] = "-mat_block_size ";
+    const char *at = pre ? strstr(pre->peers.petsc, option) : NULL;
+    return at ? atoi(at + strlen(option)) : 1;
+}
+
 static bool accepts(const struct recipe_request *q, struct err *e)
 {
     if (q->solve && q->solve->negated)
         return fail(e, E_UNSUPPORTED, "%s is negative definite, and PETSc's %s wants a positive definite matrix",
                     q->solve->matrix.name, q->solver->name);
+    if (q->m->csr.rows % block_of(q->pre))
+        return fail(e, E_UNSUPPORTED, "PETSc needs blocks of %d rows to divide %s, which has %lld rows",
+                    block_of(q->pre), q->m->name, (long long)q->m->csr.rows);
     return true;
 }
 

@@ -129,7 +129,9 @@ def test_scipy_iterates_as_warpspy():
 
 @for_scipy
 def test_negative_definite():
-    lines = [MATRIX, "let N = -1 * A", "save N.mtx force", "load N.mtx as M", "solve cg precond jacobi b avaried on cpu"]
+    lines = [MATRIX, "let N = -1 * A", "save N.mtx force", "load N.mtx as M"]
+    compare(lines + ["solve minres precond jacobi b avaried on cpu"], "a.py", "scipy", by_scipy, near=0, same=True)
+    lines.append("solve cg precond jacobi b avaried on cpu")
     compare(lines, "a.py", "scipy", by_scipy, near=0, same=True)
     compare(lines, "a.cu", "cuda", by_stub, near=0, same=True)
 
@@ -169,7 +171,7 @@ def test_petsc():
     if not options_of_petsc():
         print("skip: there is no mpicc, or no PETSc")
         return
-    for solve in ("cg precond jacobi b avaried", "cg precond ic0", "minres b ones"):
+    for solve in ("cg precond jacobi b avaried", "cg precond ic0", "minres b ones", "gs", "sor"):
         compare([MATRIX, f"solve {solve} on cpu"], "a.c", "petsc", by_petsc, near=0, same=True)
     for solve in ("bicgstab precond ilu0", "gmres m 20"):
         compare([GENERAL, f"solve {solve} on cpu"], "a.c", "petsc", by_petsc)
