@@ -203,6 +203,8 @@ static int64_t memory_of(const struct solve *v)
     for (int i = 0; i < COUNT(stored); i++)
         for (int k = 0; stored[i] && k < stored[i]->of->narrays; k++)
             bytes += stored[i]->of->a[k].n * (int64_t)type_size(stored[i]->of->a[k].type);
+    if (v->matrix.mat) bytes += kernel_prepared_bytes(v->matrix.kernel, v->matrix.mat);
+    if (v->matrix.transposed) bytes += kernel_prepared_bytes(v->matrix.transposed_kernel, v->matrix.transposed);
     if (v->solver->held) bytes += v->solver->held(v);
     return bytes + precond_held(v);
 }

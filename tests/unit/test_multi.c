@@ -341,7 +341,8 @@ TEST(test_failing_solve)
     int failures = 0;
     FILE *messages = tmpfile(), *data = fopen("/dev/null", "w");
     assert_true(messages && data && session_new(&s, data, messages, OUT_TEXT, NULL));
-    assert_true(run_line(&s, "gen poisson2d 7; solve cg on emu+broken; drop poisson2d"));
+    if (!says(&s, messages, "gen poisson2d 7; solve cg on emu+broken; drop poisson2d", said, sizeof said))
+        fail_msg("%s", said);
     int64_t used = fake.used;
     for (int lost = 0; lost < 2; lost++)
         for (int c = 0; c < COUNT(calls); c++)

@@ -13,6 +13,7 @@
 #include "session/parting.h"
 #include "session/session.h"
 #include "solvers/solve.h"
+#include "solvers/solver.h"
 #include "ui/run.h"
 #include "ui/screen.h"
 #include "ui/term.h"
@@ -193,7 +194,7 @@ TEST(solve_everywhere)
 TEST(remaining_iterations)
 {
     double hist[201];
-    struct solve v = {.history.residual = hist, .iterations = 100, .set.tol = 1e-10};
+    struct solve v = {.solver = solver_find("cg"), .history.residual = hist, .iterations = 100, .set.tol = 1e-10};
     for (int i = 0; i <= 200; i++)
         hist[i] = pow(10, -i / 20.0) * (1 + (i % 3) / 2.0); /* the residual is 1e-5 at iteration 100 and oscillates */
     assert_true(fabs(solve_left(&v) - 100) <= 3);
@@ -216,7 +217,7 @@ TEST(the_recent_rate_counts)
 {
     enum { N = 100000, FAST = 1000 };
     double *hist = malloc((N + 1) * sizeof *hist);
-    struct solve v = {.history.residual = hist, .iterations = N};
+    struct solve v = {.solver = solver_find("cg"), .history.residual = hist, .iterations = N};
     assert_non_null(hist);
     for (int i = 0; i <= N; i++) hist[i] = exp(-1e-4 * (i < N - FAST ? i : N - FAST + 10 * (i - N + FAST)));
     v.set.tol = hist[N] * exp(-1e-3 * 2500);
