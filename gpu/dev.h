@@ -64,6 +64,8 @@ void vendor_forget(const struct device *d);
    it. */
 bool multi_is_name(const char *name);
 struct device *multi_make(const char *name, struct err *e);
+/* A reset has released the memory of d on this member. */
+void multi_member_was_reset(struct device *d, const struct device *member);
 
 /* The kind of d; NULL for a device with members. */
 const struct device_maker *device_maker_of(const struct device *d);

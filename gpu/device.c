@@ -239,8 +239,12 @@ void device_sums_give(struct device *d)
 
 void device_was_reset(const struct device *d)
 {
-    for (int i = 0; i < nknown; i++)
-        if (known[i].device != d && device_has(known[i].device, d)) known[i].device->lost = true;
+    for (int i = 0; i < nknown; i++) {
+        struct device *of = known[i].device;
+        if (of == d || !device_has(of, d)) continue;
+        of->lost = true;
+        multi_member_was_reset(of, d);
+    }
 }
 
 void devices_close(void)

@@ -412,6 +412,20 @@ static void give_back(struct multi *m)
     m->ready = false;
 }
 
+/* A reset has released what the member had. Forget these addresses at once: others may get them before d is used
+   again, and freeing them would then free what is not ours. */
+void multi_member_was_reset(struct device *d, const struct device *member)
+{
+    struct multi *m = multi_of(d);
+    for (int k = 0; k < m->n; k++) {
+        if (m->member[k] != member) continue;
+        m->seat[k] = (struct seat){0};
+        m->late[k] = NULL;
+        for (int i = 0; i < m->nblocks; i++) m->block[i].part[k] = NULL;
+    }
+    m->ready = false;
+}
+
 static bool multi_reset(struct device *d, struct err *e)
 {
     struct multi *m = multi_of(d);
