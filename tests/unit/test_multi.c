@@ -121,6 +121,9 @@ TEST(test_missing)
     L.x = mat_col_vectors(&M, 1, 8, "x", &e);
     L.y = mat_row_vectors(&M, 1, 8, "y", &e);
     const struct kernel *k = kernel_find("csr-scalar");
+    double *x = mem_zero(chain.cols, sizeof *x, "x", &e); /* what memory contains may look like an unwritten item */
+    assert_true(x && d->ops->put(d, (void *)L.x, x, chain.cols * (int64_t)sizeof *x, &e));
+    mem_free(x);
     if (!kernel_launch(k, &L, &e) || !d->ops->sync(d, &e)) fail_msg("%s", e.text);
     assert_true(product_begin(&w, k, &L, &e) && product_phase(&w, SPLIT_PUSH, 0, &e));
     assert_true(product_phase(&w, SPLIT_WAIT, 0, &e));
