@@ -2,6 +2,7 @@
 #include "base/err.h"
 #include "base/mem.h"
 #include "base/stream.h"
+#include "file.h"
 #include "matrix_market.h"
 #include "npy.h"
 
@@ -22,6 +23,11 @@ static bool read_exactly(struct stream *s, const char *path, char *to, int64_t n
     return got == n || (got >= 0 && bad(path, "the .npy file ends early", e));
 }
 
+static bool is_real(const struct npy *a)
+{
+    return (a->kind == 'f' || npy_is_integer(a)) && file_number_of(a->kind, a->size);
+}
+
 /* The header after the magic: the version, the length of the dictionary in 2 or 4 bytes, the dictionary. */
 static bool read_header(struct stream *s, const char *path, struct npy *a, struct err *e)
 {
@@ -35,26 +41,15 @@ static bool read_header(struct stream *s, const char *path, struct npy *a, struc
     if (!read_exactly(s, path, dict, n, e)) return false;
     dict[n] = 0;
     if (!npy_parse(dict, a) || a->dims < 1 || a->dims > 2) return bad(path, "this is no array of one or two axes", e);
-    if (a->kind == 'f' && (a->size == 4 || a->size == 8)) return true;
-    return npy_is_integer(a) || bad(path, "the array must have real numbers in fp32 or fp64, or integers", e);
-}
-
-static double number_at(const struct npy *a, const char *p)
-{
-    float f;
-    double d;
-    if (a->kind != 'f') return (double)npy_integer(a, p);
-    memcpy(&f, p, sizeof f);
-    if (a->size == 4) return (double)f;
-    memcpy(&d, p, sizeof d);
-    return d;
+    return is_real(a) || bad(path, "the array must have real numbers in fp32 or fp64, or integers", e);
 }
 
 /* Item k is element (k / cols, k % cols), or the other way round in Fortran order. */
 static void spread(const struct npy *a, const char *items, int64_t rows, int64_t cols, double *x)
 {
+    file_number *number = file_number_of(a->kind, a->size);
     for (int64_t k = 0; k < a->n; k++)
-        x[a->fortran ? k : k % cols * rows + k / cols] = number_at(a, items + k * a->size);
+        x[a->fortran ? k : k % cols * rows + k / cols] = number(items + k * a->size);
 }
 
 static bool load(struct stream *s, const char *path, double **x, int64_t *rows, int64_t *columns, struct err *e)
@@ -66,10 +61,14 @@ static bool load(struct stream *s, const char *path, double **x, int64_t *rows, 
     char *items = mem_new(a.n, (size_t)a.size, "the array of a file", e);
     *x = items ? mem_new(a.n, sizeof **x, "the array of a file", e) : NULL;
     bool ok = *x && read_exactly(s, path, items, a.n * a.size, e);
-    if (ok && a.kind == 'f') npy_to_native(&a, items, a.n);
-    if (ok) spread(&a, items, *rows, *columns, *x);
+    if (ok) {
+        npy_to_native(&a, items, a.n);
+        spread(&a, items, *rows, *columns, *x);
+    } else {
+        mem_free(*x);
+        *x = NULL;
+    }
     mem_free(items);
-    if (!ok) mem_free(*x);
     return ok;
 }
 

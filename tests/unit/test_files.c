@@ -6,6 +6,8 @@
 #include "base/mem.h"
 #include "files/file.h"
 #include "files/load_info.h"
+#include "files/matrix_market.h"
+#include "files/npy.h"
 #include "files/sides.h"
 #include "formats/format.h"
 #include "kits/collection.h"
@@ -462,6 +464,16 @@ struct npy_member {
     size_t n;
 };
 
+/* Unlike npy_header, in any byte order. */
+static void write_head(char head[NPY_HEADER + 1], const char *type, const char *shape, bool fortran)
+{
+    memcpy(head, "\x93NUMPY\1\0\x76\0", 10);
+    memset(head + 10, ' ', 118);
+    int k = snprintf(head + 10, 119, "{'descr': '%s', 'fortran_order': %s, 'shape': (%s)}", type,
+                     fortran ? "True" : "False", shape);
+    head[10 + k] = ' ';
+}
+
 static const char *zip_of(const char *name, const struct npy_member *m)
 {
     const char *path = scratch_path(name);
@@ -470,12 +482,9 @@ static const char *zip_of(const char *name, const struct npy_member *m)
     archive_write_set_bytes_in_last_block(a, 1);
     assert_int_equal(archive_write_open_filename(a, path), ARCHIVE_OK);
     for (; m->name; m++) {
-        char head[128 + 1];
+        char head[NPY_HEADER + 1];
         struct archive_entry *entry = archive_entry_new();
-        memcpy(head, "\x93NUMPY\1\0\x76\0", 10);
-        memset(head + 10, ' ', 118);
-        int k = snprintf(head + 10, 119, "{'descr': '%s', 'fortran_order': False, 'shape': (%s)}", m->type, m->shape);
-        head[10 + k] = ' ';
+        write_head(head, m->type, m->shape, false);
         archive_entry_set_pathname(entry, m->name);
         archive_entry_set_filetype(entry, AE_IFREG);
         archive_entry_set_size(entry, (int64_t)(128 + m->n));
@@ -817,6 +826,70 @@ TEST(every_load_and_save_can_be_cancelled)
         assert_null(B.rowptr);
     }
     csr_free(&A);
+}
+
+/* ---- vectors as the columns of a .npy file ---- */
+
+static const char *npy_of(const char *type, const char *shape, bool fortran, const void *items, size_t bytes)
+{
+    static char path[256];
+    char head[NPY_HEADER + 1];
+    snprintf(path, sizeof path, "%s", scratch_path("x.npy"));
+    write_head(head, type, shape, fortran);
+    FILE *f = fopen(path, "wb");
+    assert_true(f && fwrite(head, NPY_HEADER, 1, f) == 1 && fwrite(items, 1, bytes, f) == bytes && !fclose(f));
+    return path;
+}
+
+/* Element (r, c) is 10 r + c, in all types and orders. */
+TEST(columns_of_npy_files)
+{
+    static const double f8[] = {0, 1, 10, 11, 20, 21}, f8_columns[] = {0, 10, 20, 1, 11, 21};
+    static const float f4[] = {0, 1, 10, 11, 20, 21};
+    static const unsigned char i4_big[] = {0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 10, 0, 0, 0, 11, 0, 0, 0, 20, 0, 0, 0, 21},
+                               i2_big[] = {0, 0, 0, 1, 0, 10, 0, 11, 0, 20, 0, 21}, u1[] = {0, 1, 10, 11, 20, 21};
+    static const struct {
+        const char *type;
+        bool fortran;
+        const void *items;
+        size_t bytes;
+    } files[] = {{"<f8", false, f8, sizeof f8},         {"<f8", true, f8_columns, sizeof f8_columns},
+                 {"<f4", false, f4, sizeof f4},         {">i4", false, i4_big, sizeof i4_big},
+                 {">i2", false, i2_big, sizeof i2_big}, {"|u1", false, u1, sizeof u1}};
+    for (int i = 0; i < COUNT(files); i++) {
+        double *x = NULL;
+        int64_t rows, columns;
+        struct err e = {0};
+        const char *path = npy_of(files[i].type, "3, 2", files[i].fortran, files[i].items, files[i].bytes);
+        if (!columns_load(path, &x, &rows, &columns, &e)) fail_msg("%s: %s", files[i].type, e.text);
+        assert_true(rows == 3 && columns == 2);
+        for (int k = 0; k < 6; k++)
+            if (x[k] != 10 * (k % 3) + k / 3) fail_msg("%s: element %d is %g", files[i].type, k, x[k]);
+        mem_free(x);
+    }
+}
+
+/* A file that cannot be used leaves no vectors behind. */
+TEST(unusable_npy_files)
+{
+    static const double f8[6] = {0};
+    static const struct {
+        const char *type, *shape, *says;
+        size_t bytes;
+    } files[] = {{"<f8", "3, 2", "ends early", 40},
+                 {"<f8", "3, 2", "ends early", 0},
+                 {"<f2", "3, 2", "must have real numbers", 12},
+                 {"<c16", "3,", "must have real numbers", 48},
+                 {"<f8", "1, 2, 3", "no array of one or two axes", 48}};
+    for (int i = 0; i < COUNT(files); i++) {
+        double *x = NULL;
+        int64_t rows, columns;
+        struct err e = {0};
+        assert_false(
+            columns_load(npy_of(files[i].type, files[i].shape, false, f8, files[i].bytes), &x, &rows, &columns, &e));
+        if (e.code != E_INPUT || !strstr(e.text, files[i].says)) fail_msg("%s: %s", files[i].says, e.text);
+        assert_null(x);
+    }
 }
 
 static bool shrink(struct watch *w, const char *what, int64_t done, int64_t total)
