@@ -2,17 +2,12 @@
    this one has almost the least condition of A M^-1 (van der Sluis 1969). */
 #include "base/loop.h"
 #include "base/mem.h"
-#include "machine/device.h"
-#include "machine/vec_ops.h"
 #include "matrix/csr.h"
 #include "matrix/row_slices.h"
 #include "precond.h"
 #include "solve.h"
-#include "solve_state.h"
 
 #include <math.h>
-
-enum { INVERSE }; /* part 0, as the trait `diagonal` requires */
 
 struct columns {
     double *square;
@@ -43,21 +38,9 @@ static bool make(struct solve *v, struct err *e)
     struct columns c = {mem_zero(v->n, sizeof *c.square, "the norms of the columns", e), A->imag ? 2 : 1};
     bool ok = c.square && csr_visit_all(A, add_squares, &c, e);
     if (ok) invert(v->n, c.parts, c.square);
-    if (ok) v->pre.part[INVERSE] = solve_room(v, 1, type_size(v->real), "the norms of the columns", e);
-    ok = ok && v->pre.part[INVERSE] && solve_put(v, v->pre.part[INVERSE], c.square, e);
+    ok = ok && diagonal_put(v, c.square, "the norms of the columns", e);
     mem_free(c.square);
     return ok;
-}
-
-static bool apply(struct solve *v, const void *r, void *z, struct err *e)
-{
-    v->ops.vec->mul(v->dev, v->n, v->scalars, v->pre.part[INVERSE], r, z);
-    return true;
-}
-
-static double bytes(const struct solve *v)
-{
-    return 3.0 * (double)type_size(v->real) * (double)v->n;
 }
 
 const struct precond precond_columns = {
@@ -72,6 +55,6 @@ const struct precond precond_columns = {
     .takes_complex = true,
     .making = 20,
     .make = make,
-    .apply = apply,
-    .bytes = bytes,
+    .apply = diagonal_apply,
+    .bytes = diagonal_bytes,
 };

@@ -14,7 +14,28 @@
 #include <math.h>
 #include <stdio.h>
 
+/* ---- what all preconditioners that are a diagonal share ---- */
+
 enum { DINV }; /* part 0, as the trait `diagonal` requires */
+
+bool diagonal_put(struct solve *v, const double *dinv, const char *what, struct err *e)
+{
+    v->pre.part[DINV] = solve_room(v, 1, type_size(v->real), what, e);
+    return v->pre.part[DINV] && solve_put(v, v->pre.part[DINV], dinv, e);
+}
+
+bool diagonal_apply(struct solve *v, const void *r, void *z, struct err *e)
+{
+    v->ops.vec->mul(v->dev, v->n, v->scalars, v->pre.part[DINV], r, z);
+    return true;
+}
+
+double diagonal_bytes(const struct solve *v)
+{
+    return 3.0 * (double)type_size(v->real) * (double)v->n;
+}
+
+/* ---- the diagonal of A ---- */
 
 enum { NOTE_NEGATIVE }; /* number of diagonal entries whose sign was changed */
 
@@ -37,21 +58,9 @@ static bool make(struct solve *v, struct err *e)
     bool ok = dinv && diagonal_inverse(v->system.A, "the preconditioner jacobi", 1, dinv, e);
     v->pre.note[NOTE_NEGATIVE] = 0;
     if (ok && v->solver->symmetric) take_absolute(v, dinv);
-    if (ok) v->pre.part[DINV] = solve_room(v, 1, type_size(v->real), "the inverted diagonal", e);
-    ok = ok && v->pre.part[DINV] && solve_put(v, v->pre.part[DINV], dinv, e);
+    ok = ok && diagonal_put(v, dinv, "the inverted diagonal", e);
     mem_free(dinv);
     return ok;
-}
-
-static bool apply(struct solve *v, const void *r, void *z, struct err *e)
-{
-    v->ops.vec->mul(v->dev, v->n, v->scalars, v->pre.part[DINV], r, z);
-    return true;
-}
-
-static double bytes(const struct solve *v)
-{
-    return 3.0 * (double)type_size(v->real) * (double)v->n;
 }
 
 static void note(const struct solve *v, char *out, size_t size)
@@ -71,8 +80,8 @@ const struct precond precond_jacobi = {
     .takes_complex = true,
     .making = 20,
     .make = make,
-    .apply = apply,
-    .bytes = bytes,
+    .apply = diagonal_apply,
+    .bytes = diagonal_bytes,
     .note = note,
     .peers = {.petsc = "-pc_type jacobi",
               .hypre = "HYPRE_ParCSRDiagScale",

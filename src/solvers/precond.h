@@ -67,6 +67,12 @@ extern const char precond_none[]; /* the word that stands for no preconditioner 
 /* The diagonal of M^-1 on the device, if v has a preconditioner that is a real diagonal; else NULL. */
 const void *precond_diagonal(const struct solve *v);
 
+/* In pre_jacobi.c, for pre_*.c with the trait `diagonal`: put dinv[v->n], the diagonal of M^-1, on the device as
+   v->pre.part[0]; `what` names it in errors. diagonal_apply and diagonal_bytes are their `apply` and `bytes`. */
+bool diagonal_put(struct solve *v, const double *dinv, const char *what, struct err *e);
+bool diagonal_apply(struct solve *v, const void *r, void *z, struct err *e);
+double diagonal_bytes(const struct solve *v);
+
 /* For slv_*.c and pre_*.c. The numbers of a complex A are pairs of a real and an imaginary part.
    diagonal_of: write the diagonal of A to diag[solve_numbers(A)]. Fails if an entry is missing or 0; `who` is the name
    of the method in the error. diagonal_inverse: likewise, diag_i = scale / a_ii. values_of: write the values of A to
