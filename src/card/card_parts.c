@@ -7,6 +7,7 @@
 #include "base/watch.h"
 #include "card.h"
 #include "card_graph.h"
+#include "matrix/components.h"
 #include "matrix/csr.h"
 
 #include <string.h>
@@ -192,57 +193,25 @@ static bool run_strong(struct card *c, struct card_row *r, struct err *e)
     return true;
 }
 
-/* ---- weakly connected components: rows and columns joined by entries, in either direction ---- */
-
-static int root_of(int *parent, int v)
-{
-    while (parent[v] != v) v = parent[v] = parent[parent[v]];
-    return v;
-}
-
-static void join(int *parent, int *size, int a, int b)
-{
-    a = root_of(parent, a);
-    b = root_of(parent, b);
-    if (a == b) return;
-    int big = size[a] < size[b] ? b : a, small = big == a ? b : a;
-    parent[small] = big;
-    size[big] += size[small];
-}
-
-/* If the matrix is square, row i and column i are one node; otherwise they are two nodes. */
-static bool join_all(struct card *c, int *parent, int *size, struct err *e)
-{
-    const struct csr *A = c->A;
-    enum { ROWS = 1 << 12 };
-    int shift = A->rows == A->cols ? 0 : (int)A->rows;
-    for (int64_t i = 0; i < A->rows; i++) {
-        for (int k = A->rowptr[i]; k < A->rowptr[i + 1]; k++) join(parent, size, (int)i, A->col[k] + shift);
-        if (i % ROWS == 0 && !watch_tick(c->watch, "weak components", i, A->rows, e)) return false;
-    }
-    return true;
-}
+/* ---- weakly connected components ---- */
 
 bool card_weakly_connected(struct card *c, int64_t *n, int64_t *largest, struct err *e)
 {
-    int64_t nodes = c->A->rows == c->A->cols ? c->A->rows : c->A->rows + c->A->cols;
+    static const char what[] = "weak components";
+    int64_t nodes = csr_nodes(c->A);
     *n = *largest = 0;
     if (nodes > INT32_MAX)
-        return fail(e, E_LIMIT, "weak components: %lld rows and columns, the limit is %d", (long long)nodes, INT32_MAX);
-    int *parent = mem_new(nodes, sizeof *parent, "weak components", e);
-    int *size = parent ? mem_new(nodes, sizeof *size, "weak components", e) : NULL;
-    struct loop l = loop_of("weak components", nodes);
-    for (int64_t v = 0; size && v < nodes && loop_goes(&l, v); v++) {
-        parent[v] = (int)v;
-        size[v] = 1;
-    }
-    bool ok = size && loop_end(&l, e) && join_all(c, parent, size, e);
+        return fail(e, E_LIMIT, "%s: %lld rows and columns, the limit is %d", what, (long long)nodes, INT32_MAX);
+    int *root = mem_new(nodes, sizeof *root, what, e);
+    int *size = root ? mem_zero(nodes, sizeof *size, what, e) : NULL;
+    bool ok = size && csr_components(c->A, what, root, c->watch, e);
+    struct loop l = loop_of(what, nodes);
     for (int64_t v = 0; ok && v < nodes && loop_goes(&l, v); v++) {
-        *n += parent[v] == v;
-        if (parent[v] == v && size[v] > *largest) *largest = size[v];
+        *n += root[v] == v;
+        if (++size[root[v]] > *largest) *largest = size[root[v]];
     }
     ok = ok && loop_end(&l, e);
-    mem_free(parent);
+    mem_free(root);
     mem_free(size);
     return ok;
 }

@@ -5,6 +5,7 @@
 #include "base/mem.h"
 #include "eigen.h"
 #include "matrix/csr.h"
+#include "matrix/norms.h"
 #include "matrix/reference.h"
 #include "wanted.h"
 
@@ -22,23 +23,10 @@ int64_t eigen_numbers(const struct eigen *v)
     return v->A->rows * (v->complex_vectors ? 2 : 1);
 }
 
-static double size_at(const struct csr *A, int64_t k)
-{
-    return A->imag ? hypot(A->val[k], A->imag[k]) : fabs(A->val[k]);
-}
-
 bool eigen_norm(struct eigen *v, struct err *e)
 {
-    const struct csr *A = v->A;
-    struct loop l = loop_of("the norm of A", A->nnz);
-    v->norm = 0;
-    for (int64_t i = 0; i < A->rows; i++) {
-        double sum = 0;
-        for (int64_t k = csr_start(A, i); k < csr_start(A, i + 1) && loop_goes(&l, k); k++) sum += size_at(A, k);
-        v->norm = fmax(v->norm, sum);
-    }
-    if (!isfinite(v->norm)) return fail(e, E_NUMERIC, "the sums of the rows overflow, so the eigenvalues may, too");
-    return loop_end(&l, e);
+    if (!norm_inf(v->A, &v->norm, e)) return false;
+    return isfinite(v->norm) || fail(e, E_NUMERIC, "the sums of the rows overflow, so the eigenvalues may, too");
 }
 
 double eigen_size(int64_t n, const double *x)
@@ -76,13 +64,6 @@ static void normalise_pairs(int64_t n, double *x)
         x[2 * i] = a * re - b * im;
         x[2 * i + 1] = a * im + b * re;
     }
-}
-
-static double dot(int64_t n, const double *x, const double *y)
-{
-    double sum = 0;
-    for (int64_t i = 0; i < n; i++) sum += x[i] * y[i];
-    return sum;
 }
 
 /* The imaginary part of x'y, for n pairs. */
@@ -136,7 +117,7 @@ static bool measure_pair(struct eigen *v, int64_t i, double *y, struct err *e)
     else
         reference_spmv(v->A, 1, x, 0, y, P_F64, NULL);
     if (!loop_tick("eigs: residuals", i, v->found, e)) return false;
-    p->value = dot(numbers, x, y);
+    p->value = dot_product(numbers, x, y);
     p->imag = v->complex_vectors && v->kind == EIGEN_GENERAL ? dot_imag(n, x, y) : 0;
     subtract_multiple(v, p, x, y);
     p->residual = eigen_size(numbers, y);
@@ -184,7 +165,7 @@ static double size_of_dot(const struct eigen *v, int64_t i, int64_t j)
 {
     int64_t n = eigen_numbers(v);
     const double *x = v->vector + i * n, *y = v->vector + j * n;
-    return hypot(dot(n, x, y), v->complex_vectors ? dot_imag(v->A->rows, x, y) : 0);
+    return hypot(dot_product(n, x, y), v->complex_vectors ? dot_imag(v->A->rows, x, y) : 0);
 }
 
 static bool measure_orthogonality(struct eigen *v, struct err *e)

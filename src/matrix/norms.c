@@ -60,6 +60,13 @@ double norm2(int64_t n, const double *x)
     return most * sqrt(few ? sum_of_squares(n, x, most) : sum_of_blocks(n, x, most));
 }
 
+double dot_product(int64_t n, const double *x, const double *y)
+{
+    double sum = 0;
+    for (int64_t i = 0; i < n; i++) sum += x[i] * y[i];
+    return sum;
+}
+
 double frobenius_norm(const struct csr *A)
 {
     return A->imag ? hypot(norm2(A->nnz, A->val), norm2(A->nnz, A->imag)) : norm2(A->nnz, A->val);

@@ -10,6 +10,8 @@ struct err;
 
 /* ||x||_2 without overflow or underflow; NaN if an element is NaN. A complex vector is a vector of 2 n numbers. */
 double norm2(int64_t n, const double *x);
+/* x'y, added in the order of the elements. */
+double dot_product(int64_t n, const double *x, const double *y);
 /* The Frobenius norm of a matrix with arrays, likewise. */
 double frobenius_norm(const struct csr *A);
 /* *out = the largest sum of |a| of a row, for a matrix with arrays, of any size. Returns false if the user cancels. */

@@ -3,6 +3,7 @@
 #include "base/err.h"
 #include "base/loop.h"
 #include "base/mem.h"
+#include "components.h"
 #include "csr.h"
 #include "norms.h"
 
@@ -34,13 +35,6 @@ void null_basis_vector(const struct null_basis *b, int64_t j, double *x)
         for (int64_t i = 0; i < b->n; i++) x[i] = b->of[i] == j ? b->value[i] : 0;
 }
 
-static double dot(int64_t n, const double *x, const double *y)
-{
-    double sum = 0;
-    for (int64_t i = 0; i < n; i++) sum += x[i] * y[i];
-    return sum;
-}
-
 static void add(int64_t n, double by, const double *x, double *y)
 {
     for (int64_t i = 0; i < n; i++) y[i] += by * x[i];
@@ -50,7 +44,7 @@ static void add(int64_t n, double by, const double *x, double *y)
 static void coefficients(const struct null_basis *b, const double *x, double *c)
 {
     if (b->full) {
-        for (int64_t j = 0; j < b->count; j++) c[j] = dot(b->n, b->full + j * b->n, x);
+        for (int64_t j = 0; j < b->count; j++) c[j] = dot_product(b->n, b->full + j * b->n, x);
         return;
     }
     memset(c, 0, (size_t)b->count * sizeof *c);
@@ -118,33 +112,13 @@ static bool sums_to_0(const struct csr *A, int64_t i)
     return size > 0 && isfinite(size) && fabs(sum) <= DBL_EPSILON * (double)csr_row_length(A, i) * size;
 }
 
-static int root_of(int *parent, int i)
-{
-    while (parent[i] != i) i = parent[i] = parent[parent[i]];
-    return i;
-}
-
-/* parent[i] = a row of the component of row i that is the same for all of its rows: the smallest. */
-static bool find_components(const struct csr *A, int *parent, struct err *e)
-{
-    struct loop l = loop_of(what, A->rows);
-    for (int64_t i = 0; i < A->rows; i++) parent[i] = (int)i;
-    for (int64_t i = 0; i < A->rows && loop_goes(&l, i); i++)
-        for (int k = A->rowptr[i]; k < A->rowptr[i + 1]; k++) {
-            int a = root_of(parent, (int)i), b = root_of(parent, A->col[k]);
-            if (a != b) parent[a > b ? a : b] = a > b ? b : a;
-        }
-    for (int64_t i = 0; i < A->rows; i++) parent[i] = root_of(parent, (int)i);
-    return loop_end(&l, e);
-}
-
 /* of[i] = the number of the component of row i if all of its rows sum to 0, else -1; *count receives their number. */
 static bool number_components(const struct csr *A, int *of, int64_t *count, struct err *e)
 {
     int64_t n = A->rows;
     int *number = mem_new(n, sizeof *number, what, e);
     *count = 0;
-    if (!number || !find_components(A, of, e)) return mem_free(number), false;
+    if (!number || !csr_components(A, what, of, NULL, e)) return mem_free(number), false;
     for (int64_t i = 0; i < n; i++) number[i] = 0;
     for (int64_t i = 0; i < n; i++)
         if (!sums_to_0(A, i)) number[of[i]] = -1;
@@ -280,7 +254,7 @@ static bool orthogonalise(int64_t n, int64_t j, double *full)
 {
     double *x = full + j * n, before = norm2(n, x);
     for (int k = 0; k < 2; k++)
-        for (int64_t i = 0; i < j; i++) add(n, -dot(n, full + i * n, x), full + i * n, x);
+        for (int64_t i = 0; i < j; i++) add(n, -dot_product(n, full + i * n, x), full + i * n, x);
     double norm = norm2(n, x);
     for (int64_t i = 0; i < n && norm > 0; i++) x[i] /= norm;
     return norm > DEPENDENT * before;
