@@ -59,22 +59,31 @@ static bool run_saddle(struct card *c, struct card_row *r, struct err *e)
 {
     struct saddle s;
     if (!saddle_of(c->A, &s, NULL, e)) return false;
-    bool yes = is_saddle(&s, c->A->rows);
+    enum saddle_lack lack = saddle_lack(&s, c->A->rows);
     c->facts->has_saddle = true;
     c->facts->saddle = s;
-    card_set(r, "saddle_point", yes);
+    card_set(r, "saddle_point", lack == SADDLE_LACKS_NOTHING);
     card_set(r, "zero_rows_mixed", (double)s.mixed);
-    r->quiet = !yes;
-    if (yes)
+    r->quiet = lack != SADDLE_LACKS_NOTHING;
+    switch (lack) {
+    case SADDLE_LACKS_NOTHING:
         card_say(r, "%s of %s: zero diagonal, no entries among themselves", card_count(s.zero).text,
                  how_many(c->A->rows, "row").text);
-    else if (s.mixed)
+        break;
+    case SADDLE_MIXED:
         card_say(r, "no: %s with a zero diagonal, %s of them joined", how_many(s.zero, "row").text,
                  card_count(s.mixed).text);
-    else if (s.empty && 2 * s.empty >= s.zero)
+        break;
+    case SADDLE_EMPTY:
         card_say(r, "no: %s without a nonzero entry", how_many(s.empty, "row").text);
-    else
-        card_say(r, s.zero ? "no: more than half of the diagonal is 0" : "no: the diagonal is full");
+        break;
+    case SADDLE_MANY:
+        card_say(r, "no: more than half of the diagonal is 0");
+        break;
+    case SADDLE_FULL:
+        card_say(r, "no: the diagonal is full");
+        break;
+    }
     return true;
 }
 

@@ -329,6 +329,20 @@ int64_t csr_find(const struct csr *A, int64_t row, int64_t col)
     return k < end && A->col[k] == col ? k : -1;
 }
 
+bool csr_has_diagonal(const struct csr *A, int64_t i)
+{
+    int64_t k = csr_find(A, i, i);
+    return k >= 0 && csr_abs(A, k) != 0;
+}
+
+int64_t csr_zero_diagonal(const struct csr *A)
+{
+    int64_t zeros = 0;
+    struct loop l = loop_of("the diagonal", A->rows);
+    for (int64_t i = 0; i < A->rows && loop_goes(&l, i); i++) zeros += !csr_has_diagonal(A, i);
+    return zeros;
+}
+
 int64_t first_not_finite(int64_t n, const double *x)
 {
     enum { SHARE = 1 << 16 };

@@ -141,6 +141,10 @@ int64_t csr_lower(const struct csr *A, int64_t from, int64_t end, int64_t col);
 /* Index of entry (row, col) in A->val; -1 if there is no such entry. */
 int64_t csr_find(const struct csr *A, int64_t row, int64_t col);
 
+/* Does row i have an entry on the diagonal that is not 0? The number of rows that have none. Ctrl-C ends the count. */
+bool csr_has_diagonal(const struct csr *A, int64_t i);
+int64_t csr_zero_diagonal(const struct csr *A);
+
 /* |a| of entry k. */
 static inline double csr_abs(const struct csr *A, int64_t k)
 {

@@ -515,17 +515,6 @@ bool matching_find(struct matching *m, const struct csr *A, struct watch *w, str
     return ok;
 }
 
-int64_t csr_zero_diagonal(const struct csr *A)
-{
-    int64_t zeros = 0;
-    struct loop l = loop_of("the diagonal", A->rows);
-    for (int64_t i = 0; i < A->rows && loop_goes(&l, i); i++) {
-        int64_t k = csr_find(A, i, i);
-        zeros += k < 0 || csr_abs(A, k) == 0;
-    }
-    return zeros;
-}
-
 void matching_free(struct matching *m)
 {
     mem_free(m->row);

@@ -22,8 +22,6 @@ struct matching {
    Fails with E_UNSUPPORTED if A is not square or has NaN or inf, and with E_CANCELLED after Ctrl-C. Needs 8 bytes per
    entry and 60 per row. */
 bool matching_find(struct matching *m, const struct csr *A, struct watch *w, struct err *e);
-/* Diagonal entries that are missing or 0. */
-int64_t csr_zero_diagonal(const struct csr *A);
 void matching_free(struct matching *m);
 /* Is the rank full? If not, the error says the structural rank (E_UNSUPPORTED). */
 bool matching_is_full(const struct matching *m, struct err *e);

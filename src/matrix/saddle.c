@@ -5,19 +5,13 @@
 #include "base/threads.h"
 #include "csr.h"
 
-static bool has_zero_diagonal(const struct csr *A, int64_t i)
-{
-    int64_t k = csr_find(A, i, i);
-    return k < 0 || csr_abs(A, k) == 0;
-}
-
 static int64_t mark(const struct csr *A, unsigned char *is_zero, struct loop *l)
 {
     int64_t zero = 0;
 #pragma omp parallel for schedule(dynamic, LOOP_SHARES) reduction(+ : zero) if (A->nnz > THREADS_FROM)
     for (int64_t from = 0; from < A->rows; from += LOOP_EVERY)
         for (int64_t i = from, end = loop_share(l, from, A->rows); i < end; i++)
-            zero += is_zero[i] = has_zero_diagonal(A, i);
+            zero += is_zero[i] = !csr_has_diagonal(A, i);
     return zero;
 }
 
@@ -56,7 +50,15 @@ bool saddle_of(const struct csr *A, struct saddle *s, unsigned char *is_zero, st
     return loop_end(&l, e);
 }
 
+enum saddle_lack saddle_lack(const struct saddle *s, int64_t rows)
+{
+    if (s->mixed) return SADDLE_MIXED;
+    if (!s->zero) return SADDLE_FULL;
+    if (2 * s->empty >= s->zero) return SADDLE_EMPTY;
+    return s->zero > rows / 2 ? SADDLE_MANY : SADDLE_LACKS_NOTHING;
+}
+
 bool is_saddle(const struct saddle *s, int64_t rows)
 {
-    return s->zero > 0 && s->zero <= rows / 2 && !s->mixed && 2 * s->empty < s->zero;
+    return saddle_lack(s, rows) == SADDLE_LACKS_NOTHING;
 }

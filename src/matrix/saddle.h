@@ -17,8 +17,15 @@ struct saddle {
 /* Look at a square matrix with arrays. is_zero[rows] receives 1 for the rows with a zero diagonal, otherwise 0; it may
    be NULL. Ctrl-C ends this function. */
 bool saddle_of(const struct csr *A, struct saddle *s, unsigned char *is_zero, struct err *e);
-/* Is A a saddle point: is the block of the zero rows 0, are these at most half of the rows, and are fewer than half
-   of them empty? Discretisations of Stokes' equations may have a few empty rows, which make A singular. */
+/* Why A is no saddle point. Discretisations of Stokes' equations may have a few empty rows, which make A singular. */
+enum saddle_lack {
+    SADDLE_LACKS_NOTHING, /* A is one */
+    SADDLE_MIXED,         /* zero rows have entries among themselves */
+    SADDLE_FULL,          /* there are no zero rows */
+    SADDLE_EMPTY,         /* half of the zero rows or more are empty */
+    SADDLE_MANY           /* more than half of the rows are zero rows, so A is singular */
+};
+enum saddle_lack saddle_lack(const struct saddle *s, int64_t rows);
 bool is_saddle(const struct saddle *s, int64_t rows);
 
 #endif

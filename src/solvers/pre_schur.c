@@ -78,22 +78,29 @@ static bool take_block(const struct schur *s, const struct csr *A, int row, int 
     return loop_end(&l, e);
 }
 
-static bool refuse(const struct saddle *of, int64_t rows, struct err *e)
+static bool check_saddle(const struct saddle *of, int64_t rows, struct err *e)
 {
-    if (of->mixed)
+    switch (saddle_lack(of, rows)) {
+    case SADDLE_MIXED:
         return fail(
             e, E_NUMERIC,
             "%s needs rows with a zero diagonal and no entries among themselves, but %lld of the %s with a zero "
             "diagonal have some",
             who, (long long)of->mixed, how_many(of->zero, "row").text);
-    if (of->empty && 2 * of->empty >= of->zero)
+    case SADDLE_EMPTY:
         return fail(e, E_NUMERIC, "%s: %s without a nonzero entry, so the matrix is singular", who,
                     how_many(of->empty, "row").text);
-    if (of->zero)
+    case SADDLE_MANY:
         return fail(e, E_NUMERIC, "%s: %lld of %lld rows have a zero diagonal, more than half: the matrix is singular",
                     who, (long long)of->zero, (long long)rows);
-    return fail(e, E_NUMERIC,
-                "%s needs rows with a zero diagonal, but the diagonal of this matrix is full; use ilu0 or amg", who);
+    case SADDLE_FULL:
+        return fail(e, E_NUMERIC,
+                    "%s needs rows with a zero diagonal, but the diagonal of this matrix is full; use ilu0 or amg",
+                    who);
+    case SADDLE_LACKS_NOTHING:
+        break;
+    }
+    return true;
 }
 
 /* Number the rows of each block in the order of A. */
@@ -102,8 +109,7 @@ static bool number_rows(struct schur *s, const struct csr *A, struct err *e)
     struct saddle of;
     s->is_zero = mem_zero(A->rows, sizeof *s->is_zero, "the rows of a saddle point", e);
     s->place = s->is_zero ? mem_new(A->rows, sizeof *s->place, "the rows of a saddle point", e) : NULL;
-    if (!s->place || !saddle_of(A, &of, s->is_zero, e)) return false;
-    if (!is_saddle(&of, A->rows)) return refuse(&of, A->rows, e);
+    if (!s->place || !saddle_of(A, &of, s->is_zero, e) || !check_saddle(&of, A->rows, e)) return false;
     for (int64_t i = 0; i < A->rows; i++) s->place[i] = (int)s->n[s->is_zero[i]]++;
     return true;
 }
