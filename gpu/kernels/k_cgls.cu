@@ -16,18 +16,7 @@ enum {
 };
 static_assert(+CGLS_END <= +SCALARS, "there is room for the scalars");
 
-template <typename AT> struct pass_cgls_begin {
-    enum { SUMS = 1 };
-    typename AT::in b, q;
-    typename AT::out r;
-
-    __device__ void begin(typename AT::scalars) {}
-    __device__ vec_sums at(int64_t i) const
-    {
-        typename AT::real residual = b[i] - q[i];
-        r[i] = residual;
-        return {vec_square(residual), 0, 0};
-    }
+template <typename AT> struct pass_cgls_begin : least_difference<AT> {
     __device__ void end(typename AT::scalars s, vec_sums t) const
     {
         s[S_RR_NEXT] = t.a;
@@ -119,7 +108,7 @@ template <typename AT, bool DIAGONAL> struct pass_cgls_step {
 /* r = b - q, where q = A x */
 template <typename AT> static void begin(struct device *d, int64_t n, double *s, const void *b, const void *q, void *r)
 {
-    AT::run(d, n, s, pass_cgls_begin<AT>{PASS_IN(b), PASS_IN(q), PASS_OUT(r)});
+    AT::run(d, n, s, pass_cgls_begin<AT>{{PASS_IN(b), PASS_IN(q), PASS_OUT(r)}});
 }
 
 /* s[S_QQ_CGLS] = q.q */

@@ -9,18 +9,7 @@ namespace KERNEL_SPACE
 enum { S_RHO_BAR = LEAST_END, S_PHI_BAR, LSQR_END }; /* the last entry of the rotated matrix, and of its right side */
 static_assert(+LSQR_END <= +SCALARS, "there is room for the scalars");
 
-template <typename AT> struct pass_lsqr_begin {
-    enum { SUMS = 1 };
-    typename AT::in b, q;
-    typename AT::out u;
-
-    __device__ void begin(typename AT::scalars) {}
-    __device__ vec_sums at(int64_t i) const
-    {
-        typename AT::real r = b[i] - q[i];
-        u[i] = r;
-        return {vec_square(r), 0, 0};
-    }
+template <typename AT> struct pass_lsqr_begin : least_difference<AT> {
     __device__ void end(typename AT::scalars s, vec_sums t) const
     {
         s[S_U_NORM] = sqrt(t.a);
@@ -127,7 +116,7 @@ template <typename AT, bool DIAGONAL> struct pass_lsqr_step {
 /* u = b - q, where q = A x; beta = ||u|| */
 template <typename AT> static void begin(struct device *d, int64_t n, double *s, const void *b, const void *q, void *u)
 {
-    AT::run(d, n, s, pass_lsqr_begin<AT>{PASS_IN(b), PASS_IN(q), PASS_OUT(u)});
+    AT::run(d, n, s, pass_lsqr_begin<AT>{{PASS_IN(b), PASS_IN(q), PASS_OUT(u)}});
 }
 
 /* u = q / alpha - (alpha / beta) u, where q = A z; then beta = ||u|| */

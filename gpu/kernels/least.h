@@ -55,6 +55,21 @@ template <typename P> __device__ void least_note(P s, least_reached at)
     vec_show(s, k, at.rr, done);
 }
 
+/* The begin of a pass that computes r = b - q and the square of its norm; the pass adds `end`. */
+template <typename AT> struct least_difference {
+    enum { SUMS = 1 };
+    typename AT::in b, q;
+    typename AT::out r;
+
+    __device__ void begin(typename AT::scalars) {}
+    __device__ vec_sums at(int64_t i) const
+    {
+        typename AT::real residual = b[i] - q[i];
+        r[i] = residual;
+        return {vec_square(residual), 0, 0};
+    }
+};
+
 /* Element i of D^-1 v and of D x; D is I unless DIAGONAL. */
 template <bool DIAGONAL, typename T, typename V> __device__ T least_divided(int64_t i, T value, V dinv)
 {
