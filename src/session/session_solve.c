@@ -26,13 +26,17 @@
 #include <stdio.h>
 #include <string.h>
 
+/* May k be chosen for a matrix in format f on d, if the user names none? */
+static bool is_choice(const struct kernel *k, const struct format *f, const struct device *d)
+{
+    return k->format == f && !k->vendor && !k->remote && kernel_runs_on(k, d);
+}
+
 /* The first kernel of f that multiplies by values in this precision; NULL: none. */
 static const struct kernel *kernel_for(const struct format *f, const struct device *d, enum precision precision)
 {
     for (int i = 0; kernels[i]; i++)
-        if (kernels[i]->format == f && !kernels[i]->vendor && kernel_runs_on(kernels[i], d) &&
-            kernel_takes(kernels[i], precision, NULL))
-            return kernels[i];
+        if (is_choice(kernels[i], f, d) && kernel_takes(kernels[i], precision, NULL)) return kernels[i];
     return NULL;
 }
 
@@ -42,8 +46,7 @@ static const struct kernel *summing_kernel(const struct csr *A, const struct sol
     if (!o->solver || !o->solver->product_sums || o->sums_host || A->imag) return NULL;
     for (int i = 0; kernels[i]; i++) {
         const struct kernel *k = kernels[i];
-        bool may = k->format == f && !k->vendor && !k->remote && kernel_runs_on(k, o->dev) && kernel_sums(k, o->real);
-        if (may && k->best && k->best(A)) return k;
+        if (is_choice(k, f, o->dev) && kernel_sums(k, o->real) && k->best && k->best(A)) return k;
     }
     return NULL;
 }
