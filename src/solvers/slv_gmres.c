@@ -160,7 +160,7 @@ static bool product(struct solve *v, int k, struct err *e)
 {
     void *z = stores_z(v) ? column_of(v, GMRES_Z, k) : NULL;
     if (z) phase_begin(v, PHASE_PRECOND);
-    if (z && !v->pre.method->apply(v, column(v, k), z, e)) return false;
+    if (z && !solve_precondition(v, column(v, k), z, e)) return false;
     phase_begin(v, PHASE_SPMV);
     return solve_spmv(v, z ? z : column(v, k), v->vec[GMRES_Q], e);
 }
