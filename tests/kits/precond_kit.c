@@ -36,7 +36,7 @@ bool bed_begin(struct bed *bed, const char *precond, int64_t block, const char *
 {
     const struct csr *A = &bed->s.current->csr;
     double *b = mem_new(A->rows, sizeof *b, "b", NULL);
-    for (int64_t i = 0; i < A->rows; i++) b[i] = 1;
+    for (int64_t i = 0; i < A->rows; i++) b[i] = i ? 1 : 2; /* not in the null space of a Laplacian: a solve begins */
     struct solve_options o = {
         .solver = solver_find(bed_solver ? bed_solver : "bicgstab"), .real = real, .b = b, .maxit = 9, .force = true};
     o.pre = precond_find(precond);

@@ -1,13 +1,12 @@
 /* Every solver on every square real matrix of the collection with up to 2000 rows: each solve ends with a reason, and
    if the solve reports convergence, the residual computed here is small. */
-#include "base/mem.h"
 #include "files/matrix_market.h"
 #include "kits/collection.h"
 #include "kits/solve_kit.h"
 #include "kits/test.h"
 #include "machine/device.h"
-#include "matrix/reference.h"
 #include "session/matrix.h"
+#include "session/right_side.h"
 #include "session/session_solve.h"
 #include "solvers/solve.h"
 #include "solvers/solver.h"
@@ -75,7 +74,7 @@ static int solve_by(struct session *s, struct solve_options *o, const char *name
     return s->solve->reason == CONVERGED;
 }
 
-/* Run all solvers with b = A * ones; takes ownership of A. */
+/* Run all solvers with the b of a solve without options; takes ownership of A. */
 static int solve_all(struct csr *A, const char *name)
 {
     struct session s;
@@ -83,19 +82,20 @@ static int solve_all(struct csr *A, const char *name)
     struct load_info info = {.file = "collection"};
     FILE *out = tmpfile();
     int converged = 0;
-    double *vector = mem_new(2 * A->rows, sizeof *vector, "b", NULL), *ones = vector + A->rows;
-    for (int64_t i = 0; i < A->rows; i++) ones[i] = 1;
-    reference_spmv(A, 1, ones, 0, vector, P_F64, NULL);
-    struct solve_options o = {.b = vector, .known_ones = true, .real = P_F64, .tol = tol, .maxit = 100};
+    struct right_sides sides;
+    struct solve_options o = {.real = P_F64, .tol = tol, .maxit = 100};
     o.dev = device_open("cpu", &e);
     assert_true(session_new(&s, out, out, OUT_TEXT, &e) && session_add(&s, NULL, A, &info, &e));
+    assert_true(right_sides_make(s.current, NULL, 0, &sides, &e));
+    o.b = sides.b;
+    o.known_ones = sides.known_ones;
     for (int i = 0; solvers[i]; i++) {
         o.solver = solvers[i];
         converged += solve_by(&s, &o, name);
     }
+    right_sides_free(&sides);
     session_free(&s);
     fclose(out);
-    mem_free(vector);
     return converged;
 }
 
