@@ -48,8 +48,7 @@ static bool read_header(struct stream *s, const char *path, struct npy *a, struc
 static void spread(const struct npy *a, const char *items, int64_t rows, int64_t cols, double *x)
 {
     file_number *number = file_number_of(a->kind, a->size);
-    for (int64_t k = 0; k < a->n; k++)
-        x[a->fortran ? k : k % cols * rows + k / cols] = number(items + k * a->size);
+    for (int64_t k = 0; k < a->n; k++) x[a->fortran ? k : k % cols * rows + k / cols] = number(items + k * a->size);
 }
 
 static bool load(struct stream *s, const char *path, double **x, int64_t *rows, int64_t *columns, struct err *e)

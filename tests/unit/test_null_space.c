@@ -176,24 +176,15 @@ static const struct method {
     enum precision real;
     bool refine;
 } methods[] = {
-    {"cg", NULL, P_F64, false},
-    {"cg", "jacobi", P_F64, false},
-    {"cg", "ic0", P_F64, false},
-    {"cg", "amg", P_F64, false},
-    {"minres", NULL, P_F64, false},
-    {"minres", "jacobi", P_F64, false},
-    {"gmres", NULL, P_F64, false},
-    {"gmres", "ilu0", P_F64, false},
-    {"gmres", "amg", P_F64, false},
-    {"fgmres", NULL, P_F64, false},
-    {"fgmres", "ilu0", P_F64, false},
-    {"fgmres", "amg", P_F64, false},
-    {"bicgstab", NULL, P_F64, false},
-    {"qmrcgstab", "bjacobi", P_F64, false},
-    {"gs", NULL, P_F64, false},
-    {"cg", NULL, P_F32, false},
-    {"cg", NULL, P_F32, true},
-    {"minres", NULL, P_F32, true},
+    {"cg", NULL, P_F64, false},       {"cg", "jacobi", P_F64, false},
+    {"cg", "ic0", P_F64, false},      {"cg", "amg", P_F64, false},
+    {"minres", NULL, P_F64, false},   {"minres", "jacobi", P_F64, false},
+    {"gmres", NULL, P_F64, false},    {"gmres", "ilu0", P_F64, false},
+    {"gmres", "amg", P_F64, false},   {"fgmres", NULL, P_F64, false},
+    {"fgmres", "ilu0", P_F64, false}, {"fgmres", "amg", P_F64, false},
+    {"bicgstab", NULL, P_F64, false}, {"qmrcgstab", "bjacobi", P_F64, false},
+    {"gs", NULL, P_F64, false},       {"cg", NULL, P_F32, false},
+    {"cg", NULL, P_F32, true},        {"minres", NULL, P_F32, true},
 };
 
 static void random_b(double *b)
