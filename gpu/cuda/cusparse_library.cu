@@ -3,6 +3,7 @@
 #include "cusparse_library.h"
 
 #include "base/mem.h"
+#include "base/shared.h"
 #include "base/text.h"
 #include "formats/fmt_csr.h"
 #include "formats/stored.h"
@@ -10,7 +11,6 @@
 #include "machine/mat.h"
 #include "machine/peer_library.h"
 
-#include <glob.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 
@@ -82,42 +82,25 @@ static struct cusparse *newer(struct cusparse *a, struct cusparse *b)
     return !a || (b && b->version > a->version) ? b : a;
 }
 
-/* The newest library whose path matches a pattern, or `best`. */
-static struct cusparse *newest_of(const char *pattern, struct cusparse *best)
-{
-    glob_t found;
-    if (!glob(pattern, 0, nullptr, &found))
-        for (size_t i = 0; i < found.gl_pathc; i++) best = newer(best, open_one(found.gl_pathv[i], nullptr));
-    globfree(&found);
-    return best;
-}
-
-/* The folders beside the loader's search path: below the folder that an environment variable names. */
-static const struct folder {
-    const char *variable, *below; /* variable NULL: `below` is the whole path */
-} folders[] = {
-    {"CUDA_HOME", "/lib64/" FILE_NAME},
-    {"CUDA_PATH", "/lib64/" FILE_NAME},
-    {nullptr, "/usr/local/cuda/lib64/" FILE_NAME},
-    {"VIRTUAL_ENV", "/lib/python3*/site-packages/nvidia/*/lib/" FILE_NAME},
-    {"CONDA_PREFIX", "/lib/" FILE_NAME},
-    {"CONDA_PREFIX", "/lib/python3*/site-packages/nvidia/*/lib/" FILE_NAME},
+struct search {
+    struct cusparse *best;
+    struct err why; /* of the first library that cannot be opened */
 };
+
+static bool compare(const char *path, void *user)
+{
+    struct search *s = (struct search *)user;
+    s->best = newer(s->best, open_one(path, s->why.code ? nullptr : &s->why));
+    return false;
+}
 
 static struct cusparse *newest(struct err *e)
 {
-    struct err why = {E_NONE};
-    struct cusparse *best = open_one(FILE_NAME, &why);
-    for (const struct folder &p : folders) {
-        char pattern[PATH_MAX];
-        const char *root = p.variable ? getenv(p.variable) : "";
-        if (!root || (p.variable && *root != '/')) continue;
-        snprintf(pattern, sizeof pattern, "%s%s", root, p.below);
-        best = newest_of(pattern, best);
-    }
-    if (!best)
-        fail(e, E_DEVICE, "%s; add its folder to LD_LIBRARY_PATH, or name it with `set cusparse PATH`", why.text);
-    return best;
+    struct search s = {};
+    shared_cuda_paths(FILE_NAME, compare, &s);
+    if (!s.best)
+        fail(e, E_DEVICE, "%s; add its folder to LD_LIBRARY_PATH, or name it with `set cusparse PATH`", s.why.text);
+    return s.best;
 }
 
 static struct cusparse *open_chosen(struct err *e)

@@ -4,6 +4,10 @@
 
 #include <dlfcn.h>
 #include <errno.h>
+#include <glob.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 static bool is_missing(const char *why)
@@ -36,11 +40,54 @@ static bool find_functions(const struct shared_library *l)
     return true;
 }
 
+/* ---- the folders of CUDA ---- */
+
+/* Folders below the folder that an environment variable names; variable NULL: `below` is the whole path. */
+static const struct folder {
+    const char *variable, *below;
+} folders[] = {
+    {"CUDA_HOME", "/lib64/"},         {"CUDA_PATH", "/lib64/"},
+    {NULL, "/usr/local/cuda/lib64/"}, {"VIRTUAL_ENV", "/lib/python3*/site-packages/nvidia/*/lib/"},
+    {"CONDA_PREFIX", "/lib/"},        {"CONDA_PREFIX", "/lib/python3*/site-packages/nvidia/*/lib/"},
+};
+
+void shared_cuda_paths(const char *file, bool (*give)(const char *path, void *user), void *user)
+{
+    bool done = give(file, user);
+    for (int i = 0; i < COUNT(folders) && !done; i++) {
+        char pattern[PATH_MAX];
+        glob_t found;
+        const char *root = folders[i].variable ? getenv(folders[i].variable) : "";
+        if (!root || (folders[i].variable && *root != '/')) continue;
+        snprintf(pattern, sizeof pattern, "%s%s%s", root, folders[i].below, file);
+        if (!glob(pattern, 0, NULL, &found))
+            for (size_t k = 0; k < found.gl_pathc && !done; k++) done = give(found.gl_pathv[k], user);
+        globfree(&found);
+    }
+}
+
+/* ---- a library and its functions ---- */
+
+struct opening {
+    struct shared_library *l;
+    struct err why;
+};
+
+static bool open_at(const char *path, void *user)
+{
+    struct opening *o = user;
+    o->l->handle = shared_open(1, &path, &o->why);
+    return o->l->handle || o->why.code;
+}
+
 static bool try_to_load(struct shared_library *l, struct err *e)
 {
-    struct err why = {0};
-    l->handle = shared_open(1, &l->file, &why);
-    if (why.code) return fail(e, why.code, "%s", why.text);
+    struct opening o = {.l = l};
+    if (l->of_cuda)
+        shared_cuda_paths(l->file, open_at, &o);
+    else
+        open_at(l->file, &o);
+    if (o.why.code) return fail(e, o.why.code, "%s", o.why.text);
     l->tried = l->file;
     if (!l->handle || (find_functions(l) && (!l->is_compatible || l->is_compatible()))) return true;
     dlclose(l->handle);

@@ -2,7 +2,11 @@
 #ifndef SHARED_H
 #define SHARED_H
 
+#include "base.h"
+
 #include <stdbool.h>
+
+C_BEGIN
 
 struct err;
 
@@ -10,6 +14,11 @@ struct err;
    error: a library is installed but cannot be opened, because memory is short or the library is damaged. The caller
    closes the library with dlclose. */
 void *shared_open(int n, const char *const *names, struct err *e);
+
+/* Call `give` with the paths at which a library of CUDA may be: its name alone, for the loader's search path, and the
+   files with that name below CUDA_HOME, CUDA_PATH, /usr/local/cuda, and the nvidia folders of a Python environment.
+   Ends when `give` returns true. */
+void shared_cuda_paths(const char *file, bool (*give)(const char *path, void *user), void *user);
 
 /* A function of a library, and the function pointer that receives its address. */
 struct shared_function {
@@ -21,6 +30,7 @@ struct shared_library {
     const char *file;                        /* "libumfpack.so.5"; tests may change it */
     const char *package;                     /* the Debian package that contains the library */
     const struct shared_function *functions; /* terminated by a NULL name */
+    bool of_cuda;                            /* also searched for where shared_cuda_paths says */
     bool (*is_compatible)(void);             /* called once all functions were found; NULL: always */
     void *handle;                            /* NULL: not open */
     const char *tried;                       /* the value of `file` for which `handle` is the result */
@@ -29,4 +39,5 @@ struct shared_library {
    the error names `user`, which needs the library, and the package to install. */
 bool shared_load(struct shared_library *l, const char *user, struct err *e);
 
+C_END
 #endif

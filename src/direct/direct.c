@@ -52,9 +52,9 @@ void direct_memory_hook(int64_t bytes)
     memory_hook = bytes;
 }
 
-int64_t direct_memory(void)
+int64_t direct_memory(const struct direct_method *m)
 {
-    return memory_hook ? memory_hook : mem_available();
+    return memory_hook ? memory_hook : m && m->memory ? m->memory() : mem_available();
 }
 
 /* ---- the copy of the matrix ---- */
@@ -68,9 +68,9 @@ static bool matrix_new(struct direct_matrix *M, int64_t rows, int64_t cols, int6
 {
     char need[32], have[32];
     double bytes = (double)nnz * (pairs ? 24 : 16) + 8.0 * (double)cols;
-    if (bytes > (double)direct_memory())
+    if (bytes > (double)direct_memory(NULL))
         return fail(e, E_MEMORY, "a copy of the matrix for the direct solver takes %s, but only %s of memory is free",
-                    show_bytes(bytes, need, sizeof need), show_bytes((double)direct_memory(), have, sizeof have));
+                    show_bytes(bytes, need, sizeof need), show_bytes((double)direct_memory(NULL), have, sizeof have));
     *M = (struct direct_matrix){.rows = rows, .cols = cols, .pairs = pairs};
     M->start = mem_zero(cols + 2, sizeof *M->start, "the columns of a matrix", e);
     M->row = M->start ? mem_new(nnz, sizeof *M->row, "the columns of a matrix", e) : NULL;

@@ -1,5 +1,5 @@
-/* Direct solution of sparse systems A x = b on the host, by the libraries of SuiteSparse. The libraries are loaded at
-   their first use. */
+/* Direct solution of sparse systems A x = b, on the host by the libraries of SuiteSparse, on a GPU by cuDSS.
+   The libraries are loaded at their first use. */
 #ifndef DIRECT_H
 #define DIRECT_H
 
@@ -46,6 +46,7 @@ struct direct_method {
     struct shared_library *library;
     struct shared_library *also; /* a second library that the method calls; NULL: none */
     bool hermitian;              /* needs a symmetric or, if A is complex, a hermitian matrix, and uses one triangle */
+    bool asked;                  /* used only if the user names it */
     bool rectangular;            /* takes matrices of any shape, and finds a least-squares or least-norm solution */
     /* The functions below run on a worker thread and use only v->A and v->state. They fail with E_MEMORY, or with
        E_LIMIT if the factors have more nonzeros than the library can count. */
@@ -56,6 +57,8 @@ struct direct_method {
     void (*drop)(struct direct *v); /* free what v->state refers to */
     /* After the analysis: is this method a better choice than the methods below it in directs.def? NULL: yes. */
     bool (*pays)(const struct direct *v);
+    /* The memory that is available for the factors, in bytes; NULL: that of the host. */
+    int64_t (*memory)(void);
     struct peers peers; /* its names in other libraries */
 };
 extern const struct direct_method *const directs[]; /* terminated by NULL, in the order of directs.def */

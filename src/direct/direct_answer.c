@@ -423,12 +423,14 @@ static bool suits(const struct direct_method *m, const struct csr *A, bool symme
 static bool has_memory(const struct direct *v, struct err *e)
 {
     char need[32], have[32];
-    if (!(v->plan.bytes > (double)direct_memory())) return true;
+    int64_t bytes = direct_memory(v->method);
+    if (!(v->plan.bytes > (double)bytes)) return true;
     return fail(e, E_MEMORY,
-                "%s needs %s %s for %.3g nonzeros of the factors, but only %s of memory is free; add `force` to factor "
+                "%s needs %s %s for %.3g nonzeros of the factors, but only %s of %s is free; add `force` to factor "
                 "anyway; an iterative solver with a preconditioner needs far less (`solvers`)",
                 v->method->name, v->plan.bound ? "up to" : "about", show_bytes(v->plan.bytes, need, sizeof need),
-                v->plan.nnz, show_bytes((double)direct_memory(), have, sizeof have));
+                v->plan.nnz, show_bytes((double)bytes, have, sizeof have),
+                v->method->memory ? "the GPU's memory" : "memory");
 }
 
 /* What became of a method: the answer is complete; or another method should be tried; or an error ended the solve. */
@@ -470,6 +472,7 @@ static enum outcome try_method(struct direct_answer *a, const struct direct_opti
     }
     enum outcome outcome = FAILED;
     v->choosing = !o->method;
+    v->symmetric = o->symmetric;
     if (direct_run(&v, direct_call_analyse, "analysis", o->watch, e)) {
         a->plan = v->plan;
         a->analyse_us = v->us;
@@ -509,7 +512,8 @@ static bool answer(struct direct_answer *a, const struct direct_options *o, stru
     enum outcome outcome = LEFT;
     if (!is_finite(a->A, a, e)) return false;
     for (int i = 0; directs[i] && outcome == LEFT; i++) {
-        if ((o->method && directs[i] != o->method) || (o->regular && directs[i]->rectangular)) continue;
+        const struct direct_method *m = directs[i];
+        if (o->method ? m != o->method : m->asked || (o->regular && m->rectangular)) continue;
         answer_reset(a, directs[i]);
         outcome = try_method(a, o, e);
     }

@@ -20,10 +20,11 @@ struct direct {
     /* A copy of the matrix, because the worker thread may outlive the command; the conjugate transpose of the matrix if
        `wide` is set. */
     struct direct_matrix A;
-    int exponent;  /* the values in A are those of the matrix times 2^-exponent, so that their squares stay in range */
-    bool wide;     /* the matrix has fewer rows than columns, and the method is for any shape */
-    bool choosing; /* another method follows if this one does not suit the values of the matrix */
-    void *state;   /* the method's own; mem_free frees it after method->drop */
+    int exponent;   /* the values in A are those of the matrix times 2^-exponent, so that their squares stay in range */
+    bool wide;      /* the matrix has fewer rows than columns, and the method is for any shape */
+    bool symmetric; /* the matrix is symmetric or, if complex, hermitian */
+    bool choosing;  /* another method follows if this one does not suit the values of the matrix */
+    void *state;    /* the method's own; mem_free frees it after method->drop */
     struct direct_plan plan;
     struct direct_factors factors;
     double condition; /* after direct_call_condition */
@@ -53,7 +54,8 @@ bool direct_call_factor(struct direct *v, struct err *e);
 bool direct_call_solve(struct direct *v, struct err *e);     /* v->to = A^-1 v->from */
 bool direct_call_condition(struct direct *v, struct err *e); /* fills v->condition */
 bool direct_call_weighted(struct direct *v, struct err *e); /* v->weighted: about || |A^-1| weights ||, infinity norm */
-int64_t direct_memory(void);                                /* the memory that is available */
+/* The memory in bytes that is available for the factors of a method; NULL: the host's. */
+int64_t direct_memory(const struct direct_method *m);
 /* Note in v->factors.unusable why the factors cannot be used. */
 void direct_unusable(struct direct *v, const char *fmt, ...) PRINTF(2, 3);
 /* Widen the range pivot_least .. pivot_most. */

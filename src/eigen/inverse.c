@@ -118,7 +118,7 @@ static bool exchange_rows(struct inverse *v, const struct csr *A, const struct w
         struct inverse other = {.dev = v->dev, .watch = v->watch, .n = v->n, .hermitian = v->hermitian};
         struct err why = {0};
         next.method = directs[i];
-        if (directs[i]->hermitian || directs[i]->rectangular) continue;
+        if (directs[i]->hermitian || directs[i]->rectangular || directs[i]->asked) continue;
         bool ok = factor_at(&other, A, v->shift, &next, &why);
         if (why.code == E_CANCELLED) return fail_at(e, why.code, why.where, "%s", why.text);
         other.factor_us += v->factor_us;

@@ -5,9 +5,11 @@
 #include "base/shared.h"
 #include "base/watch.h"
 #include "direct/direct.h"
+#include "direct/direct_state.h"
 #include "files/file.h"
 #include "files/load_info.h"
 #include "kits/collection.h"
+#include "kits/cudss_fake.h"
 #include "kits/mtx_kit.h"
 #include "kits/talk.h"
 #include "kits/test.h"
@@ -17,6 +19,7 @@
 #include "session/matrix.h"
 #include "solvers/solve.h"
 
+#include <complex.h>
 #include <dirent.h>
 #include <float.h>
 #include <math.h>
@@ -686,7 +689,7 @@ TEST(memory_is_checked_before_the_factorisation)
         char line[80];
         snprintf(line, sizeof line, "solve direct %s", directs[i]->name);
         direct_memory_hook(250000);
-        talk_refuses(&t, line, "of memory is free");
+        talk_refuses(&t, line, "memory is free");
         assert_non_null(strstr(t.err, "nonzeros of the factors"));
         snprintf(line, sizeof line, "solve direct %s force", directs[i]->name);
         talk_says(&t, line, "solved: backward error");
@@ -714,6 +717,7 @@ TEST(missing_libraries_are_named)
         talk_refuses(&t, line, text);
         talk_says(&t, "solve direct", "solved: backward error");
         directs[i]->library->file = file;
+        cudss_fake();
         talk_says(&t, line, "solved: backward error");
     }
     talk_close(&t);
@@ -912,4 +916,153 @@ TEST(the_vectors_are_those_of_the_last_solve)
     talk_close(&t);
 }
 
-SUITE(.teardown = tidy);
+/* ---- cuDSS ---- */
+
+TEST(cudss_is_used_only_by_its_name)
+{
+    struct talk t;
+    talk_open(&t, OUT_TEXT);
+    talk_says(&t, "gen poisson2d 6; solve direct", "cholmod, by");
+    talk_says(&t, "solve direct cudss", "solved: backward error");
+    assert_int_equal(cudss_fake_used(), 0);
+    cudss_fake_gpus(0);
+    talk_refuses(&t, "solve direct cudss",
+                 "cudss needs an NVIDIA GPU, and none was found; `solve direct` uses the host");
+    cudss_fake_gpus(1);
+    talk_close(&t);
+}
+
+/* A symmetric matrix with a positive diagonal is tried as a definite one first. */
+TEST(cudss_factors_by_the_kind_of_matrix)
+{
+    struct talk t;
+    static const struct {
+        const char *entries, *kind, *signs;
+    } cases[] = {{"1 1 2\n2 1 1\n2 2 3\n", "\"factors\":\"L L'\"", "\"positive\":2,\"negative\":0"},
+                 {"1 1 2\n2 1 3\n2 2 3\n", "\"factors\":\"L D L'\"", "\"positive\":1,\"negative\":1"},
+                 {"1 1 -2\n2 1 1\n2 2 3\n", "\"factors\":\"L D L'\"", "\"positive\":1,\"negative\":1"}};
+    talk_open(&t, OUT_JSON);
+    for (int i = 0; i < COUNT(cases); i++) {
+        char text[200], line[PATH_MAX + 80];
+        int n = snprintf(text, sizeof text, "%%%%MatrixMarket matrix coordinate real symmetric\n2 2 3\n%s",
+                         cases[i].entries);
+        snprintf(line, sizeof line, "load %s as A; solve direct cudss A", write_file("kind.mtx", text, (size_t)n));
+        talk_forget(&t);
+        talk_says(&t, line, cases[i].kind);
+        assert_non_null(strstr(t.out, cases[i].signs));
+        assert_true(talk_line(&t, "drop A"));
+    }
+    assert_int_equal(cudss_fake_used(), 0);
+    talk_close(&t);
+}
+
+/* A^H x = b by every method that takes a matrix without symmetry. */
+TEST(the_conjugate_transpose_is_solved)
+{
+    struct talk t;
+    talk_open(&t, OUT_TEXT);
+    load_complex(&t, "C", "2 2 4\n1 1 2 1\n1 2 0 -1\n2 1 1 3\n2 2 3 -2\n");
+    static const double complex A[2][2] = {{2 + I, -I}, {1 + 3 * I, 3 - 2 * I}}, expected[2] = {1 - I, 2 + 5 * I};
+    for (int i = 0; directs[i]; i++) {
+        struct direct *v = NULL;
+        double complex b[2], x[2];
+        if (directs[i]->hermitian) continue;
+        for (int k = 0; k < 2; k++) b[k] = conj(A[0][k]) * expected[0] + conj(A[1][k]) * expected[1];
+        assert_true(direct_begin(&v, directs[i], &t.s.current->csr, NULL) && direct_call_analyse(v, NULL) &&
+                    direct_call_factor(v, NULL) && directs[i]->solve(v, true, (double *)b, (double *)x, NULL));
+        for (int k = 0; k < 2; k++)
+            if (!(cabs(x[k] - expected[k]) < 1e-13)) fail_msg("%s: x[%d] is wrong", directs[i]->name, k);
+        direct_free(v);
+    }
+    talk_close(&t);
+}
+
+TEST(cudss_needs_the_memory_of_the_gpu)
+{
+    struct talk t;
+    talk_open(&t, OUT_TEXT);
+    assert_true(talk_line(&t, "gen poisson2d 10"));
+    cudss_fake_room(20000);
+    talk_refuses(&t, "solve direct cudss", "of the GPU's memory is free");
+    cudss_fake_room(2000);
+    talk_refuses(&t, "solve direct cudss", "the GPU has no room for a copy of the matrix; use `solve direct`");
+    cudss_fake_room(INT64_C(1) << 40);
+    talk_close(&t);
+    assert_int_equal(cudss_fake_used(), 0);
+}
+
+TEST(every_failing_call_of_cudss_is_named_and_nothing_leaks)
+{
+    static const char *const calls[] = {"cudssCreate",     "cudssConfigCreate",    "cudssConfigSet",
+                                        "cudssDataCreate", "cudssMatrixCreateCsr", "cudssMatrixCreateDn",
+                                        "cudssExecute",    "cudaMemcpy",           "cudaDeviceSynchronize"};
+    struct talk t;
+    talk_open(&t, OUT_TEXT);
+    assert_true(talk_line(&t, "gen random 9 3"));
+    for (int i = 0; i < COUNT(calls); i++)
+        for (int n = 1; n < 4; n++) {
+            cudss_fake_fail(calls[i], n, 6);
+            bool ok = talk_line(&t, "solve direct cudss");
+            cudss_fake_fail(NULL, 0, 0);
+            if (!ok && !strstr(t.err, strncmp(calls[i], "cuda", 4) ? "with status 6" : "the GPU failed in the"))
+                fail_msg("%s %d: %s", calls[i], n, t.err);
+            if (n == 1 && ok) fail_msg("%s failed, and nobody noticed", calls[i]);
+            assert_int_equal(cudss_fake_used(), 0);
+            talk_forget(&t);
+        }
+    cudss_fake_fail("cudssExecute", 2, 2);
+    talk_refuses(&t, "solve direct cudss", "cuDSS ran out of memory on the GPU or the host in the factorisation");
+    cudss_fake_fail(NULL, 0, 0);
+    talk_close(&t);
+}
+
+struct paths {
+    int n, most;
+    char text[4][PATH_MAX];
+};
+
+static bool note(const char *path, void *user)
+{
+    struct paths *p = user;
+    snprintf(p->text[p->n++ % 4], PATH_MAX, "%s", path);
+    return p->n == p->most;
+}
+
+/* The name alone is the first; a variable that is not an absolute path names no folder. */
+TEST(cuda_is_searched_for_in_the_folders_of_an_environment)
+{
+    static const char *const folders[] = {"lib",
+                                          "lib/python3.9",
+                                          "lib/python3.9/site-packages",
+                                          "lib/python3.9/site-packages/nvidia",
+                                          "lib/python3.9/site-packages/nvidia/cu13",
+                                          "lib/python3.9/site-packages/nvidia/cu13/lib"};
+    struct paths all = {.most = 4}, one = {.most = 1}, none = {.most = 4};
+    char root[PATH_MAX];
+    snprintf(root, sizeof root, "%s", scratch_path(""));
+    for (int i = 0; i < COUNT(folders); i++) assert_int_equal(mkdir(scratch_path(folders[i]), 0700), 0);
+    const char *file = write_file("lib/python3.9/site-packages/nvidia/cu13/lib/libmine.so.1", "", 0);
+    setenv("VIRTUAL_ENV", root, 1);
+    shared_cuda_paths("libmine.so.1", note, &all);
+    shared_cuda_paths("libmine.so.1", note, &one);
+    setenv("VIRTUAL_ENV", root + 1, 1);
+    shared_cuda_paths("libmine.so.1", note, &none);
+    unsetenv("VIRTUAL_ENV");
+    assert_int_equal(all.n, 2);
+    assert_int_equal(one.n, 1);
+    assert_int_equal(none.n, 1);
+    assert_string_equal(all.text[0], "libmine.so.1");
+    assert_non_null(strstr(all.text[1], "nvidia/cu13/lib/libmine.so.1"));
+    assert_int_equal(access(all.text[1], R_OK), 0);
+    remove(file);
+    for (int i = COUNT(folders); i-- > 0;) rmdir(scratch_path(folders[i]));
+}
+
+static int pretend(void **state)
+{
+    (void)state;
+    cudss_fake();
+    return 0;
+}
+
+SUITE(.setup = pretend, .teardown = tidy);
