@@ -23,6 +23,7 @@
 #include "symmetry_needed.h"
 
 #include <math.h>
+#include <string.h>
 
 bool direct_was_typed(const struct args *a)
 {
@@ -65,12 +66,21 @@ static bool check_options(const struct args *a, struct err *e)
     return fail(e, E_UNSUPPORTED, "the direct solvers compute in fp64 only; add f64 to the command");
 }
 
-/* The libraries run on the host. A session whose default device is a GPU still solves directly on the host. */
+static const struct direct_method *method_of(const struct args *a)
+{
+    return arg(a, "library") ? direct_find(arg(a, "library")) : NULL;
+}
+
+/* Without `on`, a session whose default device is a GPU still solves directly on the host. */
 static bool check_device(struct session *s, const struct args *a, struct err *e)
 {
     if (!arg(a, "on")) return true;
     struct device *d = session_device(s, arg(a, "on"), e);
     if (!d) return false;
+    const struct direct_method *m = method_of(a);
+    if (m && m->device)
+        return !strcmp(d->name, m->device) ||
+               fail(e, E_UNSUPPORTED, "%s runs on %s, not on %s", m->name, m->device, d->name);
     return d->kind == DEV_CPU || fail(e, E_UNSUPPORTED, "the direct solvers run on cpu, not on %s", d->name);
 }
 
@@ -96,7 +106,7 @@ static void keep(struct session *s, struct direct_answer *a)
 
 static struct direct_options options_of(struct session *s, const struct args *a)
 {
-    return (struct direct_options){.method = arg(a, "library") ? direct_find(arg(a, "library")) : NULL,
+    return (struct direct_options){.method = method_of(a),
                                    .plan_only = arg_flag(a, "plan"),
                                    .force = arg_flag(a, "force"),
                                    .trust = true,

@@ -38,6 +38,11 @@ const struct direct_method *direct_find(const char *name)
     return registry_find(&direct_registry, name);
 }
 
+const char *direct_device(const struct direct_method *m)
+{
+    return m->device ? m->device : "cpu";
+}
+
 const struct direct_method *direct_rectangular(void)
 {
     for (int i = 0; directs[i]; i++)

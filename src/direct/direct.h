@@ -46,6 +46,7 @@ struct direct_method {
     struct shared_library *library;
     struct shared_library *also; /* a second library that the method calls; NULL: none */
     bool hermitian;              /* needs a symmetric or, if A is complex, a hermitian matrix, and uses one triangle */
+    const char *device;          /* that it runs on: "cuda:0"; NULL: cpu, the host */
     bool asked;                  /* used only if the user names it */
     bool rectangular;            /* takes matrices of any shape, and finds a least-squares or least-norm solution */
     /* The functions below run on a worker thread and use only v->A and v->state. They fail with E_MEMORY, or with
@@ -64,6 +65,7 @@ struct direct_method {
 extern const struct direct_method *const directs[]; /* terminated by NULL, in the order of directs.def */
 extern const struct registry direct_registry;
 const struct direct_method *direct_find(const char *name);
+const char *direct_device(const struct direct_method *m); /* "cpu" or "cuda:0" */
 const struct direct_method *direct_rectangular(void); /* the first one that takes matrices of any shape; NULL: none */
 /* The word `direct`, which a user types in place of the name of an iterative solver. */
 extern const struct registry direct_word_registry;

@@ -344,6 +344,7 @@ const struct direct_method direct_cudss = {
     .when = "the factors are large and a GPU is there; only by its name",
     .library = &library,
     .also = &runtime,
+    .device = "cuda:0",
     .asked = true,
     .analyse = analyse,
     .factor = factor,

@@ -188,7 +188,7 @@ void out_direct(struct out *o, const struct direct_answer *a, const struct solve
     out_record(o);
     out_str(o, "matrix", "matrix", a->name);
     out_str(o, "solver", "solver", "direct");
-    out_str(o, "device", NULL, "cpu");
+    out_str(o, "device", a->method->device ? "device" : NULL, direct_device(a->method));
     out_str(o, "method", NULL, a->method->name);
     out_str(o, "library", NULL, a->method->library->file);
     if (out_mode(o) == OUT_TEXT) out_str(o, NULL, "method", library);
@@ -212,7 +212,7 @@ void out_direct_column(struct out *o, const struct direct_answer *a, const char 
     out_row(o);
     out_str(o, "matrix", NULL, a->name);
     out_str(o, "solver", NULL, "direct");
-    out_str(o, "device", NULL, "cpu");
+    out_str(o, "device", NULL, direct_device(a->method));
     out_str(o, "method", NULL, a->method->name);
     out_str(o, "b", NULL, b);
     out_int(o, "column", "column", column);
@@ -237,7 +237,7 @@ void out_direct_column(struct out *o, const struct direct_answer *a, const char 
 static const struct field solve_direct_column_fields[] = {
     {"matrix", F_TEXT, "name of the matrix"},
     {"solver", F_TEXT, "a factorisation, which serves all columns", .words = "direct"},
-    {"device", F_TEXT, "the libraries run on the host", .words = "cpu"},
+    {"device", F_TEXT, "the host, or the GPU on which cudss runs", .words = "cpu, cuda:0"},
     {"method", F_TEXT, "direct solver", .entries = &direct_registry},
     {"b", F_TEXT, "the right sides: given (in the file of the matrix) or a file"},
     {"column", F_COUNT, "the column of b, counted from 0"},
@@ -269,7 +269,7 @@ const struct row_kind row_solve_direct_column = {"direct_column", "one of severa
 static const struct field solve_direct_fields[] = {
     {"matrix", F_TEXT, "name of the matrix"},
     {"solver", F_TEXT, "a factorisation, no iterations", .words = "direct"},
-    {"device", F_TEXT, "the libraries run on the host", .words = "cpu"},
+    {"device", F_TEXT, "the host, or the GPU on which cudss runs", .words = "cpu, cuda:0"},
     {"method", F_TEXT, "direct solver", .entries = &direct_registry},
     {"library", F_TEXT, "file name of the library"},
     {"tried", F_TEXT | OR_NULL, "the direct solvers that were tried before, and why they were left; null: none"},

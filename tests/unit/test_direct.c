@@ -929,6 +929,7 @@ TEST(cudss_is_used_only_by_its_name)
     talk_refuses(&t, "solve direct cudss",
                  "cudss needs an NVIDIA GPU, and none was found; `solve direct` uses the host");
     cudss_fake_gpus(1);
+    talk_refuses(&t, "solve direct cudss on cpu", "cudss runs on cuda:0, not on cpu");
     talk_close(&t);
 }
 
@@ -949,6 +950,7 @@ TEST(cudss_factors_by_the_kind_of_matrix)
         snprintf(line, sizeof line, "load %s as A; solve direct cudss A", write_file("kind.mtx", text, (size_t)n));
         talk_forget(&t);
         talk_says(&t, line, cases[i].kind);
+        assert_non_null(strstr(t.out, "\"device\":\"cuda:0\""));
         assert_non_null(strstr(t.out, cases[i].signs));
         assert_true(talk_line(&t, "drop A"));
     }
