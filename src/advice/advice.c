@@ -241,6 +241,13 @@ const char *choice_stored(const struct choice *c, char *text, size_t size)
     return text;
 }
 
+static const struct kernel *first_modeled(const struct choices *all)
+{
+    for (int i = 0; i < all->n; i++)
+        if (all->c[i].model) return all->c[i].kernel;
+    return NULL;
+}
+
 static void note_first(const struct choices *all, const struct machine *g, struct first_choice *out)
 {
     const struct choice *c = all->n ? all->c : NULL;
@@ -249,7 +256,8 @@ static void note_first(const struct choices *all, const struct machine *g, struc
                                  .measured = !isnan(c->measured_us),
                                  .us = choice_us(c),
                                  .format = c->format->name,
-                                 .kernel = c->name};
+                                 .kernel = c->name,
+                                 .modeled = first_modeled(all)};
     choice_stored(c, out->stored, sizeof out->stored);
     snprintf(out->machine, sizeof out->machine, "%s", c->box && !out->measured ? BLACK_BOX_GPU : g->name);
 }

@@ -81,6 +81,7 @@ struct first_choice {
     bool measured; /* us was measured on this GPU */
     double us;     /* of one SpMV */
     const char *format, *kernel;
+    const struct kernel *modeled; /* the first one that the emulator runs; NULL: there is none */
     char stored[64];  /* the format with the parameter that suits the matrix or the GPU, as `convert` takes it */
     char machine[64]; /* the GPU that was predicted, or measured */
 };

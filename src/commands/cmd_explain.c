@@ -145,11 +145,12 @@ static void say_both(struct session *s, const struct matrix *m, const struct mod
 
 static bool explain_both(struct session *s, const struct args *a, struct err *e)
 {
-    const struct kernel *const kernel[2] = {kernel_find(arg(a, "kernel")), kernel_find(arg(a, "against"))};
+    struct matrix *m = session_matrix(s, arg(a, "of"), e);
+    const struct kernel *const kernel[2] = {m ? kernel_meant(s, a, m, e) : NULL, kernel_find(arg(a, "against"))};
+    if (!kernel[0]) return false;
     if (kernel[0] == kernel[1])
         return fail(e, E_USAGE, "both kernels are %s: name two different kernels", kernel[0]->name);
-    struct matrix *m = session_matrix(s, arg(a, "of"), e);
-    struct modeled *k = m ? mem_new(2, sizeof *k, "two predictions", e) : NULL;
+    struct modeled *k = mem_new(2, sizeof *k, "two predictions", e);
     bool ok = k && predict_both(s, a, m, kernel, k, e);
     if (ok) say_both(s, m, k);
     mem_free(k);
@@ -204,16 +205,17 @@ static const struct row_kind row_explain_kernel = {"kernel", "the prediction for
 
 const struct command command_explain = {
     .name = "explain",
-    .grammar = "MODEL_KERNEL [PARAMS] [[against] MODEL_KERNEL] [[of] MATRIX] [f32|f64|[precision] PRECISION]",
+    .grammar = "[MODEL_KERNEL] [PARAMS] [[against] MODEL_KERNEL] [[of] MATRIX] [f32|f64|[precision] PRECISION]",
     .about = "what slows a kernel down, in words and numbers, and what would help",
     .help = "The emulator runs the kernel, and the model predicts its GPU time with and without each cause: padding,\n"
             "long rows, uneven blocks, idle lanes, uncoalesced loads, the gather of x, atomics, bank conflicts,\n"
             "launches, chains of dependent loads, half of the bytes. Causes of 5% or more are shown, the most\n"
             "expensive first. A remedy names other kernels only if they are predicted to be faster. PARAMS are the\n"
             "parameters of the kernel's format.\n"
+            "Without a kernel, explain describes the one that is predicted to be the fastest.\n"
             "With a second kernel, explain splits the difference of the two predicted times over the terms of the\n"
             "model: waits, bytes from memory, sectors from L2, launches, and so on, with what each term counts.\n"
-            "    explain csr-scalar; explain ell of A f32; explain csr-scalar csr-vector",
+            "    explain; explain csr-scalar; explain ell of A f32; explain csr-scalar csr-vector",
     .rows = (const struct row_kind *const[]){&row_explain_kernel, &row_explain_cause, &row_explain_term, NULL},
     .run = run_explain,
 };

@@ -46,7 +46,7 @@ static const struct row_kind row_predict = {"predict", "how long a kernel would 
 
 const struct command command_predict = {
     .name = "predict",
-    .grammar = "MODEL_KERNEL [PARAMS] [[of] MATRIX] [f32|f64|[precision] PRECISION]",
+    .grammar = "[MODEL_KERNEL] [PARAMS] [[of] MATRIX] [f32|f64|[precision] PRECISION]",
     .about = "predicted time of a kernel on a GPU, and its bottleneck",
     .help = "The emulator runs the kernel's real source over the matrix, or over a sample of its blocks. The model\n"
             "combines the kernel's chains of dependent loads, sectors that miss the caches, and atomics with the\n"
@@ -54,6 +54,7 @@ const struct command command_predict = {
             "`explain` gives the reasons for the predicted time. After a `bench` of a similar matrix on a GPU, the\n"
             "time is also shown corrected by what was measured there: similar are matrices with about as many entries\n"
             "per row, and as even ones. PARAMS are the parameters of the kernel's format.\n"
+            "Without a kernel, the one that is predicted to be the fastest.\n"
             "    predict csr-scalar; predict sell 32 of A f32",
     .rows = (const struct row_kind *const[]){&row_predict, NULL},
     .run = run_predict,

@@ -2,6 +2,7 @@
 #include "advice/roofline.h"
 #include "base/err.h"
 #include "language/args.h"
+#include "language/requests.h"
 #include "report/fields.h"
 #include "session/command.h"
 #include "session/front.h"
@@ -11,8 +12,7 @@ static bool run_roofline(struct session *s, const struct args *a, struct err *e)
 {
     struct matrix *m = session_matrix(s, arg(a, "matrix"), e);
     if (!m || !roofline_begin(s, m, arg_precision(a), e)) return false;
-    if (arg_flag(a, "view") && s->interactive && s->front && s->front->show)
-        return s->front->show(s, "roofline", true, e);
+    if (view_is_asked(s, a)) return s->front->show(s, "roofline", true, e);
     out_roofline(s, s->roofline);
     return true;
 }

@@ -2,6 +2,7 @@
 #include "advice/sm_lives.h"
 #include "base/err.h"
 #include "language/args.h"
+#include "language/requests.h"
 #include "machine/kernel.h"
 #include "microscope/tracing.h"
 #include "report/fields.h"
@@ -22,7 +23,7 @@ static bool run_sm(struct session *s, const struct args *a, struct err *e)
     struct matrix *m = session_matrix(s, arg(a, "matrix"), e);
     if (!m || !arg_within(a, "warps", 0, 1, SM_WARPS, &warps, e)) return false;
     if (!sm_begin(s, m, kernel_of(s, a), arg_precision(a), (int)warps, e)) return false;
-    if (arg_flag(a, "view") && s->interactive && s->front && s->front->show) return s->front->show(s, "sm", true, e);
+    if (view_is_asked(s, a)) return s->front->show(s, "sm", true, e);
     out_sm(s, s->sm);
     return true;
 }

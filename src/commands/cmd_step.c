@@ -3,9 +3,11 @@
 #include "base/watch.h"
 #include "cmd_race.h"
 #include "language/args.h"
+#include "language/requests.h"
 #include "report/fields.h"
 #include "report/output_solve.h"
 #include "session/command.h"
+#include "session/front.h"
 #include "session/session.h"
 #include "session/session_solve.h"
 #include "solve_run.h"
@@ -37,7 +39,7 @@ static bool run_continue(struct session *s, const struct args *a, struct err *e)
     if (!v) return false;
     solve_pause(v, false);
     v->steps_left = 0;
-    return solve_drive(s, e);
+    return (!view_is_asked(s, a) || s->front->show(s, "solve", true, e)) && solve_drive(s, e);
 }
 
 static bool run_stop(struct session *s, const struct args *a, struct err *e)
@@ -60,9 +62,10 @@ const struct command command_step = {
 const struct command command_continue = {
     .name = "continue",
     .aliases = "c cont",
-    .grammar = "",
+    .grammar = "[view]",
     .about = "resume a paused solve or race",
     .help = "If a solve and a race are both paused, resumes the one that was started, stepped or paused last.\n"
+            "With view, a solve continues in the full screen.\n"
             "    solve cg step; step 5; continue",
     .rows = (const struct row_kind *const[]){&row_solved, &row_raced_solver, &row_raced_kernel, NULL},
     .run = run_continue,

@@ -6,6 +6,7 @@
 #include "base/text.h"
 #include "formats/format.h"
 #include "language/args.h"
+#include "language/requests.h"
 #include "lu/lu.h"
 #include "machine/kernel.h"
 #include "machine/microscope.h"
@@ -354,11 +355,10 @@ static bool lu_arguments(const struct args *a, struct trace_request *w, struct e
 
 static bool begin(struct session *s, const struct args *a, struct err *e)
 {
-    struct trace_request w = {.matrix = session_matrix(s, arg(a, "of"), e),
-                              .kernel = kernel_find(arg(a, "kernel")),
-                              .real = arg_precision(a)};
+    struct trace_request w = {.matrix = session_matrix(s, arg(a, "of"), e), .real = arg_precision(a)};
     int64_t param[PARAMS_MAX], launch = -1, warp = 0;
-    if (!w.matrix || !lu_arguments(a, &w, e)) return false;
+    const struct lu_method *lu = arg(a, "kernel") ? lu_find(arg(a, "kernel")) : NULL;
+    if (!w.matrix || (!lu && !(w.kernel = kernel_meant(s, a, w.matrix, e))) || !lu_arguments(a, &w, e)) return false;
     if (w.kernel && !arg_params(a, w.kernel->format->params, param, e)) return false;
     if (arg_count(a, "params")) w.param = param;
     if (!not_negative(a, "launch", INT32_MAX, &launch, e) || !not_negative(a, "warp", INT32_MAX, &warp, e) ||
@@ -470,8 +470,9 @@ const struct row_kind row_trace_totals = {"totals", "the totals of the traced wa
 
 const struct command command_trace = {
     .name = "trace",
-    .grammar = "KERNEL_OR_METHOD [PARAMS] [[of] MATRIX] [launch N] [block N] [warp N] [column N] [b N] [step N] [to N] "
-               "[f32|f64|[precision] PRECISION] [view]",
+    .grammar =
+        "[KERNEL_OR_METHOD] [PARAMS] [[of] MATRIX] [launch N] [block N] [warp N] [column N] [b N] [step N] [to N] "
+        "[f32|f64|[precision] PRECISION] [view]",
     .about = "what one warp of a kernel does, step by step: lanes, elements, sectors, padding",
     .help =
         "The emulator runs the kernel's real source and records each lane's accesses. A step is an operation that\n"

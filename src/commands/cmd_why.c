@@ -236,7 +236,6 @@ static bool run_why(struct session *s, const struct args *a, struct err *e)
 {
     const char *choice = arg(a, "choice");
     if (registry_find(&stagnates_registry, choice)) return run_why_stagnates(s, e);
-    if (!arg_flag(a, "not")) return fail(e, E_USAGE, "the word `not` is missing before `%s`", choice);
     return run_why_not(s, a, e);
 }
 
@@ -267,7 +266,8 @@ const struct command command_why = {
     .grammar = "[not] REASON [PARAMS] [[of] MATRIX] [f32|f64]",
     .about = "explain why a format or kernel is not recommended, or why the last solve did not converge",
     .help =
-        "why not: all emulated kernels are ranked as in `advise predicted`. The format's best kernel, or the kernel, "
+        "why not ell, or why ell: all emulated kernels are ranked as in `advise predicted`. The format's best kernel, "
+        "or the kernel, "
         "is\n"
         "compared with the best of all kernels: predicted times, memory, and the main extra cost, as found by\n"
         "`explain`. PARAMS are the parameters of the format.\n"

@@ -3,6 +3,7 @@
 #include "base/err.h"
 #include "base/mem.h"
 #include "language/args.h"
+#include "language/requests.h"
 #include "report/output_solve.h"
 #include "save_solution.h"
 #include "session/equilibrated.h"
@@ -38,8 +39,7 @@ bool solve_line_show(const struct solve_line *l, struct err *e)
 {
     struct session *s = l->s;
     solve_is_newest(s);
-    bool shows = arg_flag(l->a, "view") && s->interactive && s->front && s->front->show;
-    return !shows || s->front->show(s, "solve", true, e);
+    return !view_is_asked(s, l->a) || s->front->show(s, "solve", true, e);
 }
 
 bool solve_line_run(const struct solve_line *l, struct err *e)

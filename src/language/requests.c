@@ -1,5 +1,6 @@
 /* Reads requests from the arguments of a command: an SpMV, a prediction. */
 #include "requests.h"
+#include "advice/advice.h"
 #include "advice/predicted.h"
 #include "base/err.h"
 #include "base/mem.h"
@@ -9,12 +10,14 @@
 #include "machine/device.h"
 #include "machine/kernel.h"
 #include "microscope/modeled.h"
+#include "session/front.h"
 #include "session/in_parts.h"
 #include "session/matrix.h"
 #include "session/right_side.h"
 #include "session/session.h"
 #include "session/spmv.h"
 
+#include <math.h>
 #include <string.h>
 
 /* Make the vector y0 of o from its word; bench_operation makes a random one. */
@@ -85,15 +88,32 @@ bool spmv_with_kernel_of(struct session *s, const struct args *a, struct spmv_op
     return false;
 }
 
+bool view_is_asked(const struct session *s, const struct args *a)
+{
+    return arg_flag(a, "view") && s->interactive && s->front && s->front->show;
+}
+
+const struct kernel *kernel_meant(struct session *s, const struct args *a, struct matrix *m, struct err *e)
+{
+    struct first_choice first;
+    if (arg(a, "kernel")) return kernel_find(arg(a, "kernel"));
+    if (!first_choice_of(s, m, INFINITY, &first, e)) return NULL;
+    if (!first.modeled)
+        fail(e, E_UNSUPPORTED, "no kernel can be predicted for %s; name one", m->name);
+    else
+        out_note(s->out, "%s is predicted to be the fastest; name another kernel to see that one", first.modeled->name);
+    return first.modeled;
+}
+
 bool modeled_command(struct session *s, const struct args *a,
                      bool (*say)(struct session *s, const struct matrix *m, const struct modeled *k, struct err *e),
                      struct err *e)
 {
     int64_t param[PARAMS_MAX];
-    const struct kernel *k = kernel_find(arg(a, "kernel"));
     struct matrix *m = session_matrix(s, arg(a, "of"), e);
+    const struct kernel *k = m ? kernel_meant(s, a, m, e) : NULL;
     struct machine g;
-    if (!m || !arg_params(a, k->format->params, param, e) || !modeled_machine(s, &g, e)) return false;
+    if (!k || !arg_params(a, k->format->params, param, e) || !modeled_machine(s, &g, e)) return false;
     struct modeled *t = mem_new(1, sizeof *t, "a prediction", e);
     bool ok = t && modeled_kernel(s, m, k, arg_count(a, "params") ? param : NULL, arg_precision(a), &g, t, e);
     ok = ok && say(s, m, t, e);

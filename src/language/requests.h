@@ -9,6 +9,7 @@
 
 struct args;
 struct err;
+struct kernel;
 struct matrix;
 struct modeled;
 struct session;
@@ -24,8 +25,13 @@ bool spmv_request_of(struct session *s, const struct args *a, struct spmv_operat
    named. */
 bool spmv_with_kernel_of(struct session *s, const struct args *a, struct spmv_operation *o, int64_t param[PARAMS_MAX],
                          struct spmv_request *out, struct err *e);
-/* Make the prediction that a command with the grammar KERNEL [PARAMS] [of MATRIX] [f32|f64] requests, and print it with
-   `say`. */
+/* Does the line end with `view`, in a session that has a screen? */
+bool view_is_asked(const struct session *s, const struct args *a);
+/* The kernel that the line names. If it names none: the kernel of the emulator that is predicted to be the fastest,
+   which a note names. NULL: none can be predicted. */
+const struct kernel *kernel_meant(struct session *s, const struct args *a, struct matrix *m, struct err *e);
+/* Make the prediction that a command with the grammar [KERNEL] [PARAMS] [of MATRIX] [f32|f64] requests, and print it
+   with `say`. */
 bool modeled_command(struct session *s, const struct args *a,
                      bool (*say)(struct session *s, const struct matrix *m, const struct modeled *k, struct err *e),
                      struct err *e);

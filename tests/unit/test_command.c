@@ -233,9 +233,8 @@ static const struct {
      "bench: `block` after `bench` is unknown: it is a parameter of bsr, bsell, vab; name one format before it\n"},
     {"bench bsr ell block 4",
      "bench: `block` after `ell` is unknown: it is a parameter of bsr, bsell, vab; name one format before it\n"},
-    {"trace nothing", "trace: `nothing` after `trace` is not a kernel or lu-paper; one of coo-atomic, coo-segmented, "
-                      "csr-scalar, csr-adaptive, csr-stream, csr-stream-padded, csr-vector, csr-cusp, ...; "
-                      "`kernels` shows all\n"},
+    {"trace nothing", "trace: `nothing` after `trace` is unknown; use a kernel or lu-paper, a matrix, a precision, "
+                      "`launch`, `block`, `warp`, ...; `help trace` shows all\n"},
     {"spmv A emu", "spmv: `emu` after `A` needs a keyword: write `on emu`\n"},
     {"spmv on cpu on emu", "spmv: `on` is given twice\n"},
     {"spmv f64 f32", "spmv: `f32` conflicts with an earlier word\n"},
