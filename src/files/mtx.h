@@ -35,6 +35,7 @@ enum note {
     NOTE_ROUNDED,
     NOTE_FRACTION,
     NOTE_AS_REAL,
+    NOTE_NEGATIVE,
     NOTE_UPPER,
     NOTE_DIAGONAL,
     NOTE_DUPLICATE,
@@ -149,6 +150,7 @@ struct amgx {
 };
 struct head {
     bool array, vector;
+    bool is_unsigned; /* the banner says that no integer is negative */
     struct amgx amgx;
     enum field field;
     enum symmetry symmetry;

@@ -177,6 +177,7 @@ static bool banner(struct head *h, const char *s, const char *where, struct note
     if (object < 0 || format < 0 || field < 0 || symmetry < 0) return false;
     h->vector = object == 1;
     h->array = format == 1;
+    h->is_unsigned = field == 5;
     h->field = field == 4 ? REAL : field == 5 ? INTEGER : (enum field)field;
     h->symmetry = (enum symmetry)symmetry;
     if (n > BANNER_WORDS) note(t, NOTE_EXTRA, h->lines);

@@ -32,6 +32,8 @@ static const struct {
     [NOTE_FRACTION] = {"fraction was kept in an integer file", "fractions were kept in an integer file"},
     [NOTE_AS_REAL] = {"integer is written as a real number (3.0) in an integer file",
                       "integers are written as real numbers (3.0) in an integer file"},
+    [NOTE_NEGATIVE] = {"negative number was kept in an unsigned-integer file",
+                       "negative numbers were kept in an unsigned-integer file"},
     [NOTE_UPPER] = {"entry above the diagonal was mirrored", "entries above the diagonal were mirrored"},
     [NOTE_DIAGONAL] = {"zero was kept on a skew-symmetric diagonal", "zeros were kept on a skew-symmetric diagonal"},
     [NOTE_DUPLICATE] = {"duplicate entry was summed", "duplicate entries were summed"},

@@ -108,6 +108,7 @@ static void remark_value(struct parser *s, const char *after, double v, unsigned
         remark(s, NOTE_ROUNDED);
     if (s->h->field == INTEGER && isfinite(v) && !only_digits(s->p, after))
         remark(s, v == nearbyint(v) ? NOTE_AS_REAL : NOTE_FRACTION);
+    if (s->h->is_unsigned && v < 0) remark(s, NOTE_NEGATIVE);
 }
 
 static inline bool take_value(struct parser *s, double *v)
@@ -215,11 +216,12 @@ static inline bool plain_side(enum symmetry symmetry, int row, int col)
     return row > col || (row == col && symmetry == SYMMETRIC);
 }
 
-/* Read a value. In an integer file, the value must be an integer below 2^53 without a point or exponent. A nonzero
-   number must not have become 0. */
-static inline const char *plain_value(const char *p, bool integer, double *v)
+/* Read a value. In an integer file, the value must be an integer below 2^53 without a point or exponent, and without a
+   minus if it is unsigned. A nonzero number must not have become 0. */
+static inline const char *plain_value(const char *p, bool integer, bool is_unsigned, double *v)
 {
     uint64_t digits;
+    if (is_unsigned && *p == '-') return NULL;
     const char *after = number_plain(p, v), *first = p + (*p == '-');
     if (after && *v == 0 && has_digits(p, after)) return NULL;
     return !integer || !after || (first + digits_read(first, &digits) == after && digits < (uint64_t)1 << 53) ? after
@@ -239,7 +241,7 @@ static inline __attribute__((always_inline)) void plain_lines(struct parser *s, 
     double v[2] = {0};
     for (const char *p = s->p; p < s->end; s->p = p, n++) {
         for (int i = 0; p && i < indices; i++) p = plain_index(skip_blanks(p), first, i ? h.cols : h.rows, &index[i]);
-        for (int i = 0; p && i < values; i++) p = plain_value(skip_blanks(p), integer, &v[i]);
+        for (int i = 0; p && i < values; i++) p = plain_value(skip_blanks(p), integer, h.is_unsigned, &v[i]);
         if (!p || !(p = plain_end(p))) break;
         if (!general && !plain_side(h.symmetry, index[0], index[1])) break;
         if (indices) to.row[n] = index[0], to.col[n] = index[1];

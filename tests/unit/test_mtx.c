@@ -145,6 +145,10 @@ static const struct text warned[] = {
     {"integers as reals", T(COO("integer general") "1 5 5\n1 1 3.0\n1 2 -1e3\n1 3 4.\n1 4 +5\n1 5 inf\n"),
      "1x5: 1 1 3; 1 2 -1000; 1 3 4; 1 4 5; 1 5 inf | line 7: 1 value is inf or nan"
      " | line 3: 3 integers are written as real numbers (3.0) in an integer file"},
+    {"negative numbers in an unsigned file",
+     T(COO("unsigned-integer general") "1 4 4\n1 1 2\n1 2 -5\n1 3 -0\n1 4 -2.5\n"),
+     "1x4: 1 1 2; 1 2 -5; 1 3 -0; 1 4 -2.5 | line 6: 1 fraction was kept in an integer file"
+     " | line 4: 2 negative numbers were kept in an unsigned-integer file"},
     {"real hermitian", T(COO("real hermitian") "2 2 1\n2 1 5\n"),
      "2x2: 1 2 5; 2 1 5 | line 1: hermitian file without imaginary parts was read as symmetric"},
     {"integer hermitian", T(COO("integer hermitian") "2 2 1\n2 1 5\n"),
