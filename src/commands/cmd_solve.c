@@ -128,7 +128,7 @@ const struct command command_solve = {
         "that the error in x is known; the default otherwise), avaried, ones, random or a file. avaried is A * x with\n"
         "x_i = v_i - mean(v) and v_i = (40503 i (i + 1) / 2 mod 65536) / 65536, i from 0. It is the default if A *\n"
         "ones is 0, as for a Laplacian, or a multiple of ones (up to 0.001 of |A| * ones, root mean square of the\n"
-        "rows): with aones, every method would be done at once. x0 is zero, ones, random, given (the solution in the\n"
+        "rows): with aones, every method would be done at once. x0 is zero, ones, random, given (a guess or x in the\n"
         "file of the matrix) or a file. If b has several columns, they are solved one after another (by `solve\n"
         "direct` with one factorisation), with a row for each; column selects one, counted from 0.\n"
         "If A is singular because it maps constants to 0, on all of it or on connected components, as a Laplacian\n"

@@ -8,6 +8,7 @@ void sides_free(struct sides *t)
 {
     mem_free(t->b);
     mem_free(t->x);
+    mem_free(t->guess);
     *t = (struct sides){0};
 }
 
@@ -21,9 +22,14 @@ const double *sides_x(const struct sides *t, int64_t i)
     return t->x && i < t->n ? t->x + i * t->x_each : NULL;
 }
 
+const double *sides_guess(const struct sides *t, int64_t i)
+{
+    return t->guess && i < t->n ? t->guess + i * t->x_each : NULL;
+}
+
 int64_t sides_memory(const struct sides *t)
 {
-    return t->n * (int64_t)sizeof *t->b * (t->b_each + (t->x ? t->x_each : 0));
+    return t->n * (int64_t)sizeof *t->b * (t->b_each + t->x_each * ((t->x != NULL) + (t->guess != NULL)));
 }
 
 struct sides sides_of_columns(const struct csr *A, int64_t n, double *b)
@@ -123,6 +129,16 @@ bool sides_fill(struct sides *t, const struct csr *A, const struct dense_array *
     bool solved = t->b && fits("x", x, A, A->cols, t->n, info);
     if (solved) t->x = numbers_of(x, pairs, e);
     if (t->b && (t->x || !solved)) return true;
+    sides_free(t);
+    return false;
+}
+
+bool sides_add_guess(struct sides *t, const struct csr *A, const struct dense_array *guess, struct load_info *info,
+                     struct err *e)
+{
+    if (!t->n || !fits("the guess", guess, A, A->cols, t->n, info)) return true;
+    t->guess = numbers_of(guess, A->imag, e);
+    if (t->guess) return true;
     sides_free(t);
     return false;
 }

@@ -17,11 +17,13 @@ struct sides {
     int64_t x_each; /* numbers in one solution: the columns of A, or twice as many */
     double *b;      /* owned: [n * b_each], one right side after another; NULL: none */
     double *x;      /* owned: [n * x_each], one solution after another; NULL: not known */
+    double *guess;  /* owned: [n * x_each], a first guess of each solution; NULL: none */
 };
 void sides_free(struct sides *t);
-/* Right side i, and its solution; NULL if there is none, or if the solution is not known. */
+/* Right side i, its solution, and the first guess of the solution; NULL if there is none. */
 const double *sides_b(const struct sides *t, int64_t i);
 const double *sides_x(const struct sides *t, int64_t i);
+const double *sides_guess(const struct sides *t, int64_t i);
 int64_t sides_memory(const struct sides *t); /* bytes of the arrays */
 
 /* The right sides of A: n columns of b, whose owner becomes the result. */
@@ -38,5 +40,8 @@ void dense_array_free(struct dense_array *d);
    the array is left out. The arrays are not modified. Fails only without memory. */
 bool sides_fill(struct sides *t, const struct csr *A, const struct dense_array *b, const struct dense_array *x,
                 struct load_info *info, struct err *e);
+/* The same for guesses, after sides_fill. */
+bool sides_add_guess(struct sides *t, const struct csr *A, const struct dense_array *guess, struct load_info *info,
+                     struct err *e);
 
 #endif

@@ -43,13 +43,15 @@ static bool map_sides(struct matrix *m, const struct sides *t, const struct carr
     int64_t parts = m->csr.imag ? 2 : 1;
     struct vector_map rows = {.from = c->rows, .first = c->row0, .n = m->csr.rows, .divisor = c->row_divisor};
     struct vector_map cols = {.from = c->cols, .n = m->csr.cols, .divisor = c->col_divisor, .multiplies = true};
-    double *b = map_vectors(&rows, parts, t->n, t->b_each, t->b, e), *x = NULL;
-    bool solved = t->x && !c->drops_x;
-    if (b && solved) x = map_vectors(&cols, parts, t->n, t->x_each, t->x, e);
-    if (!b || (solved && !x)) return mem_free(b), false;
+    double *b = map_vectors(&rows, parts, t->n, t->b_each, t->b, e);
+    if (!b) return false;
     m->sides = sides_of_columns(&m->csr, t->n, b);
-    m->sides.x = x;
-    return true;
+    bool solved = t->x && !c->drops_x, guessed = t->guess && !c->drops_x;
+    if (solved) m->sides.x = map_vectors(&cols, parts, t->n, t->x_each, t->x, e);
+    if (guessed) m->sides.guess = map_vectors(&cols, parts, t->n, t->x_each, t->guess, e);
+    if (!m->sides.x == !solved && !m->sides.guess == !guessed) return true;
+    sides_free(&m->sides);
+    return false;
 }
 
 bool session_carry_sides(struct session *s, const struct matrix *of, const struct carried *c, struct err *e)

@@ -284,10 +284,11 @@ bool start_vector_make(const struct csr *A, const char *word, uint64_t seed, dou
 
 bool guess_make(const struct matrix *m, const char *word, uint64_t seed, int64_t i, double *x0, struct err *e)
 {
-    const double *x = sides_x(&m->sides, i);
+    const double *guess = sides_guess(&m->sides, i), *x = guess ? guess : sides_x(&m->sides, i);
     if (!word || strcmp(word, given)) return start_vector_make(&m->csr, word, seed, x0, e);
     if (!x)
-        return fail(e, E_USAGE, "%s has no solution of its own to start from; `x0` takes zero, ones, random or a file",
+        return fail(e, E_USAGE,
+                    "%s has no guess or solution of its own to start from; `x0` takes zero, ones, random or a file",
                     m->name);
     return loop_copy(x0, x, m->sides.x_each * (int64_t)sizeof *x, "copying x0", e);
 }

@@ -39,7 +39,8 @@ void right_sides_free(struct right_sides *r);
 void right_sides_note(struct out *o, const struct right_sides *r);
 /* Fill x0[A->cols] by name: zero, ones, random, or a file. The default (name NULL) is zero. */
 bool start_vector_make(const struct csr *A, const char *word, uint64_t seed, double *x0, struct err *e);
-/* The same for a solve with right side i: `given` is the solution in the file of the matrix. */
+/* The same for a solve with right side i: `given` is the guess in the file of the matrix or, without one,
+   the solution. */
 bool guess_make(const struct matrix *m, const char *word, uint64_t seed, int64_t i, double *x0, struct err *e);
 
 /* Offer the names that stand for b, for a start vector, and for the x0 of a solve. */

@@ -361,7 +361,7 @@ TEST(solve_uses_them)
     talk_refuses(&t, "solve bicgstab A on cpu column 1", "`column` can only be 0");
     assert_true(talk_line(&t, "gen poisson2d 4 as P"));
     talk_refuses(&t, "solve cg P b given", "P has no right side of its own");
-    talk_refuses(&t, "solve cg P x0 given", "P has no solution of its own");
+    talk_refuses(&t, "solve cg P x0 given", "P has no guess or solution of its own");
     talk_refuses(&t, "load samples/thesis4.mtx rhs tests/fuzz/corpus/amgx.mtx",
                  "but the system needs 4 x 1, or one column");
     talk_close(&t);
