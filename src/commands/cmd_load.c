@@ -149,9 +149,17 @@ static bool amgx_applies(const char *file, const struct matrix *m, const struct 
 static void note_sides_left_out(struct out *o, const struct matrix *m, const char *file)
 {
     const struct file_kind *kind = file_kind_of_path(file);
-    out_note(o, "%s not written; %s%s%s.npz and .wsb files hold right sides",
+    out_note(o, "%s not written; %s%s%s.hb, .npz and .wsb files hold right sides",
              m->sides.n == 1 ? "the right side was" : "the right sides were", kind->sides_word ? "`" : "",
              kind->sides_word ? kind->sides_word : "", kind->sides_word ? "` adds it in AMGX's way, and " : "");
+}
+
+/* Right sides without their guesses. */
+static void note_guesses_left_out(struct out *o, const struct matrix *m, const char *file)
+{
+    if (!m->sides.guess || file_kind_of_path(file)->saves_guesses) return;
+    out_note(o, "%s not written; .hb files hold guesses",
+             m->sides.n == 1 ? "the guess of the solution was" : "the guesses of the solutions were");
 }
 
 static bool run_save(struct session *s, const struct args *a, struct err *e)
@@ -175,6 +183,7 @@ static bool run_save(struct session *s, const struct args *a, struct err *e)
     out_int(s->out, "right_sides", sides ? "right sides" : NULL, sides ? m->sides.n : 0);
     out_num(s->out, "time_ms", "ms", (now_us() - start) / 1000, "%.1f");
     if (m->sides.n && !sides) note_sides_left_out(s->out, m, file);
+    if (sides) note_guesses_left_out(s->out, m, file);
     return true;
 }
 
@@ -223,8 +232,10 @@ const struct command command_load = {
         "after its file or, with `as`, NAME.\n"
         "Right sides, and solutions if the file holds them, stay with the matrix, and `solve` uses them: the\n"
         "sections of AMGX (a line %%AMGX rhs solution in .mtx), the arrays b and x in .npz, the variables b and x or\n"
-        "Problem.b and Problem.x in .mat. `rhs` reads right sides from a file of their own: a Matrix Market array or\n"
-        "vector of one or more columns, or plain numbers.\n"
+        "Problem.b and Problem.x in .mat, and those of Harwell-Boeing, whose guesses `solve x0 given` uses. `rhs` "
+        "reads\n"
+        "right sides from a file of their own: a Matrix Market array or vector of one or more columns, an auxiliary\n"
+        "file of Rutherford-Boeing, or plain numbers. Unassembled matrices of Harwell-Boeing are assembled.\n"
         "A pattern file has no values: products take its entries as ones, and `check` judges the pattern alone. With\n"
         "`ones`, the ones are values like those of any other file.\n"
         "    load samples/thesis4.mtx as A\n"
@@ -246,8 +257,11 @@ const struct command command_save = {
         "folder, and not hidden, unless you allow files (see `help allow`).\n"
         "    .mtx .mtx.gz    Matrix Market, coordinate general\n"
         "    .npz            SciPy, csr, for scipy.sparse.load_npz\n"
+        "    .rb             Rutherford-Boeing\n"
+        "    .hb             Harwell-Boeing; .rua .pua: the same; .rsa .psa: one triangle of a symmetric matrix\n"
         "    .wsb            a binary cache with checksums, loaded at memory speed\n"
-        ".npz and .wsb also hold the right sides and solutions of the matrix. With `amgx`, .mtx holds the right side\n"
+        ".npz, .wsb and .hb also hold the right sides and solutions of the matrix. With `amgx`, .mtx holds the right "
+        "side\n"
         "and its solution after the entries, as AMGX reads them; most other programs refuse such a file.\n"
         "`recipe` writes the last solve, by iteration or direct, as a program that loads the matrix, solves with the\n"
         "same method, tol, m and maxit, and prints the iterations and the true residual: scipy (Python), petsc (C),\n"

@@ -62,11 +62,17 @@ static bool read_begin(struct source *s, struct err *e)
     return got >= 0 || file_at(s, &why, e);
 }
 
-static const struct file_kind *kind_of(const struct source *s)
+/* The kind that recognises the first n bytes of a file; otherwise the kind that loads all other files. */
+static const struct file_kind *kind_of(const char *begin, int64_t n)
 {
     int i = 0;
-    while (file_kinds[i + 1] && !(file_kinds[i]->recognises && file_kinds[i]->recognises(s->begin, s->n))) i++;
+    while (file_kinds[i + 1] && !(file_kinds[i]->recognises && file_kinds[i]->recognises(begin, n))) i++;
     return file_kinds[i];
+}
+
+bool file_is_recognised(const char *begin, int64_t n)
+{
+    return kind_of(begin, n)->recognises != NULL;
 }
 
 static void note_not_finite(const struct csr *A, struct load_info *info)
@@ -79,7 +85,7 @@ static void note_not_finite(const struct csr *A, struct load_info *info)
 
 static bool load_kind(struct source *s, struct watch *w, struct csr *A, struct load_info *info, struct err *e)
 {
-    const struct file_kind *kind = kind_of(s);
+    const struct file_kind *kind = kind_of(s->begin, s->n);
     if (!kind->packed && stream_size(s->stream) < 0)
         return file_bad(s, e,
                         stream_is_pipe(s->stream) ? "a %s file cannot be read from a pipe; write it to a file first"

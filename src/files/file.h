@@ -45,7 +45,8 @@ struct file_kind {
        If `save` is NULL, the kind is read-only. */
     bool (*save)(const char *path, bool force, const struct csr *A, const struct sides *sides,
                  const struct load_info *info, const char *comment, struct watch *w, struct err *e);
-    bool saves_sides; /* `save` writes the right sides and solutions too */
+    bool saves_sides;   /* `save` writes the right sides and solutions too */
+    bool saves_guesses; /* ... and the first guesses */
     const char
         *sides_word; /* but only if the user types this word, because other programs may not read them; or NULL */
 };
@@ -64,6 +65,8 @@ bool file_save(const char *path, bool force, const struct csr *A, const struct l
    saves_sides write only the matrix. */
 bool file_save_system(const char *path, bool force, const struct csr *A, const struct sides *sides,
                       const struct load_info *info, const char *comment, struct watch *w, struct err *e);
+/* Does any kind recognise a file by its first n bytes? n should be FILE_BEGIN, or the whole file. */
+bool file_is_recognised(const char *begin, int64_t n);
 /* The kind that file_save selects for a path; NULL: none. */
 const struct file_kind *file_kind_of_path(const char *path);
 /* Is this the path of a readable file, or does it end like the name of a matrix file? */
@@ -87,6 +90,7 @@ typedef double file_number(const void *at);
 file_number *file_number_of(char kind, int bytes);
 
 enum mirrored { MIRROR_NOT, MIRROR_SYMMETRIC, MIRROR_SKEW, MIRROR_HERMITIAN };
+const char *mirrored_word(enum mirrored mirrored); /* as in the banner of a Matrix Market file */
 /* Turn unchecked compressed arrays from a file into A. `arrays` has rowptr[rows + 1], and col, val and imag of nnz
    items each. If `by_columns` is set, these are column pointers and row indices. Takes ownership of the arrays, even on
    failure. Indices out of range are an error; unsorted rows are sorted; duplicates are summed in the order of the file.

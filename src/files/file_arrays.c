@@ -210,7 +210,9 @@ static bool one_triangle(const struct source *s, const struct csr *C, enum mirro
         }
     if (!loop_end(&l, e)) return false;
     return !*upper || !*lower ||
-           file_bad(s, e, "a file with this symmetry must hold only one triangle, but this file holds both");
+           file_bad(s, e,
+                    "a file with this symmetry must hold only one triangle, but this file holds both; "
+                    "remove one, or let the header say that the matrix is general");
 }
 
 /* Copy the triangle C to both triangles of T. The row pointers of T are already set. */
@@ -289,11 +291,16 @@ static void count_zeros(const struct csr *A, struct load_info *info)
     info->explicit_zeros = n;
 }
 
-static void describe(struct load_info *info, enum mirrored mirrored)
+const char *mirrored_word(enum mirrored mirrored)
 {
     static const char *const symmetry[] = {"general", "symmetric", "skew-symmetric", "hermitian"};
+    return symmetry[mirrored];
+}
+
+static void describe(struct load_info *info, enum mirrored mirrored)
+{
     snprintf(info->object, sizeof info->object, "matrix");
-    snprintf(info->symmetry, sizeof info->symmetry, "%s", symmetry[mirrored]);
+    snprintf(info->symmetry, sizeof info->symmetry, "%s", mirrored_word(mirrored));
 }
 
 bool file_finish(const struct source *s, struct csr *arrays, bool by_columns, enum mirrored mirrored, struct watch *w,

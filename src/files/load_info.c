@@ -1,4 +1,4 @@
-/* Matrices without values, whose entries are ones. */
+/* What a file says about its matrix; matrices without values, whose entries are ones. */
 #include "load_info.h"
 #include "base/loop.h"
 #include "matrix/csr.h"
@@ -8,6 +8,11 @@
 bool load_info_is_pattern(const struct load_info *info)
 {
     return info && !strcmp(info->field, "pattern");
+}
+
+bool load_info_holds_sides(const struct load_info *info)
+{
+    return strcmp(info->object, "ordering") != 0 && strcmp(info->object, "left vector") != 0;
 }
 
 bool values_are_ones(const struct csr *A)

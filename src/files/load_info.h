@@ -25,6 +25,9 @@ struct load_info {
 
 /* Is `field` "pattern"? The file has no values then, and the entries of its matrix are ones. `info` may be NULL. */
 bool load_info_is_pattern(const struct load_info *info);
+/* Can the columns be right sides or solutions of A x = b? Those of an ordering, or of a system with the transpose of A,
+   cannot. */
+bool load_info_holds_sides(const struct load_info *info);
 /* Is every value of A, which may be any size, a 1? false after Ctrl-C. */
 bool values_are_ones(const struct csr *A);
 

@@ -29,7 +29,7 @@ struct mtx_columns {
 };
 bool mtx_save_columns(const char *path, bool force, const struct mtx_columns *from, const char *comment,
                       struct watch *w, struct err *e);
-/* Read a vector of exactly n values: an n x 1 matrix, or n plain numbers. */
+/* Read a vector of exactly n values: an n x 1 matrix in a file of any kind, or n plain numbers. */
 bool mtx_load_vector(const char *path, int64_t n, double *x, struct err *e);
 /* The same for n pairs of a real and an imaginary part: a file of plain numbers has 2 n numbers; the values of a Matrix
    Market file may be real. */

@@ -1,8 +1,11 @@
-/* Read a vector from a Matrix Market file or from a file of plain numbers. */
+/* Read vectors from a file of plain numbers, or as the columns of a matrix from a file of any kind, such as Matrix
+   Market or an auxiliary file of Rutherford-Boeing. */
 #include "base/mem.h"
 #include "base/number.h"
 #include "base/stream.h"
 #include "base/text.h"
+#include "file.h"
+#include "load_info.h"
 #include "matrix/csr.h"
 #include "matrix_market.h"
 #include "mtx.h"
@@ -15,9 +18,13 @@ enum { VECTOR_BLOCK = 1 << 16 };
 static bool load_columns_of_matrix(const char *path, int64_t n, int parts, int64_t most, struct csr *A, struct err *e)
 {
     char where[PATH_LINE];
-    if (!mtx_load(path, NULL, A, NULL, e)) return false;
+    struct load_info info;
+    if (!file_load(path, NULL, NULL, A, &info, e)) return false;
     print_safe(path, strlen(path), 200, where, sizeof where);
-    if (A->imag && parts == 1)
+    if (!load_info_holds_sides(&info))
+        fail_at(e, E_INPUT, where, "this is no right side or solution of A x = b, but the file says: %s",
+                info.nwarnings ? info.warning[0] : info.object);
+    else if (A->imag && parts == 1)
         fail_at(e, E_UNSUPPORTED, where, "the vector is complex, but must be real");
     else if (A->rows != n || A->cols < 1 || (most && A->cols > most))
         fail_at(e, E_INPUT, where, "the vector is %lld x %lld, but the system needs %lld x 1%s", (long long)A->rows,
@@ -121,7 +128,7 @@ static bool vector_of_numbers(struct lines *l, struct numbers *v, bool *banner, 
     char where[PATH_LINE];
     struct text t = {0};
     bool ok = lines_next(l, &t, e);
-    *banner = ok && has_banner(&t);
+    *banner = ok && (has_banner(&t) || file_is_recognised(t.s, t.n < FILE_BEGIN ? t.n : FILE_BEGIN));
     while (ok && !*banner && t.n)
         ok = take_block(v, &t, e) && (l->streamed_at_entry = l->streamed, lines_next(l, &t, e));
     text_free(&t);

@@ -75,7 +75,7 @@ void name_of_file(const char *file, char *out, size_t most)
 {
     static const char *const endings[] = {".gz",  ".xz",  ".zst", ".bz2", ".tgz", ".tar", ".mtx", ".wsb",
                                           ".npz", ".mat", ".rb",  ".hb",  ".rsa", ".rua", ".rra", ".psa",
-                                          ".pua", ".pra", ".csa", ".cua", ".cha", ".rse", ".rue"};
+                                          ".pua", ".pra", ".csa", ".cua", ".cha", ".rse", ".rue", ".pse"};
     const char *slash = strrchr(file, '/');
     const char *base = slash ? slash + 1 : file;
     size_t n = strlen(base);
