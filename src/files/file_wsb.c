@@ -20,25 +20,16 @@
 #include "file.h"
 #include "load_info.h"
 #include "matrix/csr.h"
+#include "raw.h"
 #include "sides.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum {
-    HEAD = 4096,
-    ALIGN = 64,
-    PIECE = 1 << 20,
-    TURN = 16,
-    VERSION = 1,
-    ORDER = 0x01020304,
-    SOURCE_ROOM = 512,
-    LARGE = 1 << 24
-};
+enum { HEAD = 4096, ALIGN = 64, PIECE = 1 << 20, TURN = 16, VERSION = 1, ORDER = 0x01020304, SOURCE_ROOM = 512 };
 static const char magic[8] = "\x89WSB\r\n\x1a\n";
 
 struct wsb {
@@ -130,28 +121,6 @@ static int64_t piece_bytes(const struct part *p, int64_t k)
 
 /* ---- reading ---- */
 
-static int64_t read_at(int fd, char *to, int64_t n, int64_t at)
-{
-    int64_t got = 0;
-    while (got < n) {
-        ssize_t r = pread(fd, to + got, (size_t)(n - got), at + got);
-        if (r < 0 && errno == EINTR) continue;
-        if (r <= 0) return r < 0 ? -1 : got;
-        got += r;
-    }
-    return got;
-}
-
-/* Request large pages from the system, because allocating memory in small pages is several times as slow as reading the
-   file. */
-static void hint_large(const struct part *p)
-{
-    const uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
-    uintptr_t begin = ((uintptr_t)p->data + page - 1) / page * page,
-              end = (uintptr_t)(p->data + p->bytes) / page * page;
-    if (p->bytes > LARGE && begin < end) madvise((void *)begin, end - begin, MADV_HUGEPAGE);
-}
-
 struct reader {
     struct source *s;
     struct watch *watch;
@@ -199,7 +168,7 @@ static bool read_arrays(struct reader *r, const struct wsb *h, struct csr *A, st
     struct layout l = layout_of(A, A->imag != NULL, t, h->solutions);
     r->total = l.end;
     for (int i = 0; i < l.n; i++) {
-        hint_large(&l.part[i]);
+        hint_large(l.part[i].data, l.part[i].bytes);
         if (!read_part(r, &l.part[i], e)) return false;
     }
     return r->sum == h->arrays ||
