@@ -516,9 +516,18 @@ static bool is_level_4(const char *begin, int64_t n)
            strnlen(name, head[4]) == head[4] - 1 && isalpha_ascii(*name);
 }
 
+static bool is_hdf5(const char *begin, int64_t n)
+{
+    return n >= 8 && !memcmp(begin, "\x89HDF\r\n\x1a\n", 8);
+}
+
 static bool load(struct source *s, struct watch *w, struct csr *A, struct load_info *info, struct err *e)
 {
     int ends[2];
+    if (is_hdf5(s->begin, s->n)) /* MATLAB puts a header of 512 bytes before its HDF5 */
+        return file_bad(s, e,
+                        "this is an HDF5 file that MATLAB did not write; in Python, read its arrays with h5py and "
+                        "write the matrix with scipy.sparse.save_npz");
     if (is_level_4(s->begin, s->n))
         return file_bad(
             s, e,
@@ -545,8 +554,7 @@ static bool load(struct source *s, struct watch *w, struct csr *A, struct load_i
 
 static bool recognises(const char *begin, int64_t n)
 {
-    return (n >= 128 && !memcmp(begin, "MATLAB", 6)) || (n >= 8 && !memcmp(begin, "\x89HDF\r\n\x1a\n", 8)) ||
-           is_level_4(begin, n);
+    return (n >= 128 && !memcmp(begin, "MATLAB", 6)) || is_hdf5(begin, n) || is_level_4(begin, n);
 }
 
 const struct file_kind file_mat = {

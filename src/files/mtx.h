@@ -164,8 +164,6 @@ static inline int64_t first_index(const struct head *h) /* of rows and columns i
 {
     return !h->amgx.base0;
 }
-/* The kind of the file if its first bytes show that it is not Matrix Market; otherwise NULL. */
-const char *foreign_kind(const char *s, int64_t n);
 /* For array files. column_start: the number of values before column c. column_top: the row of the first value in column
    c. */
 int64_t column_start(const struct head *h, int64_t c);
@@ -178,6 +176,15 @@ static inline bool ascends(const int *index, int64_t n)
     while (i < n && index[i - 1] <= index[i]) i++;
     return i >= n;
 }
+
+/* ---- foreign.c ---- */
+
+/* What the file is, and the cure, if its first bytes show that it is not Matrix Market; otherwise NULL. */
+const char *foreign_kind(const char *s, int64_t n);
+/* Does the text contain control characters, as text does not? */
+bool is_binary(const char *s, const char *end);
+/* The position after the byte order mark of UTF-8, if the text begins with one. */
+const char *skip_mark(const char *s, const char *end);
 
 /* ---- mtx_parse.c and mtx_body.c: the entries, parsed in parallel ---- */
 

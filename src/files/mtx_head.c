@@ -27,65 +27,6 @@ static int split(const char *p, struct word *w, int most)
     return n;
 }
 
-static const char *skip_mark(const char *s, const char *end)
-{
-    return end - s >= 3 && !memcmp(s, "\xef\xbb\xbf", 3) ? s + 3 : s;
-}
-
-/* Recognise a Harwell-Boeing file: its second line begins with a number, and its third line begins with the type.
-   Unlike a banner, the first line of such a file does not begin with %. */
-static bool is_harwell_boeing(const char *s, const char *end)
-{
-    const char *title = skip_blanks(skip_mark(s, end)), *counts = next_line(line_end(s, end), end);
-    const char *type = next_line(line_end(counts, end), end);
-    if (*title == '%' || end - type <= 14 || memchr(type, 0, 3)) return false;
-    counts = skip_blanks(counts);
-    return *counts >= '0' && *counts <= '9' && strchr("RCPI", type[0]) && strchr("SUHZR", type[1]) &&
-           strchr("AE", type[2]) && !strncmp(type + 3, "           ", 11);
-}
-
-/* A tar archive without files consists of zeros. */
-enum { TAR_BLOCK = 512 };
-static const char block_of_zeros[TAR_BLOCK];
-
-const char *foreign_kind(const char *s, int64_t n)
-{
-    static const struct {
-        int64_t len;
-        const char *magic, *kind;
-    } table[] = {
-        {2, "\xff\xfe", "UTF-16 text; save it as ASCII or UTF-8"},
-        {2, "\xfe\xff", "UTF-16 text; save it as ASCII or UTF-8"},
-        {2, "%\0", "UTF-16 text; save it as ASCII or UTF-8"},
-        {2, "\0%", "UTF-16 text; save it as ASCII or UTF-8"},
-        {4,
-         "\x7f"
-         "ELF",
-         "an ELF program"},
-        {9, "<!doctype", "an HTML page: the download went wrong; download the file itself"},
-        {5, "<html", "an HTML page: the download went wrong; download the file itself"},
-        {24, "version https://git-lfs.g", "a git-LFS pointer; fetch the file with git lfs pull"},
-        {6, "matlab", "a MATLAB .mat file; write it as Matrix Market with scipy.io.mmwrite"},
-        {4, "\x89hdf", "a MATLAB 7.3 or HDF5 file; write it as Matrix Market with scipy.io.mmwrite"},
-        {6, "\x93numpy", "a NumPy .npy file; write it as Matrix Market with scipy.io.mmwrite"},
-        {2, "pk", "a ZIP archive: unpack it first, or write an .npz file as Matrix Market with scipy.io.mmwrite"},
-        {4, "7z\xbc\xaf", "a 7-Zip archive; unpack it with `7z x`"},
-        {6, "rar!\x1a\x07", "a RAR archive; unpack it with `unrar x`"},
-        {2, "\x1f\x9d", "a file compressed by `compress` (.Z); unpack it with `gzip -d`"},
-        {3, "]\0\0", "a file compressed as .lzma; unpack it with `xz -d`"},
-        {4, "lzip", "a file compressed as .lz; unpack it with `lzip -d`"},
-        {4, "\x04\x22\x4d\x18", "a file compressed as .lz4; unpack it with `lz4 -d`"},
-        {TAR_BLOCK, block_of_zeros, "a tar archive without files, or a file of zeros"},
-    };
-    for (int i = 0; i < COUNT(table); i++) {
-        bool same = n >= table[i].len;
-        for (int64_t k = 0; same && k < table[i].len; k++)
-            same = s[k] == table[i].magic[k] || (s[k] >= 'A' && s[k] <= 'Z' && s[k] + 'a' - 'A' == table[i].magic[k]);
-        if (same) return table[i].kind;
-    }
-    return n && is_harwell_boeing(s, s + n) ? "a Harwell-Boeing file; convert it to Matrix Market" : NULL;
-}
-
 static const char *const objects[] = {"matrix", "vector", NULL};
 static const char *const layouts[] = {"coordinate", "array", NULL};
 static const char *const fields[] = {"real", "integer", "pattern", "complex", "double", "unsigned-integer", NULL};
@@ -115,6 +56,10 @@ static bool keyword(struct word w, int64_t line, const char *where, struct notes
     while (percents < 2 && percents < w.n && w.s[percents] == '%') percents++;
     const char *after = w.s + percents;
     bool named = percents && w.n - percents >= n && same_word(after, n, name);
+    if (!named && is_binary(w.s, line_end(w.s, w.s + 80)))
+        return fail_at(e, E_INPUT, where,
+                       "no banner: this is a binary file of an unknown kind; `help load` lists the "
+                       "kinds that can be read");
     if (!named)
         return fail_at(
             e, E_INPUT, where,
@@ -322,8 +267,8 @@ static enum stage first_line(struct head *h, const char *s, const char *end, con
     const char *p = s, *kind = foreign_kind(s, end - s);
     if (h->lines == 1) p = skip_mark(s, end);
     if (p > s) note(t, NOTE_BOM, 1);
-    if (h->lines == 1 && kind) {
-        fail_at(e, E_INPUT, where, "this is not a Matrix Market file but %s", kind);
+    if (kind) {
+        fail_at(e, E_INPUT, where, "this is not a matrix file but %s", kind);
         return BAD;
     }
     if (is_blank(*p) || is_eol(*p)) note(t, NOTE_LEADING, h->lines);
