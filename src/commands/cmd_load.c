@@ -149,7 +149,7 @@ static bool amgx_applies(const char *file, const struct matrix *m, const struct 
 static void note_sides_left_out(struct out *o, const struct matrix *m, const char *file)
 {
     const struct file_kind *kind = file_kind_of_path(file);
-    out_note(o, "%s not written; %s%s%s.hb, .npz and .wsb files hold right sides",
+    out_note(o, "%s not written; %s%s%s.hb, .npz, .petsc and .wsb files hold right sides",
              m->sides.n == 1 ? "the right side was" : "the right sides were", kind->sides_word ? "`" : "",
              kind->sides_word ? kind->sides_word : "", kind->sides_word ? "` adds it in AMGX's way, and " : "");
 }
@@ -226,16 +226,20 @@ const struct command command_load = {
         "    .rb .hb     Rutherford-Boeing and Harwell-Boeing, also .rsa .rua .psa .pua, also compressed\n"
         "    .npz        SciPy: csr, csc, coo, bsr or dia\n"
         "    .mat        MATLAB, level 5 and 7.3: the first sparse variable or the named variable, also Problem.A\n"
+        "    .petsc      PETSc's binary format (any name): the first matrix or, with `variable 2`, the second\n"
+        "    .npy        NumPy: vectors for `rhs` or `b`\n"
         "    .wsb        written by `save A.wsb`: the fastest to load\n"
         "Symmetric matrices are expanded, duplicates are summed, and explicit zeros are kept. Notes report\n"
         "deviations from the format that were accepted. Each matrix becomes the current one. The matrix is named\n"
         "after its file or, with `as`, NAME.\n"
         "Right sides, and solutions if the file holds them, stay with the matrix, and `solve` uses them: the\n"
         "sections of AMGX (a line %%AMGX rhs solution in .mtx), the arrays b and x in .npz, the variables b and x or\n"
-        "Problem.b and Problem.x in .mat, and those of Harwell-Boeing, whose guesses `solve x0 given` uses. `rhs` "
-        "reads\n"
-        "right sides from a file of their own: a Matrix Market array or vector of one or more columns, an auxiliary\n"
-        "file of Rutherford-Boeing, or plain numbers. Unassembled matrices of Harwell-Boeing are assembled.\n"
+        "Problem.b and Problem.x in .mat, those of Harwell-Boeing, whose guesses `solve x0 given` uses, and the "
+        "vectors\n"
+        "or dense matrices that follow the matrix in .petsc. `rhs` reads right sides from a file of their own: a "
+        "Matrix\n"
+        "Market array or vector of one or more columns, .npy, a vector of PETSc, an auxiliary file of\n"
+        "Rutherford-Boeing, or plain numbers. Unassembled matrices of Harwell-Boeing are assembled.\n"
         "A pattern file has no values: products take its entries as ones, and `check` judges the pattern alone. With\n"
         "`ones`, the ones are values like those of any other file.\n"
         "    load samples/thesis4.mtx as A\n"
@@ -259,9 +263,10 @@ const struct command command_save = {
         "    .npz            SciPy, csr, for scipy.sparse.load_npz\n"
         "    .rb             Rutherford-Boeing\n"
         "    .hb             Harwell-Boeing; .rua .pua: the same; .rsa .psa: one triangle of a symmetric matrix\n"
+        "    .petsc          PETSc, for MatLoad and VecLoad; complex values need a complex PETSc\n"
         "    .wsb            a binary cache with checksums, loaded at memory speed\n"
-        ".npz, .wsb and .hb also hold the right sides and solutions of the matrix. With `amgx`, .mtx holds the right "
-        "side\n"
+        ".npz, .petsc, .wsb and .hb also hold the right sides and solutions of the matrix. With `amgx`, .mtx holds\n"
+        "the right side "
         "and its solution after the entries, as AMGX reads them; most other programs refuse such a file.\n"
         "`recipe` writes the last solve, by iteration or direct, as a program that loads the matrix, solves with the\n"
         "same method, tol, m and maxit, and prints the iterations and the true residual: scipy (Python), petsc (C),\n"

@@ -83,14 +83,20 @@ static void note_not_finite(const struct csr *A, struct load_info *info)
                   A->col[k]);
 }
 
+/* Only some kinds can be read from a pipe or a compressed file. */
+static bool is_open_to(const struct file_kind *kind, const struct source *s, struct err *e)
+{
+    if (kind->packed || stream_size(s->stream) >= 0) return true;
+    return file_bad(s, e,
+                    stream_is_pipe(s->stream) ? "a %s file cannot be read from a pipe; write it to a file first"
+                                              : "a compressed %s file cannot be read; unpack it first",
+                    kind->name);
+}
+
 static bool load_kind(struct source *s, struct watch *w, struct csr *A, struct load_info *info, struct err *e)
 {
     const struct file_kind *kind = kind_of(s->begin, s->n);
-    if (!kind->packed && stream_size(s->stream) < 0)
-        return file_bad(s, e,
-                        stream_is_pipe(s->stream) ? "a %s file cannot be read from a pipe; write it to a file first"
-                                                  : "a compressed %s file cannot be read; unpack it first",
-                        kind->name);
+    if (!is_open_to(kind, s, e)) return false;
     if (s->part && !kind->has_parts)
         return fail_at(e, E_USAGE, s->where, "`variable` needs a file with named variables, but this file is %s",
                        kind->about);
@@ -101,26 +107,51 @@ static bool load_kind(struct source *s, struct watch *w, struct csr *A, struct l
     return false;
 }
 
+static bool is_readable(const char *path)
+{
+    struct stat st;
+    return !stat(path, &st) && S_ISREG(st.st_mode) && !access(path, R_OK);
+}
+
+static bool source_open(struct source *s, const char *path, struct err *e)
+{
+    s->path = path;
+    print_safe(path, strlen(path), 200, s->where, sizeof s->where);
+    s->stream = stream_open(path, e);
+    return s->stream && read_begin(s, e);
+}
+
+bool file_load_array(const char *path, struct dense_array *d, struct err *e)
+{
+    struct stat st;
+    struct source s = {0};
+    *d = (struct dense_array){0};
+    if (!stat(path, &st) && !S_ISREG(st.st_mode)) return true; /* a pipe can be read only once */
+    bool ok = source_open(&s, path, e);
+    const struct file_kind *kind = ok ? kind_of(s.begin, s.n) : NULL;
+    ok = ok && (!kind->load_array || (is_open_to(kind, &s, e) && kind->load_array(&s, d, e)));
+    stream_close(s.stream);
+    return ok;
+}
+
 bool file_load_system(const char *path, const char *part, struct watch *w, struct csr *A, struct sides *sides,
                       struct load_info *info, struct err *e)
 {
     double start = now_us();
-    struct source s = {.path = path, .part = part, .sides = sides};
+    struct source s = {.part = part, .sides = sides};
     memset(info, 0, sizeof *info);
     memset(A, 0, sizeof *A);
     *sides = (struct sides){0};
-    print_safe(path, strlen(path), 200, s.where, sizeof s.where);
     struct watch *before = loop_watch();
     if (before != w) loop_enter(w);
-    s.stream = stream_open(path, e);
-    bool ok = s.stream && read_begin(&s, e) && load_kind(&s, w, A, info, e);
+    bool ok = source_open(&s, path, e) && load_kind(&s, w, A, info, e);
     stream_close(s.stream);
     if (before != w) loop_enter(before);
     if (!ok) {
         sides_free(sides);
         return false;
     }
-    snprintf(info->file, sizeof info->file, "%s", path);
+    snprintf(info->file, sizeof info->file, "%s", s.path);
     info->ms = (now_us() - start) / 1000;
     return true;
 }
@@ -150,12 +181,6 @@ static bool has_ending(const struct file_kind *kind, const char *path)
         p += n;
     }
     return false;
-}
-
-static bool is_readable(const char *path)
-{
-    struct stat st;
-    return !stat(path, &st) && S_ISREG(st.st_mode) && !access(path, R_OK);
 }
 
 bool file_is_likely(const char *path)

@@ -9,6 +9,7 @@
 #include "base/base.h"
 
 struct csr;
+struct dense_array;
 struct err;
 struct load_info;
 struct sides;
@@ -45,6 +46,9 @@ struct file_kind {
        If `save` is NULL, the kind is read-only. */
     bool (*save)(const char *path, bool force, const struct csr *A, const struct sides *sides,
                  const struct load_info *info, const char *comment, struct watch *w, struct err *e);
+    /* Read the vectors of the file, as the columns of *d, which is empty at first. NULL: files of this kind contain no
+       vectors of their own. */
+    bool (*load_array)(struct source *s, struct dense_array *d, struct err *e);
     bool saves_sides;   /* `save` writes the right sides and solutions too */
     bool saves_guesses; /* ... and the first guesses */
     const char
@@ -58,6 +62,8 @@ bool file_load(const char *path, const char *part, struct watch *w, struct csr *
 /* file_load, which also stores the right sides of the file in *sides; the caller frees them with sides_free. */
 bool file_load_system(const char *path, const char *part, struct watch *w, struct csr *A, struct sides *sides,
                       struct load_info *info, struct err *e);
+/* Read vectors from a file of a kind that has them; d->val is NULL if the file is of another kind. */
+bool file_load_array(const char *path, struct dense_array *d, struct err *e);
 /* Write a matrix; the file name extension selects the kind. `force`: replace a file that exists. */
 bool file_save(const char *path, bool force, const struct csr *A, const struct load_info *info, const char *comment,
                struct watch *w, struct err *e);

@@ -187,19 +187,9 @@ static const char *field_of(char kind)
     return kind == 'f' ? "real" : kind == 'c' ? "complex" : kind == 'b' ? "pattern" : "integer";
 }
 
-/* Is the file a NumPy .npy file? A .npy file contains one dense array. */
-static bool is_array(const char *begin, int64_t n)
-{
-    return n >= 6 && !memcmp(begin, "\x93NUMPY", 6);
-}
-
 static bool load(struct source *s, struct watch *w, struct csr *A, struct load_info *info, struct err *e)
 {
     struct npz z = {.s = s, .watch = w};
-    if (is_array(s->begin, s->n))
-        return file_bad(s, e,
-                        "this is a dense NumPy array (.npy), not a sparse matrix; convert it in Python with "
-                        "scipy.sparse.save_npz(\"A.npz\", scipy.sparse.csr_matrix(numpy.load(\"A.npy\")))");
     bool ok = npz_read(&z, e) && finish_any(&z, A, info, e);
     if (ok && !sides_fill(s->sides, A, &z.b, &z.x, info, e)) {
         csr_free(A);
@@ -218,7 +208,7 @@ static bool load(struct source *s, struct watch *w, struct csr *A, struct load_i
 
 static bool recognises(const char *begin, int64_t n)
 {
-    return n >= 4 && (!memcmp(begin, "PK\3\4", 4) || !memcmp(begin, "PK\5\6", 4) || is_array(begin, n));
+    return n >= 4 && (!memcmp(begin, "PK\3\4", 4) || !memcmp(begin, "PK\5\6", 4));
 }
 
 static bool save(const char *path, bool force, const struct csr *A, const struct sides *sides,

@@ -38,10 +38,8 @@ bool mtx_load_complex_vector(const char *path, int64_t n, double *x, struct err 
    frees with mem_free. pairs: the elements are pairs of a real and an imaginary part. */
 bool mtx_load_columns(const char *path, int64_t n, bool pairs, double **x, int64_t *columns, struct err *e);
 /* The columns of a real array of any shape, one after another in *x, which the caller frees with mem_free, from a
-   Matrix Market or .npy file. npy_load_columns sets *is_npy to false, and reads nothing, if the file is no .npy file.
- */
+   Matrix Market file, or a file of a kind that contains vectors. */
 bool columns_load(const char *path, double **x, int64_t *rows, int64_t *columns, struct err *e);
-bool npy_load_columns(const char *path, bool *is_npy, double **x, int64_t *rows, int64_t *columns, struct err *e);
 /* For tests: set the target size of a block in bytes, and the number of threads; 0: the default. */
 void mtx_hooks(int64_t block, int threads);
 

@@ -1,5 +1,7 @@
 /* Read vectors from a file of plain numbers, or as the columns of a matrix from a file of any kind, such as Matrix
    Market or an auxiliary file of Rutherford-Boeing. */
+#include "base/err.h"
+#include "base/loop.h"
 #include "base/mem.h"
 #include "base/number.h"
 #include "base/stream.h"
@@ -149,16 +151,65 @@ static bool load_numbers(const char *path, int64_t n, int parts, double *x, bool
     return ok;
 }
 
+/* ---- vectors in files of other kinds ---- */
+
+static bool array_fits(const char *path, const struct dense_array *d, int64_t n, int parts, int64_t most, struct err *e)
+{
+    char where[PATH_LINE];
+    print_safe(path, strlen(path), 200, where, sizeof where);
+    if (d->imag && parts == 1) return fail_at(e, E_UNSUPPORTED, where, "the vector is complex, but must be real");
+    return (d->rows == n && d->cols > 0 && (!most || d->cols <= most)) ||
+           fail_at(e, E_INPUT, where, "the vector is %lld x %lld, but the system needs %lld x 1%s", (long long)d->rows,
+                   (long long)d->cols, (long long)n, most ? "" : ", or one column for each right side");
+}
+
+static bool copy_array(const struct dense_array *d, int parts, double *x, struct err *e)
+{
+    struct loop l = loop_of("copying the vectors", d->rows * d->cols);
+    for (int64_t i = 0; i < d->rows * d->cols && loop_goes(&l, i); i++) {
+        x[parts * i] = d->val[i];
+        if (parts == 2) x[2 * i + 1] = d->imag ? d->imag[i] : 0;
+    }
+    return loop_end(&l, e);
+}
+
+/* The vectors of a file whose kind has vectors. *found: the file is of such a kind. *x is NULL: allocate it. */
+static bool load_other(const char *path, int64_t n, int parts, int64_t most, bool *found, double **x, int64_t *columns,
+                       struct err *e)
+{
+    struct dense_array d;
+    *found = false;
+    if (!file_load_array(path, &d, e)) return false;
+    if (!d.val) return true;
+    *found = true;
+    bool ok = array_fits(path, &d, n, parts, most, e);
+    double *made = ok && !*x ? mem_new(n * d.cols * parts, sizeof **x, "the right sides", e) : NULL;
+    if (made) *x = made;
+    ok = ok && *x && copy_array(&d, parts, *x, e);
+    if (!ok && made) {
+        mem_free(made);
+        *x = NULL;
+    }
+    *columns = d.cols;
+    dense_array_free(&d);
+    return ok;
+}
+
 static bool load_vector(const char *path, int64_t n, int parts, double *x, struct err *e)
 {
-    bool banner;
+    bool banner, found;
+    int64_t columns;
+    bool ok = load_other(path, n, parts, 1, &found, &x, &columns, e);
+    if (!ok || found) return ok;
     return load_numbers(path, n, parts, x, &banner, e) && (!banner || vector_of_matrix(path, n, parts, x, e));
 }
 
 bool mtx_load_columns(const char *path, int64_t n, bool pairs, double **x, int64_t *columns, struct err *e)
 {
-    bool banner;
+    bool banner, found;
     int parts = pairs ? 2 : 1;
+    *x = NULL;
+    if (!load_other(path, n, parts, 0, &found, x, columns, e) || found) return *x;
     *columns = 1;
     if (!(*x = mem_new(parts * n, sizeof **x, "the right side", e))) return false;
     bool ok = load_numbers(path, n, parts, *x, &banner, e);
@@ -170,10 +221,17 @@ bool mtx_load_columns(const char *path, int64_t n, bool pairs, double **x, int64
 
 bool columns_load(const char *path, double **x, int64_t *rows, int64_t *columns, struct err *e)
 {
-    bool is_npy;
     struct csr A;
-    if (!npy_load_columns(path, &is_npy, x, rows, columns, e)) return false;
-    if (is_npy) return true;
+    struct dense_array d;
+    if (!file_load_array(path, &d, e)) return false;
+    if (d.val) {
+        *rows = d.rows;
+        *columns = d.cols;
+        *x = d.imag ? NULL : d.val;
+        if (*x) return true;
+        dense_array_free(&d);
+        return fail(e, E_UNSUPPORTED, "%s: the numbers are complex, but must be real", path);
+    }
     if (!mtx_load(path, NULL, &A, NULL, e)) return false;
     *rows = A.rows;
     *columns = A.cols;

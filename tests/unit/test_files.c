@@ -2,7 +2,9 @@
    tests/files holds small files written by other programs: *.npz by scipy.sparse.save_npz of SciPy 1.10.1 (the same 5 x
    4 matrix in each format, and other types); level5.mat (compressed), plain5.mat (uncompressed) and none.mat (without a
    sparse variable) by scipy.io.savemat; level73.mat by libmatio; *.rb by RBwrite of SuiteSparse's RBio 5.12; scipy.hb
-   by scipy.io.hb_write. */
+   by scipy.io.hb_write;
+   those of PETSc are described in test_petsc_files.c. */
+#include "base/loop.h"
 #include "base/mem.h"
 #include "files/file.h"
 #include "files/load_info.h"
@@ -66,7 +68,7 @@ static void assert_shown(const char *path, const char *part, const char *shown)
 
 /* ---- round trips ---- */
 
-static const char *const written[] = {"a.wsb", "a.npz", "a.mtx", "a.mtx.gz"};
+static const char *const written[] = {"a.wsb", "a.npz", "a.petsc", "a.mtx", "a.mtx.gz"};
 
 static void assert_returns(const struct csr *A, const char *name, bool payload)
 {
@@ -110,6 +112,7 @@ TEST(every_value_round_trips)
         }
         assert_returns(&A, "bits.wsb", true);
         assert_returns(&A, "bits.npz", true);
+        assert_returns(&A, "bits.petsc", true);
         assert_returns(&A, "bits.mtx", false); /* text files have only one kind of NaN */
         csr_free(&A);
     }
@@ -127,6 +130,7 @@ TEST(large_files_round_trip)
     }
     assert_returns(&A, "large.wsb", true);
     assert_returns(&A, "large.npz", true);
+    assert_returns(&A, "large.petsc", true);
     csr_free(&A);
     scratch_remove();
 }
@@ -183,7 +187,7 @@ TEST(the_whole_collection_round_trips)
         snprintf(path, sizeof path, "%s/%.*s.mtx.gz", dir, (int)strcspn(line, "\t"), line);
         if (!n) continue;
         load_well(path, &A, &info);
-        for (int i = 0; i < 2; i++) assert_returns(&A, written[i], true);
+        for (int i = 0; i < 3; i++) assert_returns(&A, written[i], true);
         csr_free(&A);
     }
     fclose(f);
@@ -293,6 +297,42 @@ TEST(the_kind_is_detected_from_content)
     assert_refused(write_file("empty.npz", "", 0), E_INPUT, "empty");
 }
 
+/* Files that are something else, or that hold no matrix: the error says what they are, and the cure. */
+TEST(files_without_a_matrix_are_named)
+{
+    static const struct {
+        const char *path, *text; /* text: the content of the file at `path` in the scratch folder; NULL: a sample */
+        size_t n;
+        const char *says;
+    } table[] = {
+        {SAMPLES "vec.petsc", NULL, 0,
+         "the file has a PETSc vector of length 5, but no matrix; load the matrix, and give "
+         "this file after `rhs` or `b`"},
+        {SAMPLES "is.petsc", NULL, 0, "the file has PETSc objects, but no matrix; write the matrix with MatView"},
+        {SAMPLES "none.mat", NULL, 0, "no sparse variable"},
+        {"x.npy", "\x93NUMPY\1\0v\0", 10,
+         "this is a dense NumPy array (.npy), not a sparse matrix; convert it in Python"},
+        {"x.h5", "\x89HDF\r\n\x1a\n\0\0", 10,
+         "this is an HDF5 file that MATLAB did not write; in Python, read its arrays"},
+        {"x.bin", "\x01\x02\xfe", 3, "this is a binary file of an unknown kind; `help load` lists the kinds"},
+        {"x.txt", "hello\n", 6, "no banner: the file must begin with"},
+    };
+    for (int i = 0; i < COUNT(table); i++)
+        assert_refused(table[i].text ? write_file(table[i].path, table[i].text, table[i].n) : table[i].path, E_INPUT,
+                       table[i].says);
+    const struct member pdf = {"x.pdf", "%PDF-1.7\n", 9}, noise = {"x", "\x01\x02\xfe", 3};
+    assert_refused(pack_file("pdf.gz", ARCHIVE_FILTER_GZIP, false, &pdf, 1), E_INPUT, "not a matrix file but a PDF");
+    assert_refused(pack_file("x.xz", ARCHIVE_FILTER_XZ, false, &noise, 1), E_INPUT, "a binary file of an unknown kind");
+    assert_refused(pack_file("x.bz2", ARCHIVE_FILTER_BZIP2, false, &noise, 1), E_INPUT, "a binary file of an unknown");
+    size_t n;
+    char *data = read_whole(SAMPLES "system.petsc", &n);
+    const struct member system = {"s.petsc", data, n};
+    assert_refused(pack_file("s.petsc.gz", ARCHIVE_FILTER_GZIP, false, &system, 1), E_INPUT,
+                   "a compressed PETSc binary file cannot be read; unpack it first");
+    mem_free(data);
+    assert_refused("tests/files", E_IO, "this is a directory; give the name of a file in it");
+}
+
 /* ---- damage ---- */
 
 static bool same_or_refused(const char *path, const struct csr *right, bool exact)
@@ -335,10 +375,12 @@ TEST(damage_never_crashes)
         int64_t step;
         bool exact;
     } table[] = {
-        {"csr.npz", 1, false},       {"coo.npz", 1, false},    {"bsr.npz", 1, false},      {"dia.npz", 1, false},
-        {"complex.npz", 1, false},   {"real.rb", 1, false},    {"symmetric.rb", 1, false}, {"complex.rb", 1, false},
-        {"scipy.hb", 1, false},      {"pattern.rb", 1, false}, {"level5.mat", 7, false},   {"plain5.mat", 11, false},
-        {"level73.mat", 211, false},
+        {"csr.npz", 1, false},       {"coo.npz", 1, false},      {"bsr.npz", 1, false},
+        {"dia.npz", 1, false},       {"complex.npz", 1, false},  {"real.rb", 1, false},
+        {"symmetric.rb", 1, false},  {"complex.rb", 1, false},   {"scipy.hb", 1, false},
+        {"pattern.rb", 1, false},    {"level5.mat", 7, false},   {"plain5.mat", 11, false},
+        {"level73.mat", 211, false}, {"system.petsc", 1, false}, {"wide_complex.petsc", 1, false},
+        {"dense.petsc", 1, false},
     };
     for (int i = 0; i < COUNT(table); i++) {
         char path[64];
@@ -778,11 +820,21 @@ static bool go(const void *user, struct err *e)
 
 TEST(every_failing_allocation_is_reported)
 {
-    static const char *const samples[] = {"csr.npz",     "csc.npz", "coo.npz",    "bsr.npz",     "dia.npz",
-                                          "complex.npz", "real.rb", "level5.mat", "symmetric.rb"};
+    static const char *const samples[] = {"csr.npz",
+                                          "csc.npz",
+                                          "coo.npz",
+                                          "bsr.npz",
+                                          "dia.npz",
+                                          "complex.npz",
+                                          "real.rb",
+                                          "level5.mat",
+                                          "symmetric.rb",
+                                          "system.petsc",
+                                          "wide_complex.petsc",
+                                          "dense.petsc"};
     scratch_remove();
     for (int i = 0; i < COUNT(samples); i++)
-        for (int k = 0; k < 3; k++) {
+        for (int k = 0; k < 4; k++) {
             char path[64];
             snprintf(path, sizeof path, SAMPLES "%s", samples[i]);
             struct trip t = {path, scratch_path(written[k])};
@@ -790,7 +842,7 @@ TEST(every_failing_allocation_is_reported)
             t = (struct trip){t.to, NULL};
             assert_true(fail_each(go, &t) > 2);
         }
-    assert_int_equal(scratch_files(), 3); /* no partly written file remains */
+    assert_int_equal(scratch_files(), 4); /* no partly written file remains */
 }
 
 static bool stop_at(struct watch *w, const char *what, int64_t done, int64_t total)
@@ -801,7 +853,7 @@ static bool stop_at(struct watch *w, const char *what, int64_t done, int64_t tot
 
 TEST(every_load_and_save_can_be_cancelled)
 {
-    static const char *const names[] = {"c.wsb", "c.npz", "level73.mat", "symmetric.rb", "coo.npz"};
+    static const char *const names[] = {"c.wsb", "c.npz", "c.petsc", "level73.mat", "symmetric.rb", "coo.npz"};
     struct csr A = shape_csr(&shapes[12], 1), B;
     struct load_info info;
     for (int i = 0; i < COUNT(names); i++) {
@@ -809,7 +861,7 @@ TEST(every_load_and_save_can_be_cancelled)
         struct watch w = {.tick = stop_at, .user = &calls};
         struct err e = {0};
         const char *path = scratch_path(names[i]);
-        if (i >= 2) {
+        if (i >= 3) {
             char sample[64];
             snprintf(sample, sizeof sample, SAMPLES "%s", names[i]);
             path = copy_of(sample, names[i]);
@@ -900,7 +952,7 @@ static bool shrink(struct watch *w, const char *what, int64_t done, int64_t tota
 
 TEST(a_file_may_shrink_while_it_is_read)
 {
-    static const char *const names[] = {"s.wsb", "s.npz"};
+    static const char *const names[] = {"s.wsb", "s.npz", "s.petsc"};
     struct csr A, B;
     struct load_info info;
     A = shape_csr(&shapes[18], 1);
@@ -910,9 +962,11 @@ TEST(a_file_may_shrink_while_it_is_read)
         snprintf(path, sizeof path, "%s", scratch_path(names[i]));
         struct watch w = {.tick = shrink, .user = path};
         assert_true(file_save(path, true, &A, NULL, NULL, NULL, &e));
+        loop_check_all(true);
         assert_false(file_load(path, NULL, &w, &B, &info, &e));
+        loop_check_all(false);
         assert_int_equal(e.code, E_INPUT);
-        assert_non_null(strstr(e.text, i ? "truncated" : "shrank"));
+        assert_non_null(strstr(e.text, i == 1 ? "truncated" : "shrank"));
         assert_null(B.rowptr);
     }
     csr_free(&A);
@@ -926,7 +980,7 @@ TEST(the_ending_chooses_the_kind)
     assert_shown(scratch_path("UPPER.NPZ"), NULL, "1x1: 1 1 48.375");
     assert_false(file_save(scratch_path("a.csv"), true, &A, NULL, NULL, NULL, &e));
     assert_int_equal(e.code, E_USAGE);
-    assert_non_null(strstr(e.text, ".wsb .npz .rb .hb .rsa .rua .psa .pua .mtx .mtx.gz"));
+    assert_non_null(strstr(e.text, ".wsb .npz .petsc .rb .hb .rsa .rua .psa .pua .mtx .mtx.gz"));
     err_clear(&e);
     assert_false(file_save(scratch_path("no/such/place.wsb"), true, &A, NULL, NULL, NULL, &e));
     assert_int_equal(e.code, E_IO);
@@ -935,7 +989,7 @@ TEST(the_ending_chooses_the_kind)
 
 TEST(inf_and_nan_are_reported_for_every_kind)
 {
-    static const char *const names[] = {"wild.npz", "wild.wsb", "wild.mtx"};
+    static const char *const names[] = {"wild.npz", "wild.wsb", "wild.petsc", "wild.mtx"};
     struct csr A, B;
     assert_true(csr_from_triplets(&A, 3, 3, 3, (int[]){0, 1, 2}, (int[]){0, 2, 1}, (double[]){1, NAN, INFINITY}, NULL,
                                   NULL, NULL));
@@ -945,7 +999,7 @@ TEST(inf_and_nan_are_reported_for_every_kind)
         assert_true(file_load(scratch_path(names[i]), NULL, NULL, &B, &info, NULL));
         assert_int_equal(info.nwarnings, 1);
         assert_non_null(
-            strstr(info.warning[0], i < 2 ? "the first inf or nan is in row 1, column 2" : "values are inf or nan"));
+            strstr(info.warning[0], i < 3 ? "the first inf or nan is in row 1, column 2" : "values are inf or nan"));
         csr_free(&B);
     }
     csr_free(&A);
@@ -954,7 +1008,7 @@ TEST(inf_and_nan_are_reported_for_every_kind)
 /* A binary file is not read from beginning to end, so it cannot be read from a pipe. */
 TEST(a_binary_file_needs_more_than_a_pipe)
 {
-    static const char *const names[] = {"csr.npz", "level5.mat"};
+    static const char *const names[] = {"csr.npz", "level5.mat", "system.petsc"};
     for (int i = 0; i < COUNT(names); i++) {
         char from[256];
         size_t n;

@@ -1,10 +1,10 @@
-/* Read a .npy file with one array of real numbers as vectors: the columns of the array. */
+/* .npy files, which contain one array of real numbers: vectors, the columns of the array. */
 #include "base/err.h"
 #include "base/mem.h"
 #include "base/stream.h"
 #include "file.h"
-#include "matrix_market.h"
 #include "npy.h"
+#include "sides.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -71,13 +71,35 @@ static bool load(struct stream *s, const char *path, double **x, int64_t *rows, 
     return ok;
 }
 
-bool npy_load_columns(const char *path, bool *is_npy, double **x, int64_t *rows, int64_t *columns, struct err *e)
+/* ---- the kind ---- */
+
+static bool load_columns(struct source *s, struct dense_array *d, struct err *e)
 {
     char first[MAGIC];
-    struct stream *s = stream_open(path, e);
-    int64_t got = s ? stream_read(s, first, MAGIC, e) : -1;
-    *is_npy = got == MAGIC && !memcmp(first, magic, MAGIC);
-    bool ok = got >= 0 && (!*is_npy || load(s, path, x, rows, columns, e));
-    stream_close(s);
+    struct stream *t = stream_open(s->path, e); /* the bytes of s->stream are partly read */
+    bool ok = t && read_exactly(t, s->path, first, MAGIC, e) && load(t, s->path, &d->val, &d->rows, &d->cols, e);
+    stream_close(t);
     return ok;
 }
+
+static bool load_matrix(struct source *s, struct watch *w, struct csr *A, struct load_info *info, struct err *e)
+{
+    return file_bad(s, e,
+                    "this is a dense NumPy array (.npy), not a sparse matrix; convert it in Python with "
+                    "scipy.sparse.save_npz(\"A.npz\", scipy.sparse.csr_matrix(numpy.load(\"A.npy\")))");
+}
+
+static bool recognises(const char *begin, int64_t n)
+{
+    return n >= MAGIC && !memcmp(begin, magic, MAGIC);
+}
+
+const struct file_kind file_npy = {
+    .name = "NumPy .npy",
+    .endings = ".npy",
+    .about = "vectors from NumPy",
+    .packed = true,
+    .recognises = recognises,
+    .load = load_matrix,
+    .load_array = load_columns,
+};
