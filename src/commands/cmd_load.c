@@ -227,6 +227,7 @@ const struct command command_load = {
         "    .npz        SciPy: csr, csc, coo, bsr or dia\n"
         "    .mat        MATLAB, level 5 and 7.3: the first sparse variable or the named variable, also Problem.A\n"
         "    .petsc      PETSc's binary format (any name): the first matrix or, with `variable 2`, the second\n"
+        "    .IJ         hypre, text or binary: all parts, NAME.IJ.00000, NAME.IJ.00001, ...\n"
         "    .npy        NumPy: vectors for `rhs` or `b`\n"
         "    .wsb        written by `save A.wsb`: the fastest to load\n"
         "Symmetric matrices are expanded, duplicates are summed, and explicit zeros are kept. Notes report\n"
@@ -238,13 +239,14 @@ const struct command command_load = {
         "vectors\n"
         "or dense matrices that follow the matrix in .petsc. `rhs` reads right sides from a file of their own: a "
         "Matrix\n"
-        "Market array or vector of one or more columns, .npy, a vector of PETSc, an auxiliary file of\n"
+        "Market array or vector of one or more columns, .npy, a vector of PETSc or hypre, an auxiliary file of\n"
         "Rutherford-Boeing, or plain numbers. Unassembled matrices of Harwell-Boeing are assembled.\n"
         "A pattern file has no values: products take its entries as ones, and `check` judges the pattern alone. With\n"
         "`ones`, the ones are values like those of any other file.\n"
         "    load samples/thesis4.mtx as A\n"
         "    load west0479.mat variable Problem.A\n"
-        "    load add32.mtx rhs add32_b.mtx",
+        "    load add32.mtx rhs add32_b.mtx\n"
+        "    load A.IJ rhs b.IJ",
     .rows = (const struct row_kind *const[]){&row_load, NULL},
     .run = run_load,
     .large = true,
@@ -264,6 +266,7 @@ const struct command command_save = {
         "    .rb             Rutherford-Boeing\n"
         "    .hb             Harwell-Boeing; .rua .pua: the same; .rsa .psa: one triangle of a symmetric matrix\n"
         "    .petsc          PETSc, for MatLoad and VecLoad; complex values need a complex PETSc\n"
+        "    .IJ             hypre: one part, NAME.IJ.00000, of real values\n"
         "    .wsb            a binary cache with checksums, loaded at memory speed\n"
         ".npz, .petsc, .wsb and .hb also hold the right sides and solutions of the matrix. With `amgx`, .mtx holds\n"
         "the right side "

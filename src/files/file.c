@@ -10,6 +10,7 @@
 #include "matrix/csr.h"
 #include "sides.h"
 
+#include <limits.h>
 #include <stdarg.h>
 #include <string.h>
 #include <strings.h>
@@ -113,21 +114,36 @@ static bool is_readable(const char *path)
     return !stat(path, &st) && S_ISREG(st.st_mode) && !access(path, R_OK);
 }
 
-static bool source_open(struct source *s, const char *path, struct err *e)
+/* Is there a first part that the path names without its ending? Store its path in name[PATH_MAX]. */
+static bool find_first_part(const char *path, char *name)
 {
-    s->path = path;
-    print_safe(path, strlen(path), 200, s->where, sizeof s->where);
-    s->stream = stream_open(path, e);
+    for (int i = 0; file_kinds[i]; i++)
+        for (const char *p = file_kinds[i]->first_parts; p && *p; p += strspn(p, " ")) {
+            int n = (int)strcspn(p, " ");
+            if (snprintf(name, PATH_MAX, "%s%.*s", path, n, p) < PATH_MAX && is_readable(name)) return true;
+            p += n;
+        }
+    return false;
+}
+
+/* Open the file, or the first part that the path names, and read its first bytes. The path of a part is stored in
+   name[PATH_MAX]. */
+static bool source_open(struct source *s, const char *path, char *name, struct err *e)
+{
+    s->path = access(path, F_OK) && find_first_part(path, name) ? name : path;
+    print_safe(s->path, strlen(s->path), 200, s->where, sizeof s->where);
+    s->stream = stream_open(s->path, e);
     return s->stream && read_begin(s, e);
 }
 
 bool file_load_array(const char *path, struct dense_array *d, struct err *e)
 {
+    char name[PATH_MAX];
     struct stat st;
     struct source s = {0};
     *d = (struct dense_array){0};
     if (!stat(path, &st) && !S_ISREG(st.st_mode)) return true; /* a pipe can be read only once */
-    bool ok = source_open(&s, path, e);
+    bool ok = source_open(&s, path, name, e);
     const struct file_kind *kind = ok ? kind_of(s.begin, s.n) : NULL;
     ok = ok && (!kind->load_array || (is_open_to(kind, &s, e) && kind->load_array(&s, d, e)));
     stream_close(s.stream);
@@ -137,6 +153,7 @@ bool file_load_array(const char *path, struct dense_array *d, struct err *e)
 bool file_load_system(const char *path, const char *part, struct watch *w, struct csr *A, struct sides *sides,
                       struct load_info *info, struct err *e)
 {
+    char name[PATH_MAX];
     double start = now_us();
     struct source s = {.part = part, .sides = sides};
     memset(info, 0, sizeof *info);
@@ -144,7 +161,7 @@ bool file_load_system(const char *path, const char *part, struct watch *w, struc
     *sides = (struct sides){0};
     struct watch *before = loop_watch();
     if (before != w) loop_enter(w);
-    bool ok = source_open(&s, path, e) && load_kind(&s, w, A, info, e);
+    bool ok = source_open(&s, path, name, e) && load_kind(&s, w, A, info, e);
     stream_close(s.stream);
     if (before != w) loop_enter(before);
     if (!ok) {

@@ -49,6 +49,9 @@ struct file_kind {
     /* Read the vectors of the file, as the columns of *d, which is empty at first. NULL: files of this kind contain no
        vectors of their own. */
     bool (*load_array)(struct source *s, struct dense_array *d, struct err *e);
+    /* If a matrix is stored in several files: the endings of the first one, separated by blanks, which users may leave
+       out. NULL: a matrix is one file. */
+    const char *first_parts;
     bool saves_sides;   /* `save` writes the right sides and solutions too */
     bool saves_guesses; /* ... and the first guesses */
     const char

@@ -20,6 +20,8 @@ bool mtx_save_system(const char *path, bool force, const struct csr *A, const st
 /* mtx_save without values. */
 bool mtx_save_pattern(const char *path, bool force, const struct csr *A, const char *comment, struct watch *w,
                       struct err *e);
+/* The lines of mtx_save in hypre's form: rows and columns counted from 0, after a line with their ranges. */
+bool ij_save(const char *path, bool force, const struct csr *A, struct watch *w, struct err *e);
 /* The columns of a dense matrix, one after another: n numbers each or, with `pairs`, n pairs of a real and an imaginary
    part. */
 struct mtx_columns {

@@ -43,8 +43,9 @@ struct writer {
     const struct csr *A;
     const struct sides *sides; /* NULL: none */
     struct watch *watch;
-    bool packs;   /* gzip */
-    bool pattern; /* the entries are written without their values */
+    bool packs;    /* gzip */
+    bool pattern;  /* the entries are written without their values */
+    int64_t first; /* the index of the first row and column: 1, or 0 in hypre's files */
     struct gzip_sum sum;
     struct err why;     /* the first failure in any thread */
     bool stop;          /* read and written atomically */
@@ -186,9 +187,9 @@ static void put_comment(struct piece *p, const char *comment)
 static void put_entry(struct piece *p, const struct writer *w, int64_t row, int64_t k)
 {
     const struct csr *A = w->A;
-    put_integer(p, row + 1);
+    put_integer(p, row + w->first);
     put_text(p, " ", 1);
-    put_integer(p, A->col[k] + (int64_t)1);
+    put_integer(p, A->col[k] + w->first);
     if (!w->pattern) put_value(p, A->val[k]);
     if (A->imag) put_value(p, A->imag[k]);
     put_text(p, "\n", 1);
@@ -211,11 +212,19 @@ static bool fine(const struct writer *w, struct err *e)
     return !w->why.code || fail_at(e, w->why.code, w->why.where, "%s", w->why.text);
 }
 
+/* hypre's first line: the first and the last row and column of the part, which is the whole matrix. */
+static bool put_ranges(struct piece *p, const struct csr *A)
+{
+    p->n += snprintf(p->text + p->n, LINE_ROOM, "0 %lld 0 %lld\n", (long long)A->rows - 1, (long long)A->cols - 1);
+    return true;
+}
+
 static bool put_head(struct piece *p, const struct writer *w, const char *comment)
 {
     static const char amgx[] = "%%AMGX rhs", solution[] = " solution";
     const struct csr *A = w->A;
     const struct sides *sides = w->sides;
+    if (!w->first) return put_ranges(p, A);
     if (!put_line(p, w->pattern ? write_pattern_banner : write_banner, A)) return false;
     if (sides) put_text(p, amgx, strlen(amgx));
     if (sides && sides->x) put_text(p, solution, strlen(solution));
@@ -360,7 +369,7 @@ static bool write_file(struct writer *w, const char *path, bool force, const cha
 bool mtx_save_system(const char *path, bool force, const struct csr *A, const struct sides *sides, const char *comment,
                      struct watch *w, struct err *e)
 {
-    struct writer out = {.A = A, .sides = sides && sides->n ? sides : NULL, .watch = w};
+    struct writer out = {.A = A, .first = 1, .sides = sides && sides->n ? sides : NULL, .watch = w};
     if (out.sides && sides->n > 1)
         return fail(e, E_UNSUPPORTED,
                     "AMGX's Matrix Market files hold one right side, but the matrix has %lld; save it as .npz or .wsb",
@@ -371,11 +380,17 @@ bool mtx_save_system(const char *path, bool force, const struct csr *A, const st
 bool mtx_save_pattern(const char *path, bool force, const struct csr *A, const char *comment, struct watch *w,
                       struct err *e)
 {
-    struct writer out = {.A = A, .pattern = true, .watch = w};
+    struct writer out = {.A = A, .first = 1, .pattern = true, .watch = w};
     return write_file(&out, path, force, comment, e);
 }
 
 bool mtx_save(const char *path, bool force, const struct csr *A, const char *comment, struct watch *w, struct err *e)
 {
     return mtx_save_system(path, force, A, NULL, comment, w, e);
+}
+
+bool ij_save(const char *path, bool force, const struct csr *A, struct watch *w, struct err *e)
+{
+    struct writer out = {.A = A, .watch = w};
+    return write_file(&out, path, force, NULL, e);
 }

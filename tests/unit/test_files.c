@@ -3,7 +3,7 @@
    4 matrix in each format, and other types); level5.mat (compressed), plain5.mat (uncompressed) and none.mat (without a
    sparse variable) by scipy.io.savemat; level73.mat by libmatio; *.rb by RBwrite of SuiteSparse's RBio 5.12; scipy.hb
    by scipy.io.hb_write;
-   those of PETSc are described in test_petsc_files.c. */
+   those of PETSc and hypre are described in test_petsc_files.c and test_hypre_files.c. */
 #include "base/loop.h"
 #include "base/mem.h"
 #include "files/file.h"
@@ -309,6 +309,8 @@ TEST(files_without_a_matrix_are_named)
          "the file has a PETSc vector of length 5, but no matrix; load the matrix, and give "
          "this file after `rhs` or `b`"},
         {SAMPLES "is.petsc", NULL, 0, "the file has PETSc objects, but no matrix; write the matrix with MatView"},
+        {SAMPLES "parts_b.IJ.00000", NULL, 0,
+         "the file has a hypre vector of length 5, but no matrix; load the matrix"},
         {SAMPLES "none.mat", NULL, 0, "no sparse variable"},
         {"x.npy", "\x93NUMPY\1\0v\0", 10,
          "this is a dense NumPy array (.npy), not a sparse matrix; convert it in Python"},
@@ -375,12 +377,12 @@ TEST(damage_never_crashes)
         int64_t step;
         bool exact;
     } table[] = {
-        {"csr.npz", 1, false},       {"coo.npz", 1, false},      {"bsr.npz", 1, false},
-        {"dia.npz", 1, false},       {"complex.npz", 1, false},  {"real.rb", 1, false},
-        {"symmetric.rb", 1, false},  {"complex.rb", 1, false},   {"scipy.hb", 1, false},
-        {"pattern.rb", 1, false},    {"level5.mat", 7, false},   {"plain5.mat", 11, false},
-        {"level73.mat", 211, false}, {"system.petsc", 1, false}, {"wide_complex.petsc", 1, false},
-        {"dense.petsc", 1, false},
+        {"csr.npz", 1, false},       {"coo.npz", 1, false},        {"bsr.npz", 1, false},
+        {"dia.npz", 1, false},       {"complex.npz", 1, false},    {"real.rb", 1, false},
+        {"symmetric.rb", 1, false},  {"complex.rb", 1, false},     {"scipy.hb", 1, false},
+        {"pattern.rb", 1, false},    {"level5.mat", 7, false},     {"plain5.mat", 11, false},
+        {"level73.mat", 211, false}, {"system.petsc", 1, false},   {"wide_complex.petsc", 1, false},
+        {"dense.petsc", 1, false},   {"parts.IJ.00000", 1, false},
     };
     for (int i = 0; i < COUNT(table); i++) {
         char path[64];
@@ -831,7 +833,8 @@ TEST(every_failing_allocation_is_reported)
                                           "symmetric.rb",
                                           "system.petsc",
                                           "wide_complex.petsc",
-                                          "dense.petsc"};
+                                          "dense.petsc",
+                                          "parts.IJ.00000"};
     scratch_remove();
     for (int i = 0; i < COUNT(samples); i++)
         for (int k = 0; k < 4; k++) {
@@ -853,7 +856,8 @@ static bool stop_at(struct watch *w, const char *what, int64_t done, int64_t tot
 
 TEST(every_load_and_save_can_be_cancelled)
 {
-    static const char *const names[] = {"c.wsb", "c.npz", "c.petsc", "level73.mat", "symmetric.rb", "coo.npz"};
+    static const char *const names[] = {"c.wsb",       "c.npz",        "c.petsc", "c.IJ.00000",
+                                        "level73.mat", "symmetric.rb", "coo.npz"};
     struct csr A = shape_csr(&shapes[12], 1), B;
     struct load_info info;
     for (int i = 0; i < COUNT(names); i++) {
@@ -861,7 +865,7 @@ TEST(every_load_and_save_can_be_cancelled)
         struct watch w = {.tick = stop_at, .user = &calls};
         struct err e = {0};
         const char *path = scratch_path(names[i]);
-        if (i >= 3) {
+        if (i >= 4) {
             char sample[64];
             snprintf(sample, sizeof sample, SAMPLES "%s", names[i]);
             path = copy_of(sample, names[i]);
@@ -980,7 +984,7 @@ TEST(the_ending_chooses_the_kind)
     assert_shown(scratch_path("UPPER.NPZ"), NULL, "1x1: 1 1 48.375");
     assert_false(file_save(scratch_path("a.csv"), true, &A, NULL, NULL, NULL, &e));
     assert_int_equal(e.code, E_USAGE);
-    assert_non_null(strstr(e.text, ".wsb .npz .petsc .rb .hb .rsa .rua .psa .pua .mtx .mtx.gz"));
+    assert_non_null(strstr(e.text, ".wsb .npz .petsc .IJ .IJ.00000 .rb .hb .rsa .rua .psa .pua .mtx .mtx.gz"));
     err_clear(&e);
     assert_false(file_save(scratch_path("no/such/place.wsb"), true, &A, NULL, NULL, NULL, &e));
     assert_int_equal(e.code, E_IO);
@@ -989,7 +993,7 @@ TEST(the_ending_chooses_the_kind)
 
 TEST(inf_and_nan_are_reported_for_every_kind)
 {
-    static const char *const names[] = {"wild.npz", "wild.wsb", "wild.petsc", "wild.mtx"};
+    static const char *const names[] = {"wild.npz", "wild.wsb", "wild.petsc", "wild.IJ.00000", "wild.mtx"};
     struct csr A, B;
     assert_true(csr_from_triplets(&A, 3, 3, 3, (int[]){0, 1, 2}, (int[]){0, 2, 1}, (double[]){1, NAN, INFINITY}, NULL,
                                   NULL, NULL));
@@ -999,7 +1003,7 @@ TEST(inf_and_nan_are_reported_for_every_kind)
         assert_true(file_load(scratch_path(names[i]), NULL, NULL, &B, &info, NULL));
         assert_int_equal(info.nwarnings, 1);
         assert_non_null(
-            strstr(info.warning[0], i < 3 ? "the first inf or nan is in row 1, column 2" : "values are inf or nan"));
+            strstr(info.warning[0], i < 4 ? "the first inf or nan is in row 1, column 2" : "values are inf or nan"));
         csr_free(&B);
     }
     csr_free(&A);
@@ -1008,7 +1012,7 @@ TEST(inf_and_nan_are_reported_for_every_kind)
 /* A binary file is not read from beginning to end, so it cannot be read from a pipe. */
 TEST(a_binary_file_needs_more_than_a_pipe)
 {
-    static const char *const names[] = {"csr.npz", "level5.mat", "system.petsc"};
+    static const char *const names[] = {"csr.npz", "level5.mat", "system.petsc", "parts.IJ.00000"};
     for (int i = 0; i < COUNT(names); i++) {
         char from[256];
         size_t n;
