@@ -38,6 +38,7 @@ enum {
     NUMBER = 6,         /* characters of .00000 */
     MATRIX_WORDS = 11,
     VECTOR_WORDS = 8,
+    COMPONENTS_MAX = 1 << 20,
     LINE_TOKENS = 4,
     COUNT_BLOCK = 1 << 16
 };
@@ -48,6 +49,7 @@ struct part {
     enum what what;
     int64_t row, last_row, col, last_col; /* of a vector: col = last_col = row of the first part */
     int64_t n;                            /* entries; in a text file, counted later */
+    int64_t all_rows;                     /* binary: rows of the whole matrix or vector */
     int index_bytes, value_bytes;         /* binary */
     int components;                       /* of a binary vector; otherwise 1 */
     int64_t header;                       /* bytes before the arrays of a binary file */
@@ -126,30 +128,40 @@ static bool is_size(int64_t bytes)
     return bytes == 4 || bytes == 8;
 }
 
+/* Are the numbers of a header small enough for sums and products of two of them? */
+static bool are_counts(const int64_t *h, int n)
+{
+    int i = 0;
+    while (i < n && h[i] >= -1 && h[i] <= (int64_t)1 << 48) i++;
+    return i == n;
+}
+
 static enum what binary_what(const char *begin, int64_t n, struct part *p)
 {
     int64_t h[MATRIX_WORDS] = {0};
     if (n < VECTOR_WORDS * 8) return UNKNOWN;
     memcpy(h, begin, n < (int64_t)sizeof h ? (size_t)n : sizeof h);
     for (int i = 0; i < MATRIX_WORDS; i++) h[i] = (int64_t)le64toh((uint64_t)h[i]);
-    if (h[0] != 1 || !is_size(h[1])) return UNKNOWN;
-    if (n >= (int64_t)sizeof h && is_size(h[2]) && h[7] >= 0 && h[8] < h[3] + h[7] && h[9] >= 0 && h[6] >= 0 &&
-        h[6] <= h[5]) {
+    if (h[0] != 1 || !is_size(h[1]) || !are_counts(h, VECTOR_WORDS)) return UNKNOWN;
+    if (n >= (int64_t)sizeof h && are_counts(h, MATRIX_WORDS) && is_size(h[2]) && h[7] >= 0 && h[8] < h[3] + h[7] &&
+        h[9] >= 0 && h[6] >= 0 && h[6] <= h[5]) {
         *p = (struct part){.row = h[7],
                            .last_row = h[8],
                            .col = h[9],
                            .last_col = h[10],
                            .n = h[6],
+                           .all_rows = h[3],
                            .index_bytes = (int)h[1],
                            .value_bytes = (int)h[2],
                            .header = sizeof h};
         return BINARY_MATRIX;
     }
-    if (h[2] < 0 || h[5] < 0 || h[3] != h[2] + h[5] || h[4] < h[5] || h[6] < 1 || h[6] > INT_MAX || h[7])
+    if (h[2] < 0 || h[5] < 0 || h[3] != h[2] + h[5] || h[4] < h[5] || h[6] < 1 || h[6] > COMPONENTS_MAX || h[7])
         return UNKNOWN;
     *p = (struct part){.row = h[2],
                        .last_row = h[3] - 1,
                        .n = h[5],
+                       .all_rows = h[4],
                        .value_bytes = (int)h[1],
                        .components = (int)h[6],
                        .header = VECTOR_WORDS * 8};
@@ -281,7 +293,10 @@ static bool find_parts(struct ij *f, struct err *e)
         if (p->last_col + 1 - f->part[0].row > f->cols) f->cols = p->last_col + 1 - f->part[0].row;
         f->entries += p->n;
     }
-    return !exists(f, f->n + 1) || file_bad(f->s, e, "part %05d is missing", f->n);
+    if (exists(f, f->n + 1)) return file_bad(f->s, e, "part %05d is missing", f->n);
+    return !f->part[0].header || f->rows == f->part[0].all_rows ||
+           file_bad(f->s, e, "the header declares %lld rows, but %s %lld; is a part missing?",
+                    (long long)f->part[0].all_rows, f->n == 1 ? "this part has" : "the parts have", (long long)f->rows);
 }
 
 /* ---- entries ---- */
@@ -419,12 +434,13 @@ static bool read_vector_binary(struct ij *f, int k, struct dense_array *d, struc
     return ok;
 }
 
-static bool same_components(const struct ij *f, struct err *e)
+static bool right_sizes(const struct ij *f, struct err *e)
 {
     for (int k = 1; k < f->n; k++)
         if (f->part[k].components != f->part[0].components)
             return file_bad(f->s, e, "the parts of the vector have different numbers of components");
-    return true;
+    return f->entries == f->rows ||
+           file_bad(f->s, e, "the file has %lld values for %lld rows", (long long)f->entries, (long long)f->rows);
 }
 
 static bool load_array(struct source *s, struct dense_array *d, struct err *e)
@@ -432,8 +448,8 @@ static bool load_array(struct source *s, struct dense_array *d, struct err *e)
     struct ij f = {.s = s, .watch = loop_watch()};
     bool ok = find_parts(&f, e);
     if (ok && is_matrix(f.part[0].what)) ok = file_bad(s, e, "the file has a hypre matrix, not a vector");
-    ok = ok && same_components(&f, e) && dense_array_new(d, f.rows, f.part[0].components, false, e);
-    /* a text file may leave rows out */
+    ok = ok && right_sizes(&f, e) && dense_array_new(d, f.rows, f.part[0].components, false, e);
+    /* a text file may have a row twice, and leave another row out */
     ok = ok && loop_zero(d->val, d->rows * d->cols * (int64_t)sizeof *d->val, "clearing the vector", e);
     for (int k = 0; ok && k < f.n; k++)
         ok = (f.part[k].what == BINARY_VECTOR ? read_vector_binary : read_vector_text)(&f, k, d, e);

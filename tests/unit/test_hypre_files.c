@@ -87,6 +87,8 @@ TEST(plain_numbers_are_no_vectors_of_hypre)
     struct err e = {0};
     assert_true(mtx_load_vector(text_file("pairs.txt", "0 1\n2 1.5\n1 2\n"), 6, x, &e));
     assert_memory_equal(x, pairs, sizeof pairs);
+    assert_true(mtx_load_vector(text_file("pairs.txt", "0 5\n0 2\n3 4\n"), 6, x, &e));
+    assert_true(x[1] == 5 && x[5] == 4);
 }
 
 TEST(forms_of_text)
@@ -154,8 +156,9 @@ static void put_value(struct bytes *to, double v, int size)
     to->n += (size_t)size;
 }
 
-/* Rows [first, last] of a 3 x 3 matrix whose rows have the entries (i, i) = i + 1.5 and (i, 0) = -1. */
-static struct bytes matrix_part(int index, int value, int first, int last)
+/* Rows [first, last] of a 3 x 3 matrix whose rows have the entries (i, i) = i + 1.5 and (i, 0) = -1. In the file, rows
+   and columns are counted from `base`. */
+static struct bytes matrix_part(int index, int value, int base, int first, int last)
 {
     struct bytes out = {.n = 0};
     int64_t n = 0, row[8], col[8];
@@ -164,10 +167,10 @@ static struct bytes matrix_part(int index, int value, int first, int last)
         row[n] = col[n] = i, val[n++] = i + 1.5;
         if (i) row[n] = i, col[n] = 0, val[n++] = -1;
     }
-    const int64_t head[] = {1, index, value, 3, 3, 5, n, first, last, first, last};
+    const int64_t head[] = {1, index, value, 3, 3, 5, n, first + base, last + base, first + base, last + base};
     for (int i = 0; i < COUNT(head); i++) put_integer(&out, head[i], 8);
-    for (int i = 0; i < n; i++) put_integer(&out, row[i], index);
-    for (int i = 0; i < n; i++) put_integer(&out, col[i], index);
+    for (int i = 0; i < n; i++) put_integer(&out, row[i] + base, index);
+    for (int i = 0; i < n; i++) put_integer(&out, col[i] + base, index);
     for (int i = 0; i < n; i++) put_value(&out, val[i], value);
     return out;
 }
@@ -184,11 +187,18 @@ TEST(binary_matrices_of_every_size_of_number)
     for (int index = 4; index <= 8; index += 4)
         for (int value = 4; value <= 8; value += 4) {
             scratch_remove();
-            assert_loads(bytes_file("m.00000.bin", matrix_part(index, value, 0, 2)), three, NULL);
-            bytes_file("p.00000.bin", matrix_part(index, value, 0, 0));
-            bytes_file("p.00001.bin", matrix_part(index, value, 1, 2));
+            assert_loads(bytes_file("m.00000.bin", matrix_part(index, value, 0, 0, 2)), three, NULL);
+            bytes_file("p.00000.bin", matrix_part(index, value, 1, 0, 0));
+            bytes_file("p.00001.bin", matrix_part(index, value, 1, 1, 2));
             assert_loads(scratch_path("p"), three, "read from 2 files, one for each process of hypre");
         }
+}
+
+TEST(a_missing_part_is_noticed)
+{
+    scratch_remove();
+    assert_refused(bytes_file("q.00000.bin", matrix_part(4, 8, 0, 0, 1)), E_INPUT,
+                   "the header declares 3 rows, but this part has 2; is a part missing?");
 }
 
 /* Two components are two columns. */
@@ -216,7 +226,7 @@ TEST(damaged_binary_files_are_refused_or_right)
 {
     struct csr A;
     struct load_info info;
-    struct bytes whole = matrix_part(4, 8, 0, 2);
+    struct bytes whole = matrix_part(4, 8, 0, 0, 2);
     scratch_remove();
     for (size_t n = 0; n < whole.n; n++) {
         struct err e = {0};
