@@ -7,6 +7,7 @@
 #include "files/load_info.h"
 #include "files/matrix_market.h"
 #include "files/sides.h"
+#include "kits/cudss_fake.h"
 #include "kits/mtx_kit.h"
 #include "kits/talk.h"
 #include "kits/test.h"
@@ -397,6 +398,7 @@ TEST(one_factorisation_serves_all_columns)
     char line[512], says[120];
     double *x;
     int64_t n;
+    cudss_fake();
     talk_open(&t, OUT_TEXT);
     assert_true(talk_line(&t, "load tests/files/sides.npz as A"));
     for (int i = 0; directs[i]; i++) {
