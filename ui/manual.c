@@ -106,6 +106,7 @@ static void roff_item(FILE *f, const char *name, const char *arguments, const ch
 
 static void page_commands(FILE *f)
 {
+    char help[HELP_ROOM];
     const char *group = "";
     fputs(".SH COMMANDS\n", f);
     roff_prose(f,
@@ -117,7 +118,7 @@ static void page_commands(FILE *f)
         if (strcmp(group, command_group(c))) fprintf(f, ".SS \"%s\"\n", group = command_group(c));
         roff_item(f, c->name, c->grammar, c->about);
         fputs(".RS\n.PP\n", f);
-        roff_prose(f, c->help);
+        roff_prose(f, command_text(c, help));
         fputs(".RE\n", f);
     }
 }

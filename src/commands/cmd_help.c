@@ -38,13 +38,14 @@ static const char kind_letters[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZ_";
 
 static void out_command(struct out *o, const struct command *c)
 {
+    char help[HELP_ROOM];
     out_row(o);
     out_str(o, "kind", NULL, "command");
     out_str(o, "name", "command", c->name);
     out_str(o, "group", NULL, command_group(c));
     out_str(o, "grammar", NULL, c->grammar);
     out_str(o, "about", "what it does", c->about);
-    if (out_mode(o) != OUT_TEXT) out_str(o, "help", NULL, c->help);
+    if (out_mode(o) != OUT_TEXT) out_str(o, "help", NULL, command_text(c, help));
 }
 
 static void help_all(struct out *o)
@@ -160,11 +161,12 @@ static bool names(const char *grammar, const char *kind)
 
 static void help_command(struct session *s, const struct command *c)
 {
+    char help[HELP_ROOM];
     struct out *o = s->out;
     out_text(o, "%s %s", c->name, c->grammar);
     out_text(o, "%s", c->about);
     if (c->aliases) out_text(o, "other names: %s", c->aliases);
-    out_prose(o, c->help);
+    out_prose(o, command_text(c, help));
     for (int i = 0; i < COUNT(choices); i++) {
         bool listed = i > 0 && choices[i].of == choices[i - 1].of && names(c->grammar, choices[i - 1].kind);
         if (listed || !names(c->grammar, choices[i].kind)) continue;

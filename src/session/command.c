@@ -4,6 +4,8 @@
 #include "base/registry.h"
 #include "base/suggest.h"
 
+#include <stdio.h>
+
 #define GROUP(title)
 #define COMMAND(id) extern const struct command command_##id;
 #include "commands/commands.def"
@@ -28,6 +30,14 @@ const struct command *command_typed(const char *word)
     struct abbreviation x = {.typed = word};
     if (!c) registry_list(&command_registry, abbreviation_offer, &x);
     return x.n == 1 ? command_find(x.word) : c;
+}
+
+const char *command_text(const struct command *c, char *out)
+{
+    if (!c->help_more) return c->help;
+    snprintf(out, HELP_ROOM, "%s", c->help);
+    c->help_more(out, HELP_ROOM);
+    return out;
 }
 
 const char *command_group(const struct command *c)

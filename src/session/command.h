@@ -23,6 +23,8 @@ struct command {
     const char *aliases; /* other names, separated by blanks; NULL: none */
     const char *grammar;
     const char *help; /* a few lines, with an example */
+    /* Append lines of help that list the entries of a registry; NULL: none. */
+    void (*help_more)(char *out, size_t size);
     /* the kinds of rows that the command prints (report/fields.h), terminated by NULL; NULL: it prints no rows */
     const struct row_kind *const *rows;
     bool (*run)(struct session *s, const struct args *a, struct err *e);
@@ -42,6 +44,9 @@ extern const struct registry command_registry;
 const struct command *command_find(const char *name); /* by its name or an alias */
 /* The command that a typed word stands for: its name, an alias, or the beginning of exactly one name. NULL: none. */
 const struct command *command_typed(const char *word);
+enum { HELP_ROOM = 8192 };
+/* The command's help, with the lines of help_more. `out` has room for HELP_ROOM bytes. */
+const char *command_text(const struct command *c, char *out);
 /* The title of the command's group in `help`. */
 const char *command_group(const struct command *c);
 
