@@ -121,6 +121,8 @@ char *show_us(double us, char *out, size_t size)
 /* The plural ending of a noun; *drop is the number of letters that the ending replaces. */
 static const char *ending(const char *noun, size_t n, int *drop)
 {
+    *drop = 2;
+    if (n > 1 && noun[n - 1] == 'x' && noun[n - 2] == 'e') return "ices";
     *drop = 1;
     if (n > 1 && noun[n - 1] == 'y' && !strchr("aeiou", noun[n - 2])) return "ies";
     if (n > 1 && noun[n - 1] == 'x' && noun[n - 2] == 'i') return "ces";
