@@ -52,6 +52,7 @@ void file_note(struct load_info *info, const char *fmt, ...)
     va_end(args);
 }
 
+/* A fault after the first bytes is left to the kind, which reports it where it reads on. */
 static bool read_begin(struct source *s, struct err *e)
 {
     struct err why = {0};
@@ -60,7 +61,7 @@ static bool read_begin(struct source *s, struct err *e)
         got = stream_read(s->stream, s->begin + s->n, FILE_BEGIN - s->n, &why);
         s->n += got > 0 ? got : 0;
     }
-    return got >= 0 || file_at(s, &why, e);
+    return got >= 0 || s->n > 0 || file_at(s, &why, e);
 }
 
 /* The kind that recognises the first n bytes of a file; otherwise the kind that loads all other files. */
@@ -100,6 +101,10 @@ static bool load_kind(struct source *s, struct watch *w, struct csr *A, struct l
     if (!is_open_to(kind, s, e)) return false;
     if (s->part && !kind->has_parts)
         return fail_at(e, E_USAGE, s->where, "`variable` needs a file with named variables, but this file is %s",
+                       kind->about);
+    if (s->list && !kind->lists)
+        return fail_at(e, E_USAGE, s->where,
+                       "`from`, `rows` and `cols` are for lists of entries without a header, but this file is %s",
                        kind->about);
     if (!kind->load(s, w, A, info, e)) return false;
     if (!kind->notes_not_finite) note_not_finite(A, info);
@@ -150,12 +155,12 @@ bool file_load_array(const char *path, struct dense_array *d, struct err *e)
     return ok;
 }
 
-bool file_load_system(const char *path, const char *part, struct watch *w, struct csr *A, struct sides *sides,
-                      struct load_info *info, struct err *e)
+bool file_load_list(const char *path, const char *part, const struct list_words *list, struct watch *w, struct csr *A,
+                    struct sides *sides, struct load_info *info, struct err *e)
 {
     char name[PATH_MAX];
     double start = now_us();
-    struct source s = {.part = part, .sides = sides};
+    struct source s = {.part = part, .list = list, .sides = sides};
     memset(info, 0, sizeof *info);
     memset(A, 0, sizeof *A);
     *sides = (struct sides){0};
@@ -171,6 +176,12 @@ bool file_load_system(const char *path, const char *part, struct watch *w, struc
     snprintf(info->file, sizeof info->file, "%s", s.path);
     info->ms = (now_us() - start) / 1000;
     return true;
+}
+
+bool file_load_system(const char *path, const char *part, struct watch *w, struct csr *A, struct sides *sides,
+                      struct load_info *info, struct err *e)
+{
+    return file_load_list(path, part, NULL, w, A, sides, info, e);
 }
 
 bool file_load(const char *path, const char *part, struct watch *w, struct csr *A, struct load_info *info,
@@ -207,29 +218,59 @@ bool file_is_likely(const char *path)
     return is_readable(path);
 }
 
-/* Look in `folder`, which ends in a slash or is empty, for the path as it is, then with each extension. */
-static bool near_in(const char *folder, const char *path, char *out, size_t size)
+static bool find_ending(const char *folder, const char *path, const char *endings, char *out, size_t size)
 {
-    if ((size_t)snprintf(out, size, "%s%s", folder, path) < size && is_readable(out)) return true;
-    for (int i = 0; file_kinds[i]; i++) {
-        for (const char *p = file_kinds[i]->endings; *p; p += strspn(p, " ")) {
-            int n = (int)strcspn(p, " ");
-            if ((size_t)snprintf(out, size, "%s%s%.*s", folder, path, n, p) < size && is_readable(out)) return true;
-            p += n;
-        }
+    for (const char *p = endings; *p; p += strspn(p, " ")) {
+        int n = (int)strcspn(p, " ");
+        if ((size_t)snprintf(out, size, "%s%s%.*s", folder, path, n, p) < size && is_readable(out)) return true;
+        p += n;
     }
     return false;
+}
+
+bool file_find_in(const char *folder, const char *path, char *out, size_t size)
+{
+    if ((size_t)snprintf(out, size, "%s%s", folder, path) < size && is_readable(out)) return true;
+    for (int i = 0; file_kinds[i]; i++)
+        if (find_ending(folder, path, file_kinds[i]->endings, out, size)) return true;
+    return find_ending(folder, path, ".tar.gz .mtx.xz .mtx.zst .mtx.bz2", out, size);
+}
+
+size_t file_stem(const char *name, size_t n)
+{
+    for (int i = 0; file_kinds[i]; i++)
+        for (const char *p = file_kinds[i]->endings; *p; p += strspn(p, " ")) {
+            size_t length = strcspn(p, " ");
+            if (n > length && !strncasecmp(name + n - length, p, length)) return n - length;
+            p += length;
+        }
+    return n;
+}
+
+void file_list_kinds(bool saved, char *out, size_t size)
+{
+    enum { WIDTH = 105 };
+    char item[256];
+    size_t column = 0;
+    for (int i = 0; file_kinds[i]; i++) {
+        const struct file_kind *kind = file_kinds[i];
+        if (saved && !kind->save) continue;
+        int n = snprintf(item, sizeof item, "%s (%s)", kind->about, kind->endings);
+        text_append(out, size, "%s%s", !column ? "" : column + (size_t)n > WIDTH ? ";\n" : "; ", item);
+        column = column && column + (size_t)n <= WIDTH ? column + 2 + (size_t)n : (size_t)n;
+    }
+    text_append(out, size, ".\n");
 }
 
 bool file_near(const char *path, char *out, size_t size)
 {
     char data[3840], folder[4096];
-    if (near_in("", path, out, size)) return true;
+    if (file_find_in("", path, out, size)) return true;
     if (strchr(path, '/')) return false;
-    if (near_in("samples/", path, out, size)) return true;
+    if (file_find_in("samples/", path, out, size)) return true;
     for (int i = 0; data_folder(i, data, sizeof data); i++) {
         snprintf(folder, sizeof folder, "%s/samples/", data);
-        if (*data && near_in(folder, path, out, size)) return true;
+        if (*data && file_find_in(folder, path, out, size)) return true;
     }
     return false;
 }

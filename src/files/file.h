@@ -15,14 +15,22 @@ struct load_info;
 struct sides;
 struct watch;
 
-enum { FILE_BEGIN = 512 };
+enum { FILE_BEGIN = 1 << 15 };
+
+/* What the user says about a list of triplets, which has no header: the sizes, and the first index, 0 or 1; -1: the
+   file decides. */
+struct list_words {
+    int64_t rows, cols;
+    int first;
+};
 
 /* A file that is being read. */
 struct source {
     const char *path;
-    const char *part;      /* name of the variable to read; NULL: the first */
-    char where[256];       /* the path, safe to print */
-    struct stream *stream; /* the unpacked bytes of the file; the first n of them are already in `begin` */
+    const char *part;              /* name of the variable to read; NULL: the first */
+    const struct list_words *list; /* NULL: the user says nothing */
+    char where[256];               /* the path, safe to print */
+    struct stream *stream;         /* the unpacked bytes of the file; the first n of them are already in `begin` */
     char begin[FILE_BEGIN];
     int64_t n;
     struct sides *sides; /* receives the right sides of the file; empty at first; sides.h */
@@ -34,6 +42,8 @@ struct file_kind {
     const char *about;
     bool packed;           /* can be read from a compressed file or an archive */
     bool has_parts;        /* contains named variables */
+    bool lists;            /* lists of triplets, for which struct list_words is */
+    bool graph;            /* saves only graphs: symmetric, without diagonal, positive integers as values */
     bool large;            /* loads and saves large matrices (matrix/csr.h) */
     bool notes_not_finite; /* `load` itself adds the notes about inf and NaN */
     /* Is a file that begins with these n bytes of this kind? NULL: this kind loads every file that no other kind
@@ -67,6 +77,9 @@ bool file_load_system(const char *path, const char *part, struct watch *w, struc
                       struct load_info *info, struct err *e);
 /* Read vectors from a file of a kind that has them; d->val is NULL if the file is of another kind. */
 bool file_load_array(const char *path, struct dense_array *d, struct err *e);
+/* file_load_system for a list of triplets; refuses files of other kinds, unless `list` is NULL. */
+bool file_load_list(const char *path, const char *part, const struct list_words *list, struct watch *w, struct csr *A,
+                    struct sides *sides, struct load_info *info, struct err *e);
 /* Write a matrix; the file name extension selects the kind. `force`: replace a file that exists. */
 bool file_save(const char *path, bool force, const struct csr *A, const struct load_info *info, const char *comment,
                struct watch *w, struct err *e);
@@ -76,10 +89,18 @@ bool file_save_system(const char *path, bool force, const struct csr *A, const s
                       const struct load_info *info, const char *comment, struct watch *w, struct err *e);
 /* Does any kind recognise a file by its first n bytes? n should be FILE_BEGIN, or the whole file. */
 bool file_is_recognised(const char *begin, int64_t n);
+/* The graph of a matrix of any size: its pattern without the diagonal, whose entries are counted in *loops. */
+bool file_graph_of(const struct csr *A, struct csr *G, int64_t *loops, struct err *e);
 /* The kind that file_save selects for a path; NULL: none. */
 const struct file_kind *file_kind_of_path(const char *path);
 /* Is this the path of a readable file, or does it end like the name of a matrix file? */
 bool file_is_likely(const char *path);
+/* Look in `folder`, which ends in a slash or is empty, for the path as it is, then with each extension. */
+bool file_find_in(const char *folder, const char *path, char *out, size_t size);
+/* Append lines that list the kinds of files, or those that can be saved: what they are, and their extensions. */
+void file_list_kinds(bool saved, char *out, size_t size);
+/* The length of a file name of n bytes without the extension of a kind of matrix file. */
+size_t file_stem(const char *name, size_t n);
 /* Write the path of a readable file that a user may have meant by a path without a file: the same name with the
    extension of a matrix file, here or in a folder `samples`. Returns false if there is no such file. */
 bool file_near(const char *path, char *out, size_t size);

@@ -42,12 +42,18 @@ static void describe(const struct head *h, const struct csr *A, struct load_info
     info->explicit_zeros = count_zeros(A);
 }
 
-static bool load_body(struct body *b, struct csr *A, int64_t *last_line, struct notes *t, struct load_info *info,
-                      struct err *e)
+int64_t mtx_block(void)
 {
-    b->threads = hook_threads ? hook_threads : b->head->entries > THREADS_FROM ? omp_get_max_threads() : 1;
+    return hook_block ? hook_block : MTX_BLOCK;
+}
+
+static bool load_body(struct body *b, struct head *h, struct csr *A, int64_t *last_line, struct notes *t,
+                      struct load_info *info, struct err *e)
+{
+    b->threads = hook_threads ? hook_threads : h->entries > THREADS_FROM ? omp_get_max_threads() : 1;
     body_parse(b);
-    bool ok = body_judge(b, t, e) && body_build(b, A, &info->duplicates, e);
+    if (h->list && h->list->entries < 0 && !b->fault.why.code) h->entries = b->delivered;
+    bool ok = body_judge(b, t, e) && (!h->list || list_settle(b, h, info, e)) && body_build(b, A, &info->duplicates, e);
     *last_line = body_lines(b);
     body_free(b);
     if (b->lines->eof_byte) note(t, NOTE_EOF_BYTE, 0);
@@ -66,27 +72,31 @@ static bool load_sections(const struct body *b, int64_t last_line, struct csr *A
     return ok;
 }
 
+bool mtx_load_entries(struct lines *l, struct head *h, const char *path, struct watch *w, struct csr *A,
+                      struct sides *sides, struct notes *t, struct load_info *info, struct err *e)
+{
+    int64_t last_line;
+    struct body body = {.head = h, .path = path, .lines = l, .watch = w};
+    if (!load_body(&body, h, A, &last_line, t, info, e)) return false;
+    bool ok = !h->amgx.numbers || load_sections(&body, last_line, A, sides, info, e);
+    if (h->list) t->n[NOTE_COMMENT] = 0; /* a comment may stand anywhere */
+    if (ok) describe(h, A, info);
+    if (ok) notes_show(t, info);
+    if (ok && loop_tick("counting zeros", 0, 0, e)) return true;
+    csr_free(A);
+    return false;
+}
+
 bool mtx_load_stream(struct stream *stream, const char *begin, int64_t n, const char *path, struct watch *w,
                      struct csr *A, struct sides *sides, struct load_info *info, struct err *e)
 {
-    int64_t last_line;
     struct head head = {0};
     struct notes notes = {0};
-    struct lines lines = {.stream = stream, .block = hook_block ? hook_block : MTX_BLOCK, .streamed = n};
-    struct body body = {.head = &head, .path = path, .lines = &lines, .watch = w};
+    struct lines lines = {.stream = stream, .block = mtx_block(), .streamed = n};
     bool ok = lines_back(&lines, begin, n, e) && head_read(&lines, path, w, &head, &notes, e) &&
-              load_body(&body, A, &last_line, &notes, info, e);
-    if (ok && head.amgx.numbers && !load_sections(&body, last_line, A, sides, info, e)) {
-        csr_free(A);
-        ok = false;
-    }
+              mtx_load_entries(&lines, &head, path, w, A, sides, &notes, info, e);
     lines_free(&lines);
-    if (!ok) return false;
-    describe(&head, A, info);
-    notes_show(&notes, info);
-    if (loop_tick("counting zeros", 0, 0, e)) return true;
-    csr_free(A);
-    return false;
+    return ok;
 }
 
 bool mtx_load(const char *path, struct watch *w, struct csr *A, struct load_info *info, struct err *e)

@@ -12,7 +12,10 @@
 
 struct csr;
 struct err;
+struct head;
+struct lines;
 struct load_info;
+struct notes;
 struct stream;
 struct watch;
 
@@ -56,6 +59,13 @@ void notes_show(const struct notes *t, struct load_info *info);
    `begin`. A, *sides and *info must be empty. The caller sets info->file and info->ms. */
 bool mtx_load_stream(struct stream *stream, const char *begin, int64_t n, const char *path, struct watch *w,
                      struct csr *A, struct sides *sides, struct load_info *info, struct err *e);
+
+/* Load the entries that follow a head, and the right sides; *h describes the text. `path` is for errors. Adds the notes
+   to *t, and describes the matrix in *info. */
+bool mtx_load_entries(struct lines *l, struct head *h, const char *path, struct watch *w, struct csr *A,
+                      struct sides *sides, struct notes *t, struct load_info *info, struct err *e);
+/* The target size of a block of text in bytes. */
+int64_t mtx_block(void);
 
 /* ---- mtx_token.c: bytes, words and integers ---- */
 
@@ -148,9 +158,19 @@ struct amgx {
     int64_t block;                /* the diagonal consists of blocks of this size */
     int64_t numbers;              /* of all three sections together; a complex number counts as two */
 };
+/* A list of triplets, which has no banner, and usually no size line (plain.h). */
+struct list {
+    int first;          /* the first index in the file, 0 or 1; -1: 0 if it occurs in the file, otherwise 1 */
+    int64_t rows, cols; /* -1: as the largest indices demand */
+    int64_t entries;    /* -1: all lines up to the end of the file */
+    int stype;          /* 1 or -1: only the upper or lower triangle counts, and is mirrored; 0: all entries count */
+    bool square;        /* if the rows and columns are not known, there are as many rows as columns */
+    bool stops;         /* the text after the last entry does not count */
+};
 struct head {
     bool array, vector;
     bool is_unsigned; /* the banner says that no integer is negative */
+    const struct list *list; /* NULL: the file has a banner */
     struct amgx amgx;
     enum field field;
     enum symmetry symmetry;
@@ -162,7 +182,7 @@ struct head {
 bool head_read(struct lines *l, const char *path, struct watch *w, struct head *h, struct notes *t, struct err *e);
 static inline int64_t first_index(const struct head *h) /* of rows and columns in the file */
 {
-    return !h->amgx.base0;
+    return h->list ? h->list->first > 0 : !h->amgx.base0;
 }
 /* For array files. column_start: the number of values before column c. column_top: the row of the first value in column
    c. */
@@ -255,6 +275,17 @@ void body_free(struct body *b);
 bool body_judge(struct body *b, struct notes *t, struct err *e);
 /* The number of the last line that was read. */
 int64_t body_lines(const struct body *b);
+/* The number of the line of an entry. */
+int64_t body_line(const struct body *b, int64_t entry);
+
+/* ---- mtx_list.c: lists of triplets ---- */
+
+/* Prepare a head for reading the entries of h->list, whose number and largest indices may be unknown. `bytes` is the
+   length of the text; INT64_MAX: unknown. */
+void list_begin(struct head *h, int64_t bytes);
+/* After the entries were read: find the first index and the sizes, make the entries 0-based, keep one triangle if stype
+   says so, and describe what was found in *info. */
+bool list_settle(struct body *b, struct head *h, struct load_info *info, struct err *e);
 
 /* ---- mtx_sections.c: AMGX's sections, which follow the entries ---- */
 

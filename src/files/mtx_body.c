@@ -6,6 +6,7 @@
 #include "base/stream.h"
 #include "base/watch.h"
 #include "mtx.h"
+#include "plain.h"
 
 #include <omp.h>
 #include <sched.h>
@@ -76,11 +77,12 @@ int band_shift(const struct head *h)
 
 /* If the rows of a block are not in order, count its entries per band. The entries are then delivered by bands, so that
    mtx_build.c finds the entries of a band next to each other. Small blocks are not sorted, because sorting them would
-   not save time. */
+   not save time; those of a list are not, because its number of rows is not known yet. */
 static bool block_bands(struct block *k, const struct head *h, const struct entries *t, struct err *e)
 {
     int shift = band_shift(h);
-    if (h->array || h->vector || h->symmetry != GENERAL || k->n < BANDS || ascends(t->row, k->n)) return true;
+    bool few = h->array || h->vector || k->n < BANDS;
+    if (few || h->list || h->symmetry != GENERAL || ascends(t->row, k->n)) return true;
     if (!(k->band = mem_zero(BANDS + 1, sizeof *k->band, "a block of the file", e))) return false;
     for (int64_t i = 0; i < k->n; i++) k->band[(t->row[i] >> shift) + 1]++;
     for (int s = 0; s < BANDS; s++) k->band[s + 1] += k->band[s];
@@ -124,6 +126,7 @@ static void buffers_free(struct buffers *d)
 
 static bool block_parse(struct block *k, const struct head *h, struct buffers *d, struct err *e)
 {
+    if (h->list) plain_blanks(d->text.s, d->text.n);
     return buffers_room(d, h, e) && lines_parse(k, h, &d->text, &d->entries, e) && block_bands(k, h, &d->entries, e);
 }
 
@@ -197,7 +200,8 @@ static struct block *block_next(struct body *b, struct text *t)
     k->seq = b->last ? b->last->seq + 1 : 0;
     b->last = *(b->last ? &b->last->next : &b->first) = k;
     bool ok = lines_next(b->lines, t, &why);
-    if (ok && b->head->amgx.numbers) ok = sections_cut(b->lines, t, &b->lines_left, &why);
+    if (ok && (b->head->amgx.numbers || (b->head->list && b->head->list->stops)))
+        ok = sections_cut(b->lines, t, &b->lines_left, &why);
     k->streamed = b->lines->streamed;
     if (ok && t->n) return k;
     k->lines = 1; /* report the fault at the first line of this block */
@@ -311,8 +315,9 @@ static void work(struct body *b)
 void body_parse(struct body *b)
 {
     struct err why = {0};
-    /* head_read has compared the number of entries with the length of the file */
-    bool confirmed = stream_size(b->lines->stream) >= 0;
+    /* the number of entries, if it is known, was compared with the length of the file */
+    const struct list *list = b->head->list;
+    bool confirmed = stream_size(b->lines->stream) >= 0 && (!list || list->entries >= 0);
     b->lines_left = b->head->entries;
     int64_t n = b->head->entries, room = confirmed || n < UNSURE ? n : UNSURE;
     if (!entries_new(&b->all, b->head, room, &why)) {
@@ -323,4 +328,6 @@ void body_parse(struct body *b)
 #pragma omp parallel num_threads(b->threads)
     work(b);
     pthread_mutex_destroy(&b->reader);
+    bool shrinks = !b->fault.why.code && b->delivered && b->delivered < b->all.room;
+    if (shrinks && !entries_resize(&b->all, b->delivered, &why)) fault(b, NULL, &why);
 }

@@ -14,7 +14,7 @@ static struct block *block_of(const struct body *b, int64_t entry)
     return k;
 }
 
-static int64_t line_of(const struct body *b, int64_t entry)
+int64_t body_line(const struct body *b, int64_t entry)
 {
     const struct block *k = block_of(b, entry);
     int64_t line = k->line0 + entry - k->entry0 + 1;
@@ -166,12 +166,12 @@ static bool judge_count(const struct body *b, int64_t entries, int64_t lines, st
                        "the count is wrong",
                        how_many(h->entries, "entry").text, (long long)lines, how_many(entries, "entry").text);
     if (h->array && h->symmetry != GENERAL)
-        return fail_at(e, E_INPUT, path_line(b->path, line_of(b, h->entries), where),
+        return fail_at(e, E_INPUT, path_line(b->path, body_line(b, h->entries), where),
                        "this is one value too many: a %s array of %lld x %lld holds only the %slower triangle, %s; if "
                        "the file holds all values, write `general` in the banner",
                        h->symmetry_word, (long long)h->rows, (long long)h->cols, h->symmetry == SKEW ? "strict " : "",
                        how_many(h->entries, "value").text);
-    return fail_at(e, E_INPUT, path_line(b->path, line_of(b, h->entries), where),
+    return fail_at(e, E_INPUT, path_line(b->path, body_line(b, h->entries), where),
                    "this is one entry too many: the size line (line %lld) declares only %s", (long long)h->lines,
                    how_many(h->entries, "entry").text);
 }
@@ -185,7 +185,7 @@ bool body_judge(struct body *b, struct notes *t, struct err *e)
     if (f->why.code && !f->block) return fail(e, f->why.code, "%s", f->why.text);
     int64_t entries = number_blocks(b, t, &lines), counted = entries < b->head->entries ? entries : b->head->entries;
     if (!find_contradiction(b, counted, &wrong, &what, e)) return false;
-    if (wrong < counted) return fail_at(e, E_INPUT, path_line(b->path, line_of(b, wrong), where), "%s", what);
+    if (wrong < counted) return fail_at(e, E_INPUT, path_line(b->path, body_line(b, wrong), where), "%s", what);
     if (f->block && entries <= b->head->entries)
         return fail_at(e, f->why.code, path_line(b->path, f->block->line0 + f->line, where), "%s", f->why.text);
     return judge_count(b, entries, lines, e);

@@ -37,9 +37,24 @@ static bool refuse_index(struct parser *s, const char *what, int64_t most)
         return fail(&s->why, fault == FAULT_TOO_LARGE ? E_LIMIT : E_INPUT, "the %s index is %s: \"%s\"%s", what,
                     integer_fault_text[fault], quote, comment_advice(s->p, end));
     int64_t first = first_index(s->h);
+    const char *hint = v || !first  ? ""
+                       : s->h->list ? "; if indices start at 0, load the file with `from 0`"
+                                    : "; indices start at 1, but this file seems to be 0-based: add 1 to each index";
     return fail(&s->why, E_INPUT, "%s %lld is outside %lld .. %lld%s", what, (long long)v, (long long)first,
-                (long long)(most - 1 + first),
-                v || !first ? "" : "; indices start at 1, but this file seems to be 0-based: add 1 to each index");
+                (long long)(most - 1 + first), hint);
+}
+
+/* Read an index that is written like a real number, as NumPy's savetxt and MATLAB's save -ascii do. */
+static bool take_real_index(struct parser *s, int64_t most, int64_t *index)
+{
+    double v = 0;
+    unsigned how;
+    const char *after = number_parse(s->p, skip_token(s->p), &v, &how);
+    v -= (double)first_index(s->h);
+    if (!after || !ends_token(*after) || !(v >= 0 && v < (double)most) || v != floor(v)) return false;
+    s->p = after;
+    *index = (int64_t)v;
+    return true;
 }
 
 /* Read an index in 1 .. most, or in 0 .. most - 1; *index is 0-based. */
@@ -52,7 +67,8 @@ static inline bool take_index(struct parser *s, const char *what, int64_t most, 
     for (; (digit = (uint64_t)*p - '0') < 10; p++)
         if (v < enough) v = v * 10 + digit;
     v -= (uint64_t)first_index(s->h);
-    if (v >= (uint64_t)most || p == digits || !ends_token(*p)) return refuse_index(s, what, most);
+    if (v >= (uint64_t)most || p == digits || !ends_token(*p))
+        return (s->h->list && take_real_index(s, most, index)) || refuse_index(s, what, most);
     s->p = p;
     *index = (int64_t)v;
     return true;
@@ -64,9 +80,10 @@ static bool refuse_value(struct parser *s)
     const char *end = skip_token(s->p);
     bool complex_values = s->h->field == COMPLEX;
     if (ends_numbers(*s->p))
-        return fail(&s->why, E_INPUT,
-                    "the line ends before its %s; if the file has no values, its field must be pattern",
-                    complex_values ? "real and imaginary values" : "value");
+        return fail(&s->why, E_INPUT, "the line ends before its %s; %s",
+                    complex_values ? "real and imaginary values" : "value",
+                    s->h->list ? "all lines of a list must have as many numbers as the first"
+                               : "if the file has no values, its field must be pattern");
     return fail(&s->why, E_INPUT, "\"%s\" is not a decimal number%s", quoted(s->p, end, quote),
                 comment_advice(s->p, end));
 }
@@ -133,7 +150,8 @@ static bool refuse_more(struct parser *s)
     };
     const struct head *h = s->h;
     return fail(&s->why, E_INPUT, "the line goes on after %s with \"%s\"%s",
-                how_many(h->indices + h->values, "number").text, quoted(s->p, skip_token(s->p), quote), hint[h->field]);
+                how_many(h->indices + h->values, "number").text, quoted(s->p, skip_token(s->p), quote),
+                h->list ? "; all lines of a list must have as many numbers as the first" : hint[h->field]);
 }
 
 /* Move to the next line; only blanks and a comment may precede the end of the current line. */

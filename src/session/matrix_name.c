@@ -2,6 +2,7 @@
 #include "matrix_name.h"
 #include "base/base.h"
 #include "base/text.h"
+#include "files/file.h"
 
 #include <ctype.h>
 #include <stdint.h>
@@ -81,6 +82,7 @@ void name_of_file(const char *file, char *out, size_t most)
     const char *base = slash ? slash + 1 : file;
     size_t n = strlen(base);
     for (int i = 0; i < COUNT(endings); i++) n = without(base, n, endings[i]);
+    n = file_stem(base, n);
     size_t length = 0;
     for (size_t i = 0, whole = 0; i < n && length <= most; whole = length) {
         i += copy_character(base + i, n - i, out, &length);
