@@ -5,6 +5,7 @@
 #include "base/text.h"
 #include "base/words.h"
 #include "files/file.h"
+#include "files/matrix_folders.h"
 #include "files/matrix_market.h"
 #include "files/sides.h"
 #include "language/args.h"
@@ -59,13 +60,29 @@ static void out_loaded(struct out *o, const struct matrix *m)
     say_loaded(o, m);
 }
 
-/* If there is no such file, name one that the user may have meant. */
+/* If there is no such file, name one that the user may have meant, or say where it was looked for. */
 static void advise_file(const char *path, struct err *e)
 {
     char near[4096], typed[4200], safe[300];
-    if (!access(path, F_OK) || errno != ENOENT || !file_near(path, near, sizeof near)) return;
-    word_join(near, typed, sizeof typed);
-    err_advise(e, "did you mean `load %s`?", print_safe(typed, strlen(typed), 200, safe, sizeof safe));
+    if (!access(path, F_OK) || errno != ENOENT) return;
+    if (file_near(path, near, sizeof near)) {
+        word_join(near, typed, sizeof typed);
+        err_advise(e, "did you mean `load %s`?", print_safe(typed, strlen(typed), 200, safe, sizeof safe));
+    } else
+        err_advise(e, "it is not in %s either", matrix_folders(near, sizeof near));
+}
+
+/* The path of the file to load: the file that the user named or, if there is none, the matrix of that name in one of
+   the folders of matrices. */
+static bool path_to_load(struct session *s, const char *file, char *path, size_t size, struct err *e)
+{
+    char found[4096], safe[300];
+    const char *folder;
+    if (!session_path(s, file, path, size, e)) return false;
+    if (!access(path, F_OK) || errno != ENOENT || file_find_in("", path, found, sizeof found)) return true;
+    if (!matrix_find(file, found, sizeof found, &folder)) return true;
+    out_note(s->out, "found in %s: %s", folder, print_safe(found, strlen(found), 200, safe, sizeof safe));
+    return snprintf(path, size, "%s", found) < (int)size || fail(e, E_LIMIT, "the path of %s is too long", file);
 }
 
 /* Read the right sides from a file of their own; they replace those of the matrix file. */
@@ -91,15 +108,28 @@ static bool make_ones_real(const char *file, struct load_info *info, struct err 
     return true;
 }
 
+/* What the user says about a list of entries. *given: anything. */
+static bool list_words(const struct args *a, struct list_words *words, bool *given, struct err *e)
+{
+    int64_t first;
+    if (!arg_within(a, "from", -1, 0, 1, &first, e) || !arg_within(a, "rows", -1, 0, INT32_MAX, &words->rows, e) ||
+        !arg_within(a, "cols", -1, 0, INT32_MAX, &words->cols, e))
+        return false;
+    words->first = (int)first;
+    *given = first >= 0 || words->rows >= 0 || words->cols >= 0;
+    return true;
+}
+
 static bool load_one(struct session *s, const char *file, const struct args *a, struct err *e)
 {
     const char *part = arg(a, "variable"), *b = arg(a, "rhs"); /* b: the file of the right sides; NULL: none */
     struct csr A = {0};
     struct sides sides = {0};
     struct load_info info = {0};
+    struct list_words words;
     char path[4096];
-    bool named = session_path(s, file, path, sizeof path, e);
-    bool ok = named && file_load_system(path, part, &s->watch, &A, &sides, &info, e);
+    bool listed, named = list_words(a, &words, &listed, e) && path_to_load(s, file, path, sizeof path, e);
+    bool ok = named && file_load_list(path, part, listed ? &words : NULL, &s->watch, &A, &sides, &info, e);
     if (named && !ok) advise_file(path, e);
     ok = ok && (!arg_flag(a, "ones") || make_ones_real(file, &info, e)) && (!b || load_sides(s, b, &A, &sides, e)) &&
          session_add(s, arg(a, "as"), &A, &info, e);
@@ -162,24 +192,44 @@ static void note_guesses_left_out(struct out *o, const struct matrix *m, const c
              m->sides.n == 1 ? "the guess of the solution was" : "the guesses of the solutions were");
 }
 
+/* The user typed `graph`: write the graph of m. */
+static bool save_graph(struct session *s, const struct matrix *m, const char *file, bool force, const char *comment,
+                       int64_t *nnz, struct err *e)
+{
+    const struct file_kind *kind = file_kind_of_path(file);
+    struct csr G = {0};
+    int64_t loops;
+    if (kind && !kind->graph)
+        return fail(e, E_USAGE, "`graph` is for files of graphs, but %s files have values", kind->name);
+    if (!file_graph_of(&m->csr, &G, &loops, e)) return false;
+    bool ok = file_save(file, force, &G, NULL, comment, &s->watch, e);
+    *nnz = G.nnz;
+    csr_free(&G);
+    if (ok) out_note(s->out, "the values and %s on the diagonal were left out", how_many(loops, "entry").text);
+    return ok;
+}
+
 static bool run_save(struct session *s, const struct args *a, struct err *e)
 {
     char comment[128];
     const char *file = arg(a, "file");
+    bool force = arg_flag(a, "force");
     if (arg(a, "recipe")) return save_recipe(s, a, e);
     struct matrix *m = session_matrix(s, arg(a, "matrix"), e);
-    if (!m || !newfile_allowed(file, arg_flag(a, "force"), e)) return false;
+    if (!m || !newfile_allowed(file, force, e)) return false;
     snprintf(comment, sizeof comment, "%s, written by warpspy %s", m->name, WARPSPY_VERSION);
+    int64_t nnz = m->csr.nnz;
     bool sides = m->sides.n && writes_sides(file, a);
     if (!amgx_applies(file, m, a, e)) return false;
     double start = now_us();
-    bool saved = file_save_system(file, arg_flag(a, "force"), &m->csr, sides ? &m->sides : NULL, &m->info, comment,
-                                  &s->watch, e);
+    bool saved = arg_flag(a, "graph") ? save_graph(s, m, file, force, comment, &nnz, e)
+                                      : file_save_system(file, force, &m->csr, sides ? &m->sides : NULL, &m->info,
+                                                         comment, &s->watch, e);
     if (!saved) return false;
     out_row(s->out);
     out_str(s->out, "name", "name", m->name);
     out_str(s->out, "file", "file", file);
-    out_int(s->out, "nnz", "nonzeros", m->csr.nnz);
+    out_int(s->out, "nnz", "nonzeros", nnz);
     out_int(s->out, "right_sides", sides ? "right sides" : NULL, sides ? m->sides.n : 0);
     out_num(s->out, "time_ms", "ms", (now_us() - start) / 1000, "%.1f");
     if (m->sides.n && !sides) note_sides_left_out(s->out, m, file);
@@ -215,38 +265,37 @@ static const struct field save_fields[] = {
 };
 static const struct row_kind row_save = {"save", "a matrix written to a file", save_fields};
 
+static void list_loaded(char *out, size_t size)
+{
+    text_append(out, size, "Kinds of files, recognised by their content, also compressed or in an archive:\n");
+    file_list_kinds(false, out, size);
+}
+
+static void list_saved(char *out, size_t size)
+{
+    text_append(out, size, "Kinds of files, chosen by the extension:\n");
+    file_list_kinds(true, out, size);
+}
+
 const struct command command_load = {
     .name = "load",
     .aliases = "open read",
-    .grammar = "FILE... [as NAME] [variable WORD] [rhs FILE] [ones]",
+    .grammar = "FILE... [as NAME] [variable WORD] [rhs FILE] [ones] [from N] [rows N] [cols N]",
     .about = "read matrices from files of many formats, also compressed or in an archive",
     .help =
-        "The format is detected from the content, not from the name:\n"
-        "    .mtx        Matrix Market, also .mtx.gz, .xz, .zst, .bz2, .tar.gz\n"
-        "    .rb .hb     Rutherford-Boeing and Harwell-Boeing, also .rsa .rua .psa .pua, also compressed\n"
-        "    .npz        SciPy: csr, csc, coo, bsr or dia\n"
-        "    .mat        MATLAB, level 5 and 7.3: the first sparse variable or the named variable, also Problem.A\n"
-        "    .petsc      PETSc's binary format (any name): the first matrix or, with `variable 2`, the second\n"
-        "    .IJ         hypre, text or binary: all parts, NAME.IJ.00000, NAME.IJ.00001, ...\n"
-        "    .npy        NumPy: vectors for `rhs` or `b`\n"
-        "    .wsb        written by `save A.wsb`: the fastest to load\n"
-        "Symmetric matrices are expanded, duplicates are summed, and explicit zeros are kept. Notes report\n"
-        "deviations from the format that were accepted. Each matrix becomes the current one. The matrix is named\n"
-        "after its file or, with `as`, NAME.\n"
-        "Right sides, and solutions if the file holds them, stay with the matrix, and `solve` uses them: the\n"
-        "sections of AMGX (a line %%AMGX rhs solution in .mtx), the arrays b and x in .npz, the variables b and x or\n"
-        "Problem.b and Problem.x in .mat, those of Harwell-Boeing, whose guesses `solve x0 given` uses, and the "
-        "vectors\n"
-        "or dense matrices that follow the matrix in .petsc. `rhs` reads right sides from a file of their own: a "
-        "Matrix\n"
-        "Market array or vector of one or more columns, .npy, a vector of PETSc or hypre, an auxiliary file of\n"
-        "Rutherford-Boeing, or plain numbers. Unassembled matrices of Harwell-Boeing are assembled.\n"
-        "A pattern file has no values: products take its entries as ones, and `check` judges the pattern alone. With\n"
-        "`ones`, the ones are values like those of any other file.\n"
-        "    load samples/thesis4.mtx as A\n"
-        "    load west0479.mat variable Problem.A\n"
-        "    load add32.mtx rhs add32_b.mtx\n"
-        "    load A.IJ rhs b.IJ",
+        "Each matrix becomes the current one, named after its file or, with `as`, NAME. Symmetric matrices are\n"
+        "expanded, duplicates are summed, and explicit zeros are kept. `variable` names a variable of a .mat file;\n"
+        "`variable 2` is the second matrix of PETSc. Right sides, guesses and solutions that the file contains stay\n"
+        "with the matrix, and `solve` uses them; `rhs` reads right sides from a file of their own: numbers, .npy, a\n"
+        "vector of PETSc or hypre, an auxiliary file of Rutherford-Boeing, or a Matrix Market array.\n"
+        "A pattern file has no values: products take its entries as ones; with `ones`, the ones are values like any\n"
+        "others. Of a list without a header, `from 0` or `from 1` is the first index, and `rows` and `cols` are the\n"
+        "sizes; otherwise the indices in the file decide.\n"
+        "A name such as HB/1138_bus without a file is looked up in $WARPSPY_MATRICES, $XDG_DATA_HOME/warpspy,\n"
+        "~/.ssgetpy and $MATRIXDEPOT_DATA.\n"
+        "    load samples/thesis4.mtx as A; load west0479.mat variable Problem.A\n"
+        "    load add32.mtx rhs add32_b.mtx; load A.IJ rhs b.IJ; load edges.txt from 1 rows 100\n",
+    .help_more = list_loaded,
     .rows = (const struct row_kind *const[]){&row_load, NULL},
     .run = run_load,
     .large = true,
@@ -255,29 +304,25 @@ const struct command command_load = {
 const struct command command_save = {
     .name = "save",
     .aliases = "write",
-    .grammar = "FILE [MATRIX] [amgx] [recipe RECIPE] [force]",
+    .grammar = "FILE [MATRIX] [amgx] [graph] [recipe RECIPE] [force]",
     .about = "write a matrix to a file, in the format of its extension, or the last solve as a program",
     .help =
         "All formats preserve the values bit for bit, except the payload of NaN in .mtx. `force` replaces an existing\n"
         "file, which keeps its mode and its links. In a script or lesson, the file must be new, in the working\n"
         "folder, and not hidden, unless you allow files (see `help allow`).\n"
-        "    .mtx .mtx.gz    Matrix Market, coordinate general\n"
-        "    .npz            SciPy, csr, for scipy.sparse.load_npz\n"
-        "    .rb             Rutherford-Boeing\n"
-        "    .hb             Harwell-Boeing; .rua .pua: the same; .rsa .psa: one triangle of a symmetric matrix\n"
-        "    .petsc          PETSc, for MatLoad and VecLoad; complex values need a complex PETSc\n"
-        "    .IJ             hypre: one part, NAME.IJ.00000, of real values\n"
-        "    .wsb            a binary cache with checksums, loaded at memory speed\n"
-        ".npz, .petsc, .wsb and .hb also hold the right sides and solutions of the matrix. With `amgx`, .mtx holds\n"
-        "the right side "
-        "and its solution after the entries, as AMGX reads them; most other programs refuse such a file.\n"
+        "Graphs store only positive integers off the diagonal; `graph` writes the graph of any matrix whose pattern\n"
+        "is symmetric, without values and diagonal. hypre's .IJ is written as one part, NAME.IJ.00000.\n"
+        ".npz, .petsc, .wsb and .hb also contain the right sides and solutions of the matrix. With `amgx`, .mtx\n"
+        "contains the right side and its solution after the entries, as AMGX reads them; most other programs refuse\n"
+        "such a file.\n"
         "`recipe` writes the last solve, by iteration or direct, as a program that loads the matrix, solves with the\n"
         "same method, tol, m and maxit, and prints the iterations and the true residual: scipy (Python), petsc (C),\n"
         "cuda (CUDA C++: cg and bicgstab, alone or with jacobi). Preconditioners of the same name differ between\n"
         "libraries, and so do iterations. What a program cannot express is refused. It reads the file that the\n"
         "matrix came from; if that is not to be had, a note says which file to save.\n"
         "    save copy.mtx A\n"
-        "    solve cg precond jacobi; save again.py recipe scipy",
+        "    solve cg precond jacobi; save again.py recipe scipy\n",
+    .help_more = list_saved,
     .rows = (const struct row_kind *const[]){&row_save, &row_recipe, NULL},
     .run = run_save,
     .large = true,

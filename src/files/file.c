@@ -74,7 +74,8 @@ static const struct file_kind *kind_of(const char *begin, int64_t n)
 
 bool file_is_recognised(const char *begin, int64_t n)
 {
-    return kind_of(begin, n)->recognises != NULL;
+    const struct file_kind *kind = kind_of(begin, n);
+    return kind->recognises && !kind->graph && !kind->lists;
 }
 
 static void note_not_finite(const struct csr *A, struct load_info *info)

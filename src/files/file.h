@@ -87,7 +87,8 @@ bool file_save(const char *path, bool force, const struct csr *A, const struct l
    saves_sides write only the matrix. */
 bool file_save_system(const char *path, bool force, const struct csr *A, const struct sides *sides,
                       const struct load_info *info, const char *comment, struct watch *w, struct err *e);
-/* Does any kind recognise a file by its first n bytes? n should be FILE_BEGIN, or the whole file. */
+/* Does any kind recognise a file by its first n bytes, so that it is more than numbers? A vector of plain numbers may
+   look like a graph or a list of triplets, so these do not count. n should be FILE_BEGIN, or the whole file. */
 bool file_is_recognised(const char *begin, int64_t n);
 /* The graph of a matrix of any size: its pattern without the diagonal, whose entries are counted in *loops. */
 bool file_graph_of(const struct csr *A, struct csr *G, int64_t *loops, struct err *e);

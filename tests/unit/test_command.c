@@ -207,7 +207,8 @@ static const struct {
     {"load samples/coater2",
      "load: samples/coater2: cannot open the file: No such file or directory; did you mean `load "
      "samples/coater2.mtx.gz`?\n"},
-    {"load nowhere", "load: nowhere: cannot open the file: No such file or directory\n"},
+    {"load nowhere", "load: nowhere: cannot open the file: No such file or directory; it is not in $WARPSPY_MATRICES, "
+                     "$XDG_DATA_HOME/warpspy/matrices, $XDG_DATA_HOME/warpspy, ~/.ssgetpy, $MATRIXDEPOT_DATA either\n"},
     {"qwertyuiop", "qwertyuiop: there is no such command; `help` lists all commands\n"},
     {"list A", "list: `A` cannot follow `list`; nothing can\n"},
     {"use", "use: a matrix is missing after `use`; one of A, Bus\n"},

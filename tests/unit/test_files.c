@@ -984,7 +984,7 @@ TEST(the_ending_chooses_the_kind)
     assert_shown(scratch_path("UPPER.NPZ"), NULL, "1x1: 1 1 48.375");
     assert_false(file_save(scratch_path("a.csv"), true, &A, NULL, NULL, NULL, &e));
     assert_int_equal(e.code, E_USAGE);
-    assert_non_null(strstr(e.text, ".wsb .npz .petsc .IJ .IJ.00000 .rb .hb .rsa .rua .psa .pua .mtx .mtx.gz"));
+    assert_non_null(strstr(e.text, ".mtx .mtx.gz"));
     err_clear(&e);
     assert_false(file_save(scratch_path("no/such/place.wsb"), true, &A, NULL, NULL, NULL, &e));
     assert_int_equal(e.code, E_IO);
@@ -1032,14 +1032,16 @@ TEST(a_binary_file_needs_more_than_a_pipe)
 
 TEST(help_names_every_kind)
 {
+    char load[HELP_ROOM], save[HELP_ROOM];
+    command_text(command_find("load"), load);
+    command_text(command_find("save"), save);
     for (int i = 0; file_kinds[i]; i++) {
         char ending[16];
         for (const char *p = file_kinds[i]->endings; *p; p += strspn(p, " ")) {
             size_t n = strcspn(p, " ");
             snprintf(ending, sizeof ending, "%.*s", (int)n, p);
-            if (!strstr(command_find("load")->help, ending)) fail_msg("help load does not name %s", ending);
-            if (file_kinds[i]->save && !strstr(command_find("save")->help, ending))
-                fail_msg("help save does not name %s", ending);
+            if (!strstr(load, ending)) fail_msg("help load does not name %s", ending);
+            if (file_kinds[i]->save && !strstr(save, ending)) fail_msg("help save does not name %s", ending);
             p += n;
         }
     }
