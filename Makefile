@@ -186,7 +186,7 @@ test: deps-test
 
 DEPS := gcc g++ libncurses-dev libreadline-dev liblpsolve55-dev libarchive-dev zlib1g-dev libfast-float-dev libcjson-dev libsuitesparse-dev libmatio-dev libcairo2 libsixel1
 DEPS_LINT := clang-format cppcheck
-DEPS_TEST := libcmocka-dev libmetis5 libscotch-7.0 tmux python3-pyte python3-pexpect python3-jsonschema python3-venv \
+DEPS_TEST := libcmocka-dev libmetis5 libscotch-7.0 metis scotch tmux python3-pyte python3-pexpect python3-jsonschema python3-venv \
   locales zsh groff-base
 DEPS_RANKS := libpetsc-real-dev openmpi-bin pkg-config
 deps:
