@@ -65,6 +65,28 @@ static const struct spmm_kernel *compiled_for(const struct spmm_kernel *k, const
     return cuda_kernels[i];
 }
 
+const struct spmm_kernel *spmm_default(const struct format *f, const struct device *d)
+{
+    const struct spmm_kernel *found = NULL;
+    for (int i = 0; spmm_kernels[i]; i++)
+        if (spmm_kernels[i]->format == f && !spmm_kernels[i]->vendor && spmm_runs_on(spmm_kernels[i], d))
+            found = spmm_kernels[i];
+    return found;
+}
+
+bool spmm_begin(const struct spmm_kernel *k, struct spmm *L, struct err *e)
+{
+    const struct spmm_kernel *c = compiled_for(k, L->A->dev);
+    return !c || !c->begin || c->begin(L, &L->state, e);
+}
+
+void spmm_end(const struct spmm_kernel *k, struct spmm *L)
+{
+    const struct spmm_kernel *c = compiled_for(k, L->A->dev);
+    if (c && c->end && L->state) c->end(L->A->dev, L->state);
+    L->state = NULL;
+}
+
 bool spmm_launch(const struct spmm_kernel *k, const struct spmm *L, struct err *e)
 {
     const struct spmm_kernel *c = compiled_for(k, L->A->dev);
@@ -127,14 +149,12 @@ static bool problem_new(struct problem *p, const struct spmm_kernel *k, const st
     p->dx = d->ops->alloc(d, bytes_of(&p->X), "the vectors X", e);
     p->dy = p->dx ? d->ops->alloc(d, bytes_of(&p->Y), "the vectors Y", e) : NULL;
     p->launch = (struct spmm){.A = M, .vectors = vectors, .x = p->dx, .y = p->dy};
-    const struct spmm_kernel *c = compiled_for(k, d);
-    return p->dy && (!c || !c->begin || c->begin(&p->launch, &p->launch.state, e));
+    return p->dy && spmm_begin(k, &p->launch, e);
 }
 
 static void problem_free(struct problem *p, struct device *d)
 {
-    const struct spmm_kernel *c = compiled_for(p->kernel, d);
-    if (c && c->end && p->launch.state) c->end(d, p->launch.state);
+    if (p->launch.state) spmm_end(p->kernel, &p->launch);
     if (p->dx) d->ops->free(d, p->dx);
     if (p->dy) d->ops->free(d, p->dy);
     mem_free(p->X.data);

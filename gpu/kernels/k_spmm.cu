@@ -360,7 +360,9 @@ template <typename T> static void host_row(const struct spmm *L, int64_t row)
 {
     int first = 0;
     for (; first + SPMM_HELD <= L->vectors; first += SPMM_HELD) host_sums<T, SPMM_HELD>(L, row, first);
-    for (; first < L->vectors; first++) host_sums<T, 1>(L, row, first);
+    if (L->vectors & 4) host_sums<T, 4>(L, row, first), first += 4;
+    if (L->vectors & 2) host_sums<T, 2>(L, row, first), first += 2;
+    if (L->vectors & 1) host_sums<T, 1>(L, row, first);
 }
 
 template <typename T> static bool host_go(const struct spmm *L, int threads, struct err *e)

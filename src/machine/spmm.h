@@ -54,6 +54,11 @@ struct spmm_kernel {
 extern const struct spmm_kernel *const spmm_kernels[]; /* terminated by NULL, in the order of spmm.def */
 extern const struct registry spmm_registry;
 bool spmm_runs_on(const struct spmm_kernel *k, const struct device *d);
+/* The kernel for products with matrices in f on d: the last of the table that is no library's. NULL: there is none. */
+const struct spmm_kernel *spmm_default(const struct format *f, const struct device *d);
+/* Set and free L->state, for any number of launches with the same A, X and Y. */
+bool spmm_begin(const struct spmm_kernel *k, struct spmm *L, struct err *e);
+void spmm_end(const struct spmm_kernel *k, struct spmm *L);
 bool spmm_launch(const struct spmm_kernel *k, const struct spmm *L, struct err *e);
 
 /* The result of checking and timing one kernel. */
