@@ -32,18 +32,18 @@ static const struct pass *named(const struct pass *table, const char *name)
     return NULL;
 }
 
-const struct pass *pass_find(const struct passes *p, const struct device *d, enum type type, bool host_sums,
+const struct pass *pass_find(const struct passes *p, const struct device *d, enum type type, enum pass_sums sums,
                              const char *name)
 {
     const struct pass_tables *t = p->on[d->kind];
-    return t ? named((host_sums ? t->sums_on_host : t->sums_on_device)[type], name) : NULL;
+    return t ? named(t->by[sums][type], name) : NULL;
 }
 
 /* Members send each other the sums that the host adds on other devices. */
 static const struct pass *found(const struct passes *p, const char *name, const struct pass_call *c)
 {
-    if (c->d->members) return pass_find(p, c->d->member[0], c->type, true, name);
-    return pass_find(p, c->d, c->type, c->host_sums, name);
+    if (c->d->members) return pass_find(p, c->d->member[0], c->type, SUMS_BY_HOST, name);
+    return pass_find(p, c->d, c->type, c->sums, name);
 }
 
 bool pass_run(const struct passes *p, const char *name, const struct pass_call *c, struct err *e)

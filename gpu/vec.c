@@ -84,6 +84,8 @@ PAIR_TABLES(halo_ops, of, vec_halo, ALONE)
 PAIR_TABLES(vec_ops, host_sums, vec_parts, ALONE)
 PAIR_TABLES(sweep_ops, host_sums, vec_parts_sweep, ALONE)
 
+TABLES(vec_ops, by_column, vec_columns, ALONE)
+
 extern const struct amg_setup_ops emu_vec_amg_setup_f32, emu_vec_amg_setup_f64, cuda_vec_amg_setup_f32,
     cuda_vec_amg_setup_f64;
 const struct amg_setup_ops *amg_setup_ops_of(const struct device *d, enum type real)

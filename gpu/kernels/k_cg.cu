@@ -139,10 +139,11 @@ template <typename AT> struct pass_cg_direction {
 /* Vectors that do not all fit in the L2 cache are read backwards, since the SpMV has left their ends in the cache.
    The L2 cache of a large GPU of 2024 holds four vectors of 12 MB. Backwards, a pass begins at the end of a group of
    AT::ALIGNED elements, some of which may lie after the last element: without this, a warp would write parts of
-   lines, and on an H200 the step took 1.6 times as long. Returns the element at which to begin; -1: go forwards. */
+   lines, and on an H200 the step took 1.6 times as long. Several columns go forwards, because a thread stays in its
+   column. Returns the element at which to begin; -1: go forwards. */
 template <typename AT> static int64_t beginning(int64_t n)
 {
-    if (n * (int64_t)sizeof(typename AT::real) <= 12000000) return -1;
+    if (AT::ALIGNED == 0 || n * (int64_t)sizeof(typename AT::real) <= 12000000) return -1;
     return (n + AT::ALIGNED - 1) / AT::ALIGNED * AT::ALIGNED - 1;
 }
 
@@ -207,4 +208,4 @@ template <typename AT> static void direction(struct device *d, int64_t n, double
 
 } // namespace KERNEL_SPACE
 
-PASSES(cg, dots, step, update, rho, direction)
+PASSES_COLUMNS(cg, dots, step, update, rho, direction)

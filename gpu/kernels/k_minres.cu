@@ -118,4 +118,4 @@ static void step_residual(struct device *d, int64_t n, double *s, const void *u,
 
 } // namespace KERNEL_SPACE
 
-PASSES(minres, begin, lanczos, step, step_residual)
+PASSES_COLUMNS(minres, begin, lanczos, step, step_residual)

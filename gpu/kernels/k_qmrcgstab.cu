@@ -139,4 +139,4 @@ static void update(struct device *d, int64_t n, double *s, const void *r, const 
 
 } // namespace KERNEL_SPACE
 
-PASSES(qmrcgstab, begin, residual, update)
+PASSES_COLUMNS(qmrcgstab, begin, residual, update)

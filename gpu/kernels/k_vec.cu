@@ -1,7 +1,7 @@
 /* Vector operations of the solvers: sums in a fixed order, fused updates, and the record of each iteration.
    Neighbouring threads access neighbouring elements, with a grid stride. Each block writes its part of a sum; the
    last block to arrive adds the parts in the order of the blocks. */
-#include "vec.h"
+#include "columns.h"
 
 namespace KERNEL_SPACE
 {
@@ -127,6 +127,74 @@ template <typename AT> struct pass_probe {
     }
 };
 
+/* ---- passes of several columns at a time, in place of the kernels above ---- */
+
+template <typename AT> struct pass_axpy {
+    enum { SUMS = 0 };
+    typedef typename AT::real T;
+    typename AT::in x;
+    typename AT::out y;
+    int a;
+    T sign, scale;
+
+    __device__ void begin(typename AT::scalars s) { scale = sign * (T)s[a]; }
+    __device__ vec_sums at(int64_t i) const
+    {
+        y[i] += scale * x[i];
+        return {0, 0, 0};
+    }
+    __device__ void end(typename AT::scalars, vec_sums) const {}
+};
+
+template <typename AT> struct pass_xpby {
+    enum { SUMS = 0 };
+    typedef typename AT::real T;
+    typename AT::in x;
+    typename AT::out y;
+    int b;
+    T scale;
+
+    __device__ void begin(typename AT::scalars s) { scale = (T)s[b]; }
+    __device__ vec_sums at(int64_t i) const
+    {
+        y[i] = x[i] + scale * y[i];
+        return {0, 0, 0};
+    }
+    __device__ void end(typename AT::scalars, vec_sums) const {}
+};
+
+template <typename AT> struct pass_mul {
+    enum { SUMS = 0 };
+    typename AT::in a, x;
+    typename AT::out y;
+
+    __device__ void begin(typename AT::scalars) {}
+    __device__ vec_sums at(int64_t i) const
+    {
+        y[i] = a[i] * x[i];
+        return {0, 0, 0};
+    }
+    __device__ void end(typename AT::scalars, vec_sums) const {}
+};
+
+/* Passes without elements, of which each column has the end. */
+template <typename AT> struct pass_div {
+    enum { SUMS = 1 };
+    int to, a, b;
+
+    __device__ void begin(typename AT::scalars) {}
+    __device__ vec_sums at(int64_t) const { return {0, 0, 0}; }
+    __device__ void end(typename AT::scalars s, vec_sums) const { s[to] = s[a] / s[b]; }
+};
+
+template <typename AT> struct pass_record {
+    enum { SUMS = 1 };
+
+    __device__ void begin(typename AT::scalars) {}
+    __device__ vec_sums at(int64_t) const { return {0, 0, 0}; }
+    __device__ void end(typename AT::scalars s, vec_sums) const { vec_note(s, s[S_RR], s[S_MAXDIFF]); }
+};
+
 /* ---- the launches ---- */
 
 /* The elements of a vector that consists of this number of real numbers. */
@@ -217,6 +285,39 @@ template <typename AT> static void probe(struct device *d, int64_t n, double *s,
 {
     AT::run(d, n, s, pass_probe<AT>{PASS_IN(b), PASS_IN(q)});
 }
+
+/* ---- several columns at a time ---- */
+
+namespace columns
+{
+
+template <typename AT>
+static void axpy(struct device *d, int64_t n, double *s, int a, double sign, const void *x, void *y)
+{
+    AT::run(d, n, s, pass_axpy<AT>{PASS_IN(x), PASS_OUT(y), a, (typename AT::real)sign, 0});
+}
+
+template <typename AT> static void xpby(struct device *d, int64_t n, double *s, const void *x, int b, void *y)
+{
+    AT::run(d, n, s, pass_xpby<AT>{PASS_IN(x), PASS_OUT(y), b, 0});
+}
+
+template <typename AT> static void mul(struct device *d, int64_t n, double *s, const void *a, const void *x, void *y)
+{
+    AT::run(d, n, s, pass_mul<AT>{PASS_IN(a), PASS_IN(x), PASS_OUT(y)});
+}
+
+template <typename AT> static void divide(struct device *d, double *s, int to, int a, int b)
+{
+    AT::run(d, 0, s, pass_div<AT>{to, a, b});
+}
+
+template <typename AT> static void record(struct device *d, double *s)
+{
+    AT::run(d, 0, s, pass_record<AT>{});
+}
+
+} // namespace columns
 
 /* ---- the same operations on the host ---- */
 
@@ -309,6 +410,25 @@ static void record(struct device *, double *s)
     extern "C" const struct vec_ops id; \
     const struct vec_ops id = VEC_TABLE(space, AT, T, E)
 
+/* The same for several columns at a time. */
+#define COLUMN_ENTRY(id, space, COLUMN_AT, T)                                \
+    extern "C" const struct vec_ops id;                                      \
+    const struct vec_ops id = {                                              \
+        .copy = space::copy<T>,                                              \
+        .zero = space::zero<T>,                                              \
+        .axpy = KERNEL_SPACE::columns::axpy<KERNEL_SPACE::COLUMN_AT<T>>,     \
+        .xpby = KERNEL_SPACE::columns::xpby<KERNEL_SPACE::COLUMN_AT<T>>,     \
+        .mul = KERNEL_SPACE::columns::mul<KERNEL_SPACE::COLUMN_AT<T>>,       \
+        .dot = KERNEL_SPACE::dot<KERNEL_SPACE::COLUMN_AT<T>>,                \
+        .div = KERNEL_SPACE::columns::divide<KERNEL_SPACE::COLUMN_AT<T>>,    \
+        .jacobi = KERNEL_SPACE::jacobi<KERNEL_SPACE::COLUMN_AT<T>>,          \
+        .affine = KERNEL_SPACE::affine<KERNEL_SPACE::COLUMN_AT<T>>,          \
+        .probe = KERNEL_SPACE::probe<KERNEL_SPACE::COLUMN_AT<T>>,            \
+        .widen = space::widen,                                               \
+        .narrow = space::narrow,                                             \
+        .record = KERNEL_SPACE::columns::record<KERNEL_SPACE::COLUMN_AT<T>>, \
+    }
+
 VEC_ENTRY(VEC_SYMBOL(f32), KERNEL_SPACE, on_gpu, float, float);
 VEC_ENTRY(VEC_SYMBOL(f64), KERNEL_SPACE, on_gpu, double, double);
 VEC_ENTRY(VEC_SYMBOL(c32), KERNEL_SPACE, on_gpu, float, cplx<float>);
@@ -317,6 +437,8 @@ VEC_ENTRY(VEC_SYMBOL(parts_f32), KERNEL_SPACE, gpu_then_host, float, float);
 VEC_ENTRY(VEC_SYMBOL(parts_f64), KERNEL_SPACE, gpu_then_host, double, double);
 VEC_ENTRY(VEC_SYMBOL(parts_c32), KERNEL_SPACE, gpu_then_host, float, cplx<float>);
 VEC_ENTRY(VEC_SYMBOL(parts_c64), KERNEL_SPACE, gpu_then_host, double, cplx<double>);
+COLUMN_ENTRY(VEC_SYMBOL(columns_f32), KERNEL_SPACE, columns_on_gpu, float);
+COLUMN_ENTRY(VEC_SYMBOL(columns_f64), KERNEL_SPACE, columns_on_gpu, double);
 #ifndef __CUDACC__
 VEC_ENTRY(cpu_vec_f32, KERNEL_SPACE::host, on_host, float, float);
 VEC_ENTRY(cpu_vec_f64, KERNEL_SPACE::host, on_host, double, double);
@@ -326,4 +448,6 @@ VEC_ENTRY(cpu_vec_parts_f32, KERNEL_SPACE::host, host_then_host, float, float);
 VEC_ENTRY(cpu_vec_parts_f64, KERNEL_SPACE::host, host_then_host, double, double);
 VEC_ENTRY(cpu_vec_parts_c32, KERNEL_SPACE::host, host_then_host, float, cplx<float>);
 VEC_ENTRY(cpu_vec_parts_c64, KERNEL_SPACE::host, host_then_host, double, cplx<double>);
+COLUMN_ENTRY(cpu_vec_columns_f32, KERNEL_SPACE::host, columns_on_host, float);
+COLUMN_ENTRY(cpu_vec_columns_f64, KERNEL_SPACE::host, columns_on_host, double);
 #endif

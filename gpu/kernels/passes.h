@@ -5,6 +5,7 @@
 #ifndef KERNEL_PASSES_H
 #define KERNEL_PASSES_H
 
+#include "columns.h"
 #include "wide.h"
 
 #include "machine/passes.h"
@@ -53,33 +54,38 @@ template <typename T, typename... A, void (*GO)(struct device *, int64_t, double
 #define SCAN_4(...) SCAN_1(SCAN_1(SCAN_1(SCAN_1(__VA_ARGS__))))
 #define SCAN_1(...) __VA_ARGS__
 
-/* The passes of real vectors; PASSES_COMPLEX: also of complex vectors; PASSES_COMPLEX_ALONE: of complex vectors only if
-   the device adds the sums. */
-#define PASSES(id, ...) PASSES_OF(id, REAL_TYPES, REAL_TYPES, __VA_ARGS__)
-#define PASSES_COMPLEX(id, ...) PASSES_OF(id, ALL_TYPES, ALL_TYPES, __VA_ARGS__)
-#define PASSES_COMPLEX_ALONE(id, ...) PASSES_OF(id, ALL_TYPES, REAL_TYPES, __VA_ARGS__)
+/* The passes of real vectors; PASSES_COLUMNS: also of several columns at a time; PASSES_COMPLEX: of these and of
+   complex vectors; PASSES_COMPLEX_ALONE: of real vectors, and of complex vectors only if the device adds the sums. */
+#define PASSES(id, ...) PASSES_OF(id, REAL_TYPES, REAL_TYPES, NO_TYPES, __VA_ARGS__)
+#define PASSES_COLUMNS(id, ...) PASSES_OF(id, REAL_TYPES, REAL_TYPES, REAL_TYPES, __VA_ARGS__)
+#define PASSES_COMPLEX(id, ...) PASSES_OF(id, ALL_TYPES, ALL_TYPES, REAL_TYPES, __VA_ARGS__)
+#define PASSES_COMPLEX_ALONE(id, ...) PASSES_OF(id, ALL_TYPES, REAL_TYPES, NO_TYPES, __VA_ARGS__)
 
+#define NO_TYPES(table, AT) nullptr
 #define REAL_TYPES(table, AT) table<AT<float>>, table<AT<double>>
 #define ALL_TYPES(table, AT) REAL_TYPES(table, AT), table<AT<cplx<float>>>, table<AT<cplx<double>>>
 #define PASS_ENTRY(name)                                                                                        \
     {#name, pass_entry<typename AT::real, name<AT>>::vectors, pass_entry<typename AT::real, name<AT>>::numbers, \
      pass_entry<typename AT::real, name<AT>>::run},
-#define PASSES_OF(id, types, host_types, ...)                                                           \
-    namespace KERNEL_SPACE                                                                              \
-    {                                                                                                   \
-    template <typename AT> constexpr struct pass passes_##id[] = {FOR_EACH(PASS_ENTRY, __VA_ARGS__){}}; \
-    }                                                                                                   \
-    PASS_TABLES(VEC_SYMBOL(passes_##id), passes_##id, types, host_types, on_gpu, gpu_then_host)         \
-    HOST_PASS_TABLES(id, types, host_types)
-#define PASS_TABLES(symbol, table, types, host_types, AT, HOST_AT)                     \
-    extern "C" const struct pass_tables symbol;                                        \
-    const struct pass_tables symbol = {{types(KERNEL_SPACE::table, KERNEL_SPACE::AT)}, \
-                                       {host_types(KERNEL_SPACE::table, KERNEL_SPACE::HOST_AT)}};
+#define PASSES_OF(id, types, host_types, column_types, ...)                                                   \
+    namespace KERNEL_SPACE                                                                                    \
+    {                                                                                                         \
+    template <typename AT> constexpr struct pass passes_##id[] = {FOR_EACH(PASS_ENTRY, __VA_ARGS__){}};       \
+    }                                                                                                         \
+    PASS_TABLES(VEC_SYMBOL(passes_##id), passes_##id, types, on_gpu, host_types, gpu_then_host, column_types, \
+                columns_on_gpu)                                                                               \
+    HOST_PASS_TABLES(id, types, host_types, column_types)
+#define PASS_TABLES(symbol, table, types, AT, host_types, HOST_AT, column_types, COLUMN_AT)       \
+    extern "C" const struct pass_tables symbol;                                                   \
+    const struct pass_tables symbol = {{{types(KERNEL_SPACE::table, KERNEL_SPACE::AT)},           \
+                                        {host_types(KERNEL_SPACE::table, KERNEL_SPACE::HOST_AT)}, \
+                                        {column_types(KERNEL_SPACE::table, KERNEL_SPACE::COLUMN_AT)}}};
 #ifdef __CUDACC__
-#define HOST_PASS_TABLES(id, types, host_types)
+#define HOST_PASS_TABLES(id, types, host_types, column_types)
 #else
-#define HOST_PASS_TABLES(id, types, host_types) \
-    PASS_TABLES(cpu_vec_passes_##id, passes_##id, types, host_types, on_host, host_then_host)
+#define HOST_PASS_TABLES(id, types, host_types, column_types)                                               \
+    PASS_TABLES(cpu_vec_passes_##id, passes_##id, types, on_host, host_types, host_then_host, column_types, \
+                columns_on_host)
 #endif
 
 #endif

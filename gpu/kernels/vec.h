@@ -486,7 +486,8 @@ template <typename T> struct on_gpu {
     typedef GPTR(const T) in;
     typedef GPTR(T) out;
     typedef GPTR(double) scalars;
-    enum { ALIGNED = WARP }; /* elements of a warp's access, which should not begin within a line */
+    /* elements of a warp's access, which should not begin within a line; 0: passes go forwards */
+    enum { ALIGNED = WARP };
 
     static auto from(const char *name, const void *p, int64_t n)
     {

@@ -148,7 +148,7 @@ void multi_pass(const struct passes *p, const char *name, const struct pass_call
         own.s = for_member(m, like, k, c->s);
         for (int i = 0; i < c->vectors; i++) vec[i] = for_member(m, like, k, c->vec[i]);
         own.vec = vec;
-        pass_find(p, of, c->type, true, name)->run(&own);
+        pass_find(p, of, c->type, SUMS_BY_HOST, name)->run(&own);
     });
 }
 

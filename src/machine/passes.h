@@ -15,14 +15,17 @@ C_BEGIN
 
 enum { PASS_VECTORS_MAX = 10 };
 
+/* Who adds the sums of a pass. BY_COLUMN: the device, for several columns at a time (vec_ops.h). */
+enum pass_sums { SUMS_BY_DEVICE, SUMS_BY_HOST, SUMS_BY_COLUMN, PASS_SUMS };
+
 /* A call of a pass: where it runs, and its arguments in the order of its parameters. The pass has no effect once
-   s[S_DONE] is not 0; its launches may still be running when the call returns. */
+   s[S_DONE] is not 0, or none on a column that is done; its launches may still be running when the call returns. */
 struct pass_call {
     struct device *d;
     enum type type; /* of an element: T_F32, T_F64, T_C32 or T_C64 */
-    bool host_sums; /* the host adds the sums of thread blocks (see vec_ops_host_sums) */
-    int64_t n;      /* numbers in a vector, two for each complex element */
-    double *s;      /* the solver's scalars (vec_ops.h) */
+    enum pass_sums sums;
+    int64_t n; /* numbers in a vector, two for each complex element */
+    double *s; /* the solver's scalars (vec_ops.h) */
     int vectors, numbers;
     const void *const *vec; /* at most PASS_VECTORS_MAX vectors, and other memory on the device */
     const int *number;
@@ -51,7 +54,7 @@ struct pass {
 /* The passes of one solver on one kind of device, by the type of an element. Each table ends with a NULL name; NULL:
    the passes do not exist for this type. */
 struct pass_tables {
-    const struct pass *sums_on_device[NUMBER_TYPES], *sums_on_host[NUMBER_TYPES];
+    const struct pass *by[PASS_SUMS][NUMBER_TYPES];
 };
 
 struct passes {
@@ -66,7 +69,7 @@ struct passes {
    other numbers of arguments. */
 bool pass_run(const struct passes *p, const char *name, const struct pass_call *c, struct err *e);
 /* That pass on an ordinary device, or NULL. */
-const struct pass *pass_find(const struct passes *p, const struct device *d, enum type type, bool host_sums,
+const struct pass *pass_find(const struct passes *p, const struct device *d, enum type type, enum pass_sums sums,
                              const char *name);
 
 C_END

@@ -61,12 +61,23 @@ enum {
     S_DOTS_US,
     S_STEP_US,
     S_NULL, /* the inner product of a vector with one of the null space */
+    S_COLS, /* the number of columns, for operations on several columns at a time */
     S_OWN,  /* the first of the scalars that are a solver's own; its kernels (gpu/kernels) name them */
     SCALARS = 64,
     S_SUMS = SCALARS,
     VEC_BLOCKS = 1024,
     VEC_WORK = S_SUMS + 3 * VEC_BLOCKS, /* up to three partial sums per block */
     VEC_SUMS = 3 * SUM_BLOCKS
+};
+
+/* Several columns at a time: the vectors of up to COLUMNS_MAX solves with the same A are stored row by row, as SpMM
+   kernels store them, so element i of such a vector belongs to column i % s[S_COLS]. Column c has the scalars s + c *
+   SCALARS, and its partial sums begin at s[COLUMN_SUMS + 3 * c * VEC_BLOCKS]; s[S_COLS] and the ticket are those of
+   column 0. A column whose s[S_DONE] is not 0 keeps its values while the others go on. */
+enum {
+    COLUMNS_MAX = 64,
+    COLUMN_SUMS = COLUMNS_MAX * SCALARS,
+    COLUMNS_WORK = COLUMN_SUMS + 3 * COLUMNS_MAX * VEC_BLOCKS
 };
 
 /* The live record: an array of doubles that the host can read while launches run. Element LIVE_KNOWN counts the
@@ -120,6 +131,9 @@ const struct vec_ops *vec_ops_of(const struct device *d, enum type real);
 /* The same operations, but the host adds the sums of the thread blocks in d->sums, and every operation that has a sum
    waits for the device. The caller has at least VEC_SUMS doubles of d->sums (device_sums_take). */
 const struct vec_ops *vec_ops_host_sums(const struct device *d, enum type real);
+/* The same operations on several columns at a time, with COLUMNS_WORK doubles of scalars. T_F32 or T_F64; NULL for a
+   device with members. */
+const struct vec_ops *vec_ops_by_column(const struct device *d, enum type real);
 
 C_END
 #endif

@@ -14,7 +14,9 @@
 #include "machine/cluster_ops.h"
 #include "machine/device.h"
 #include "machine/mat.h"
+#include "machine/passes.h"
 #include "machine/reason.h"
+#include "machine/spmm.h"
 #include "matrix/csr.h"
 #include "matrix/facts.h"
 #include "matrix/norms.h"
@@ -420,9 +422,19 @@ struct solve_engine {
     void (*drop)(struct solve *v); /* stop, and free v->engine.data */
 };
 
+/* A solve of several columns at a time (batch.h): v->n and v->n_b count the numbers of all columns, and the vectors on
+   the device hold them row by row (machine/vec_ops.h). It has no history, and its products are those of an SpMM. */
+struct solve_columns {
+    int n;                            /* columns; 0: a solve of one right side */
+    const struct spmm_kernel *kernel; /* multiplies by v->matrix.mat */
+    struct spmm launch;               /* without x and y */
+    const double *b_norm;             /* ||b|| of each column; lent */
+};
+
 struct solve {
     const struct solver *solver;
     struct solve_matrix matrix;
+    struct solve_columns columns;
     struct device *dev;
     enum type real;           /* of the numbers in vectors: T_F32 or T_F64 */
     enum precision precision; /* of a real A in the solver; narrow only if the solve refines */
@@ -463,6 +475,7 @@ struct solve {
         const struct vec_ops *vec;
         const struct passes *passes; /* in place of those that PASS names, for tests; NULL: none */
         enum type type;              /* of an element, for the passes */
+        enum pass_sums sums;
     } ops;
     struct {
         volatile double *record;

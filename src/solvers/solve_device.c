@@ -134,7 +134,10 @@ enum type solve_type(const struct solve *v)
 
 void solve_choose_ops(struct solve *v)
 {
-    v->ops.vec = (v->set.sums_host ? vec_ops_host_sums : vec_ops_of)(v->dev, solve_type(v));
+    static const struct vec_ops *(*const ops_of[])(const struct device *d, enum type real) = {
+        [SUMS_BY_DEVICE] = vec_ops_of, [SUMS_BY_HOST] = vec_ops_host_sums, [SUMS_BY_COLUMN] = vec_ops_by_column};
+    v->ops.sums = v->columns.n ? SUMS_BY_COLUMN : v->set.sums_host ? SUMS_BY_HOST : SUMS_BY_DEVICE;
+    v->ops.vec = ops_of[v->ops.sums](v->dev, solve_type(v));
     v->ops.type = type_of_numbers(v->real, solve_complex_steps(v));
 }
 
@@ -175,8 +178,17 @@ void null_release(struct solve *v)
 
 /* ---- SpMV ---- */
 
+static bool multiply_columns(struct solve *v, const void *p, void *q, struct err *e)
+{
+    struct spmm L = v->columns.launch;
+    L.x = p;
+    L.y = q;
+    return spmm_launch(v->columns.kernel, &L, e);
+}
+
 bool solve_multiply(struct solve *v, const void *p, void *q, struct err *e)
 {
+    if (v->columns.n) return multiply_columns(v, p, q, e);
     struct launch L = {.A = v->matrix.mat, .alpha = 1, .beta = 0, .x = p, .y = q};
     work_count(v, OP_SPMV, 1);
     work_count(v, OP_PASS, 1);
@@ -277,7 +289,10 @@ bool solve_get(struct solve *v, double *to, const void *from, struct err *e)
 
 bool solve_set(struct solve *v, int i, double value, struct err *e)
 {
-    return v->dev->ops->put(v->dev, v->scalars + i, &value, sizeof value, e);
+    bool ok = true;
+    for (int c = 0; ok && (c == 0 || c < v->columns.n); c++)
+        ok = v->dev->ops->put(v->dev, v->scalars + c * SCALARS + i, &value, sizeof value, e);
+    return ok;
 }
 
 bool solve_has_ended(const struct solve *v)

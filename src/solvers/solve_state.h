@@ -6,7 +6,6 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "machine/passes.h"
 #include "solve.h"
 
 /* ---- solve_device.c: functions for all files, including slv_*.c and pre_*.c ---- */
@@ -21,7 +20,7 @@ void solve_choose_ops(struct solve *v);
     pass_run((v)->ops.passes ? (v)->ops.passes : &passes_##of, #name, \
              &(struct pass_call){.d = (v)->dev,                       \
                                  .type = (v)->ops.type,               \
-                                 .host_sums = (v)->set.sums_host,     \
+                                 .sums = (v)->ops.sums,               \
                                  .n = numbers_of,                     \
                                  .s = (v)->scalars,                   \
                                  __VA_ARGS__},                        \
@@ -63,7 +62,7 @@ bool solve_vectors(struct solve *v, int i, int64_t n, enum type real, const char
 bool solve_alloc(struct solve *v, int i, int64_t bytes, const char *what, struct err *e);
 void *solve_room(const struct solve *v, int64_t n, size_t number, const char *what, struct err *e);
 void solve_dealloc(struct solve *v, int i);
-/* s[i] = value. The device assigns the value after the launches that are already queued. */
+/* s[i] = value, of every column. The device assigns the value after the launches that are already queued. */
 bool solve_set(struct solve *v, int i, double value, struct err *e);
 /* Has the last iteration ended the solve? Always false on a GPU, where it may still be running; on a device that runs
    on the host, each iteration is complete when the call returns. */
@@ -84,6 +83,8 @@ void solve_set_true(struct solve *v, double residual, double error); /* relative
 
 /* ---- solve_scaled.c: powers of 2 that keep squares and products within range ---- */
 
+/* The part of solve_exponents_of that needs b only, which has n numbers. */
+int solve_exponent_of_b(int64_t n, const double *b, enum type real);
 /* Set v->system, from v->matrix and v->b. */
 bool scaled_begin(struct solve *v, struct err *e);
 /* If the matrix is scaled: store it on the device, unless it is there. */
@@ -231,6 +232,8 @@ double solve_rounding(enum type real);
 /* Can `pre` precondition A? NULL: no preconditioner. */
 bool precond_takes(const struct precond *pre, const struct csr *A, struct err *e);
 
+/* Are b and x0 finite? */
+bool solve_check_vectors(const struct csr *A, const struct solve_options *o, struct err *e);
 /* Check that the solver accepts this omega, this m and this preconditioner. */
 bool solve_check_numbers(const struct solve_options *o, struct err *e);
 
@@ -239,6 +242,10 @@ bool solve_check_numbers(const struct solve_options *o, struct err *e);
 bool near_copy(struct near_settings *to, const struct near_settings *from, struct err *e);
 /* Copy x0 (NULL: 0) and the scalars to the device, start the solver from x0, and replace record number v->base. */
 bool solve_start(struct solve *v, const double *x0, struct err *e);
+/* Begin a solve of several columns: o->b and o->x0 (not NULL) have solve_numbers_of_b and solve_numbers for each
+   column, row by row. The caller queues its steps and reads the scalars of its columns. */
+bool solve_begin_columns(struct solve **v, const struct solve_matrix *A, const struct solve_columns *c,
+                         const struct solve_options *o, struct err *e);
 /* If the records show convergence, let the solver check it. The solve continues if this check fails, and after a
    breakdown from which the solver can start again. */
 bool solve_settle(struct solve *v, struct err *e);

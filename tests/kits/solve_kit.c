@@ -1311,7 +1311,7 @@ static void run(struct vectors *t, const struct passes *of, const char *name, st
     struct err e = {0};
     c.d = t->d;
     c.type = t->type;
-    c.host_sums = t->host_sums;
+    c.sums = t->host_sums ? SUMS_BY_HOST : SUMS_BY_DEVICE;
     c.n = t->n;
     c.s = t->s;
     if (!pass_run(of, name, &c, &e)) fail_msg("%s", e.text);

@@ -371,7 +371,8 @@ static const struct pass counting[] = {{"dots", 3, 4, counted_dots},     {"subtr
                                        {"column", 1, 3, counted_column}, {"solve", 1, 1, counted_solve},
                                        {"add", 3, 1, counted_add},       {"residual", 3, 1, counted_residual},
                                        {"scale", 2, 0, counted_scale},   {NULL}};
-static const struct pass_tables counting_tables = {{[T_F64] = counting}, {[T_F64] = counting}};
+static const struct pass_tables counting_tables = {
+    {[SUMS_BY_DEVICE][T_F64] = counting, [SUMS_BY_HOST][T_F64] = counting}};
 static const struct passes counting_gmres = {"gmres", {[DEV_CPU] = &counting_tables, [DEV_EMU] = &counting_tables}};
 
 static void count_calls(struct solve *v)
@@ -795,10 +796,11 @@ TEST(test_passes_are_those_of_each_device)
     struct err e = {0};
     const struct device *cpu = device_open("cpu", &e), *emu = device_open("emu", &e);
     for (int i = 0; i < COUNT(passes); i++)
-        for (const struct pass *p = passes[i]->on[DEV_CPU]->sums_on_device[0]; p->name; p++)
+        for (const struct pass *p = passes[i]->on[DEV_CPU]->by[SUMS_BY_DEVICE][0]; p->name; p++)
             for (int k = 0; k < 8; k++) {
                 enum type type = k & 1 ? T_F64 : T_F32;
-                const struct pass *same = pass_find(passes[i], k & 2 ? emu : cpu, type, k & 4, p->name);
+                const struct pass *same =
+                    pass_find(passes[i], k & 2 ? emu : cpu, type, k & 4 ? SUMS_BY_HOST : SUMS_BY_DEVICE, p->name);
                 if (!same) fail_msg("%s: no pass %s", passes[i]->name, p->name);
                 assert_int_equal(same->vectors, p->vectors);
                 assert_int_equal(same->numbers, p->numbers);
