@@ -130,7 +130,7 @@ const struct command command_solve = {
         "ones is 0, as for a Laplacian, or a multiple of ones (up to 0.001 of |A| * ones, root mean square of the\n"
         "rows): with aones, every method would be done at once. x0 is zero, ones, random, given (a guess or x in the\n"
         "file of the matrix) or a file. If b has several columns, they are solved one after another (by `solve\n"
-        "direct` with one factorisation), with a row for each; column selects one, counted from 0.\n"
+        "direct` with one factorisation; by `batch` together); column selects one, counted from 0.\n"
         "If A is singular because it maps constants to 0, on all of it or on connected components, as a Laplacian\n"
         "without boundary values does, these are projected out of b, of the residuals and of x, which is then the x\n"
         "of least norm. A part of b that no x solves is shown. nullspace FILE names other vectors, one per column of\n"

@@ -42,7 +42,7 @@ enum { NOTE_NEGATIVE }; /* number of diagonal entries whose sign was changed */
 /* The diagonal of a hermitian matrix is real. */
 static void take_absolute(struct solve *v, double *dinv)
 {
-    int64_t rows = v->matrix.csr->rows, parts = rows ? v->n / rows : 1;
+    int64_t rows = v->matrix.csr->rows, parts = v->matrix.csr->imag ? 2 : 1;
     int64_t negative = 0;
 #pragma omp parallel for reduction(+ : negative) if (rows > THREADS_FROM)
     for (int64_t i = 0; i < rows; i++) {
@@ -52,12 +52,22 @@ static void take_absolute(struct solve *v, double *dinv)
     v->pre.note[NOTE_NEGATIVE] = negative;
 }
 
+/* For a solve of several columns: element i of the diagonal stands once for each column. */
+static void repeat(struct solve *v, double *dinv)
+{
+    for (int64_t i = v->columns.n ? v->matrix.csr->rows - 1 : -1; i >= 0; i--) {
+        double value = dinv[i];
+        for (int c = 0; c < v->columns.n; c++) dinv[i * v->columns.n + c] = value;
+    }
+}
+
 static bool make(struct solve *v, struct err *e)
 {
     double *dinv = mem_new(v->n, sizeof *dinv, "the inverted diagonal", e);
     bool ok = dinv && diagonal_inverse(v->system.A, "the preconditioner jacobi", 1, dinv, e);
     v->pre.note[NOTE_NEGATIVE] = 0;
     if (ok && v->solver->symmetric) take_absolute(v, dinv);
+    if (ok) repeat(v, dinv);
     ok = ok && diagonal_put(v, dinv, "the inverted diagonal", e);
     mem_free(dinv);
     return ok;

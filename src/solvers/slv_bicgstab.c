@@ -104,6 +104,7 @@ const struct solver solver_bicgstab = {
     .refines = true,
     .products_only = true,
     .several = true,
+    .columns = true,
     .complex_steps = true,
     .products = 2,
     .bytes = bytes,

@@ -88,7 +88,7 @@ static bool replace(struct solve *v, struct err *e)
 /* Does the SpMV kernel compute the inner products? */
 static bool product_sums(const struct solve *v)
 {
-    return kernel_sums(v->matrix.kernel, v->precision) && !v->set.sums_host && !v->matrix.csr->imag &&
+    return !v->columns.n && kernel_sums(v->matrix.kernel, v->precision) && !v->set.sums_host && !v->matrix.csr->imag &&
            !v->null.on_device;
 }
 
@@ -198,6 +198,7 @@ const struct solver solver_cg = {
     .refines = true,
     .products_only = true,
     .several = true,
+    .columns = true,
     .products = 1,
     .diagonal_vectors = 2,
     .bytes = bytes,

@@ -153,6 +153,7 @@ const struct solver solver_minres = {
     .refines = true,
     .products_only = true,
     .several = true,
+    .columns = true,
     .products = 1,
     .bytes = bytes,
     .init = init,

@@ -69,6 +69,7 @@ const struct solver solver_qmrcgstab = {
     .refines = true,
     .products_only = true,
     .several = true,
+    .columns = true,
     .products = 2,
     .bytes = bytes,
     .init = init,

@@ -86,7 +86,7 @@ static bool new_vectors(struct solve *v, struct err *e)
     if (v->pre.method && !solve_vectors(v, VEC_Z, 1, v->real, "a preconditioned vector", e)) return false;
     if (right_sided(v) && !solve_vectors(v, VEC_X0, 1, v->real, "the starting guess", e)) return false;
     if (!refine_new_vectors(v, e) || !null_put(v, e)) return false;
-    return !v->solver->probes || v->refine.on ||
+    return !v->solver->probes || v->refine.on || v->columns.n ||
            solve_vectors(v, VEC_PROBE, 1, v->real, "a vector for the true residual", e);
 }
 
@@ -203,7 +203,7 @@ static int64_t memory_of(const struct solve *v)
     for (int i = 0; i < COUNT(stored); i++)
         for (int k = 0; stored[i] && k < stored[i]->of->narrays; k++)
             bytes += stored[i]->of->a[k].n * (int64_t)type_size(stored[i]->of->a[k].type);
-    if (v->matrix.mat) bytes += kernel_prepared_bytes(v->matrix.kernel, v->matrix.mat);
+    if (v->matrix.mat && v->matrix.kernel) bytes += kernel_prepared_bytes(v->matrix.kernel, v->matrix.mat);
     if (v->matrix.transposed) bytes += kernel_prepared_bytes(v->matrix.transposed_kernel, v->matrix.transposed);
     if (v->solver->held) bytes += v->solver->held(v);
     return bytes + precond_held(v);
@@ -251,6 +251,7 @@ static bool start_scaled(struct solve *v, const double *x0, struct err *e)
     if (!make_precond(v, e) || !cluster_choose(v, e) || !shift_right(v, e)) return false;
     if (!init_solver(v, e)) return false;
     note_memory(v);
+    if (v->columns.n) return true;
     return live_read(v, e) && solve_settle(v, e);
 }
 
@@ -365,6 +366,33 @@ bool solve_begin(struct solve **out, const struct solve_matrix *A, const struct 
 {
     struct solve *v = solve_check(A->csr, o, e) ? new_solve(A, o, e) : NULL;
     bool ok = v && begin_on_device(v, o, e);
+    if (ok)
+        *out = v;
+    else
+        solve_free(v);
+    return ok;
+}
+
+/* Allocate the scalars of the columns and the work memory of the products, and start the solver. */
+static bool start_columns(struct solve *v, const struct solve_columns *c, const struct solve_options *o, struct err *e)
+{
+    int64_t bytes = COLUMNS_WORK * (int64_t)sizeof *v->scalars;
+    v->columns = *c;
+    v->columns.launch = (struct spmm){.A = v->matrix.mat, .vectors = c->n};
+    v->n *= c->n;
+    v->n_b *= c->n;
+    v->system.A = v->matrix.csr;
+    v->system.b = o->b;
+    solve_choose_ops(v);
+    v->scalars = v->dev->ops->alloc(v->dev, bytes, "the scalars of the columns", e);
+    return v->scalars && spmm_begin(c->kernel, &v->columns.launch, e) && solve_start(v, o->x0, e);
+}
+
+bool solve_begin_columns(struct solve **out, const struct solve_matrix *A, const struct solve_columns *c,
+                         const struct solve_options *o, struct err *e)
+{
+    struct solve *v = new_solve(A, o, e);
+    bool ok = v && start_columns(v, c, o, e);
     if (ok)
         *out = v;
     else
@@ -576,6 +604,7 @@ void solve_release(struct solve *v)
     solve_forget(v);
     precond_drop(v);
     scaled_release(v);
+    if (v->columns.n) spmm_end(v->columns.kernel, &v->columns.launch);
     if (v->scalars) v->dev->ops->free(v->dev, v->scalars);
     v->scalars = NULL;
     if (v->live.record) v->dev->ops->unshare(v->dev, (void *)v->live.record);

@@ -3,6 +3,7 @@
 #include "base/precision.h"
 #include "base/registry.h"
 #include "base/text.h"
+#include "batch.h"
 #include "machine/device.h"
 #include "machine/gmres_work.h"
 #include "matrix/csr.h"
@@ -28,6 +29,7 @@ TRAIT(solver, has_basis, x->arnoldi)
 TRAIT(solver, forms_matrix, x->form_bytes)
 TRAIT(solver, refines, x->refines)
 TRAIT(solver, runs_on_several, x->several)
+TRAIT(solver, steps_columns, x->columns)
 TRAIT(solver, takes_any_shape, x->least_squares)
 TRAIT(precond, pre_takes_complex, x->takes_complex)
 TRAIT(precond, pre_has_blocks, x->blocks)
@@ -308,11 +310,33 @@ static bool check_rules(const struct solve_options *o, struct err *e)
                 o->solver->name);
 }
 
+bool solve_check_vectors(const struct csr *A, const struct solve_options *o, struct err *e)
+{
+    return check_vector("b", A, solve_numbers_of_b(A), o->b, e) && check_vector("x0", A, solve_numbers(A), o->x0, e);
+}
+
 bool solve_check(const struct csr *A, const struct solve_options *o, struct err *e)
 {
     if (!check_shape(A, o->solver, e) || !check_complex(A, o, e) || !check_refine(A, o, e)) return false;
     if (!check_weights(o, e)) return false;
     if (!check_rules(o, e) || !solve_check_numbers(o, e) || !check_tol(o->tol, o->real, e)) return false;
-    return o->force || (csr_finite(A, "solve", e) && check_vector("b", A, solve_numbers_of_b(A), o->b, e) &&
-                        check_vector("x0", A, solve_numbers(A), o->x0, e));
+    return o->force || (csr_finite(A, "solve", e) && solve_check_vectors(A, o, e));
+}
+
+bool batch_check(const struct csr *A, const struct solve_options *o, struct err *e)
+{
+    if (A->imag)
+        return fail(
+            e, E_UNSUPPORTED,
+            "the matrix is complex, but a batch takes real matrices only; `solve` takes one column after another");
+    if (!o->solver->columns)
+        return fail(e, E_UNSUPPORTED, "%s does not advance several columns at a time; %s do", o->solver->name,
+                    solvers_that(steps_columns).text);
+    if (o->pre && !o->pre->diagonal)
+        return fail(
+            e, E_UNSUPPORTED,
+            "%s is applied to one column at a time; in a batch, use %s or none, or `solve` for one column after "
+            "another",
+            o->pre->name, words_for(pre_is_diagonal).text);
+    return check_shape(A, o->solver, e);
 }

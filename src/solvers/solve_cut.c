@@ -9,11 +9,11 @@
 #include "solve_state.h"
 #include "solver.h"
 
-/* Can Ctrl-C end an iteration? On a GPU, Ctrl-C cannot end an iteration, because the queued launches run to their
-   end. */
+/* Can Ctrl-C end an iteration, which the solve then repeats? On a GPU, Ctrl-C cannot end an iteration, because the
+   queued launches run to their end. A solve of several columns that Ctrl-C ends is given up. */
 static bool checked(const struct solve *v)
 {
-    return !v->dev->ops->idle && loop_watch();
+    return !v->dev->ops->idle && loop_watch() && !v->columns.n;
 }
 
 static void add_part(struct solve_cut *c, int vec, int64_t bytes)

@@ -182,17 +182,26 @@ bool live_probe(struct solve *v, struct err *e)
     return true;
 }
 
-bool solve_put_scalars(struct solve *v, int64_t record, double tol, struct err *e)
+static bool put_scalars_of(struct solve *v, int column, int64_t record, double limit, struct err *e)
 {
     double s[SCALARS] = {[S_ONE] = 1, [S_MAXDIFF] = INFINITY, [S_NEXT_DIFF] = INFINITY};
     s[S_EPS] = ldexp(v->set.eps, scaled_x_exponent(v));
     s[S_ITER] = (double)record;
-    s[S_TOL2] = pow(tol * v->system.b_norm, 2);
+    s[S_TOL2] = limit * limit;
+    s[S_COLS] = v->columns.n;
     s[S_LIMIT2] = v->set.force ? INFINITY : growth_max * growth_max;
     s[S_BEST] = INFINITY;
     s[S_BEST_AT] = (double)record;
     s[S_WINDOW] = v->set.force ? INFINITY : (double)v->set.window;
     s[S_NONE] = v->set.force ? 0 : DBL_EPSILON;
     memcpy(&s[S_LIVE], &v->live.on_device, sizeof v->live.on_device);
-    return v->dev->ops->put(v->dev, v->scalars, s, sizeof s, e);
+    return v->dev->ops->put(v->dev, v->scalars + column * SCALARS, s, sizeof s, e);
+}
+
+bool solve_put_scalars(struct solve *v, int64_t record, double tol, struct err *e)
+{
+    bool ok = true;
+    if (!v->columns.n) return put_scalars_of(v, 0, record, tol * v->system.b_norm, e);
+    for (int c = 0; ok && c < v->columns.n; c++) ok = put_scalars_of(v, c, record, tol * v->columns.b_norm[c], e);
+    return ok;
 }

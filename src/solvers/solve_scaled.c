@@ -25,17 +25,26 @@ enum { RANGE_F32 = 40, RANGE_F64 = 100 };
 /* No entry of A may fall below the smallest normal number, because A might become singular. Numbers of b may become 0:
    they are negligible beside the largest one. Matrices without arrays and large matrices are not scaled; generators
    make numbers near 1. */
-struct solve_exponents solve_exponents_of(const struct csr *A, const double *b, enum type real)
+static int exponent_of(struct magnitudes m, enum type real)
 {
     bool single = real == T_F32;
-    int range = single ? RANGE_F32 : RANGE_F64, lowest = single ? FLT_MIN_EXP - 1 : DBL_MIN_EXP - 1;
-    struct magnitudes m = magnitudes_of(solve_numbers_of_b(A), b);
+    return magnitude_exponent(m, single ? RANGE_F32 : RANGE_F64, single ? FLT_MIN_EXP - 1 : DBL_MIN_EXP - 1);
+}
+
+int solve_exponent_of_b(int64_t n, const double *b, enum type real)
+{
+    struct magnitudes m = magnitudes_of(n, b);
     m.least = m.most;
-    struct solve_exponents x = {.b = magnitude_exponent(m, range, lowest)};
+    return exponent_of(m, real);
+}
+
+struct solve_exponents solve_exponents_of(const struct csr *A, const double *b, enum type real)
+{
+    struct solve_exponents x = {.b = solve_exponent_of_b(solve_numbers_of_b(A), b, real)};
     if (A->source || csr_is_large(A)) return x;
-    m = magnitudes_of(A->nnz, A->val);
+    struct magnitudes m = magnitudes_of(A->nnz, A->val);
     if (A->imag) m = magnitudes_joined(m, magnitudes_of(A->nnz, A->imag));
-    x.a = magnitude_exponent(m, range, lowest);
+    x.a = exponent_of(m, real);
     return x;
 }
 

@@ -47,7 +47,10 @@ struct solver {
        the next, and M^-1 may be rounded. It applies M^-1 in its own step; M need not be symmetric. */
     bool flexible;
     bool no_precond; /* accepts no preconditioner */
-    bool several;    /* its operations exist on devices with several members (machine/member_rows.h) */
+    /* Its steps also advance several columns at a time (batch.h): they use only products, precond_diagonal and
+       operations and passes by column, and the host reads no scalar between two steps. */
+    bool columns;
+    bool several; /* its operations exist on devices with several members (machine/member_rows.h) */
     /* Uses A only in products, so it can solve a complex system as the equivalent real system, whose unknowns are the
        real and imaginary parts of x. */
     bool products_only;

@@ -124,6 +124,8 @@ const struct cancel_case cancel_cases[] = {
     {"timeline", "", "timeline A on emu*2", NULL},
     {"solve", "", "solve EACH A on cpu" ENDLESS, &solver_registry},
     {"solve", "", "solve cg A on emu*2" ENDLESS, NULL},
+    {"batch", "", "batch cg A b random k 8 on cpu" ENDLESS, NULL},
+    {"batch", "", "batch bicgstab A b random k 5 precond jacobi on emu" ENDLESS, NULL},
     {"solve", "", "solve direct EACH A on cpu", &direct_registry},
     {"solve", "", "solve direct A b random", NULL},
     {"solve", "", "solve A" ENDLESS, NULL},
