@@ -351,6 +351,7 @@ template <typename T, int H> static void host_sums(const struct spmm *L, int64_t
     T sum[H] = {}, *y = (T *)L->y + row * L->vectors + first;
     for (int k = ptr[row]; k < ptr[row + 1]; k++) {
         const T *piece = x + (int64_t)col[k] * L->vectors, a = val[k];
+#pragma GCC unroll 8
         for (int h = 0; h < H; h++) sum[h] += a * piece[h];
     }
     for (int h = 0; h < H; h++) y[h] = sum[h];
