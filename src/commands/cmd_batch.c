@@ -36,6 +36,7 @@ struct row {
 
 struct task {
     struct solve_line line;
+    int width; /* columns in a group, which advance together */
     struct batch_totals totals;
     struct row *row;
     double *x; /* all solutions, one after another; NULL: they are not saved */
@@ -71,6 +72,14 @@ static bool take_sides(struct solve_line *l, struct err *e)
     if (!arg(l->a, "b") || strcmp(arg(l->a, "b"), "random") != 0)
         return fail(e, E_USAGE, "`k` is the number of random right sides: `b random k 8`");
     return arg_within(l->a, "k", 1, 1, RANDOM_MAX, &k, e) && make_random(l, k, &l->right.all, e);
+}
+
+static bool take_width(struct task *t, struct err *e)
+{
+    int64_t width;
+    if (!arg_within(t->line.a, "width", batch_width(t->line.o.dev), 1, COLUMNS_MAX, &width, e)) return false;
+    t->width = (int)width;
+    return true;
 }
 
 /* The starting guesses of `columns` right sides from `first` on. */
@@ -191,8 +200,8 @@ static bool solve_groups(struct task *t, struct err *e)
 {
     int64_t n = t->totals.columns;
     bool ok = true;
-    for (int64_t first = 0; ok && first < n; first += COLUMNS_MAX)
-        ok = solve_group(t, first, n - first < COLUMNS_MAX ? (int)(n - first) : COLUMNS_MAX, e);
+    for (int64_t first = 0; ok && first < n; first += t->width)
+        ok = solve_group(t, first, n - first < t->width ? (int)(n - first) : t->width, e);
     return ok;
 }
 
@@ -216,6 +225,7 @@ static bool run(struct task *t, struct err *e)
                                       .dev = l->o.dev,
                                       .real = l->o.real,
                                       .columns = r->n,
+                                      .width = r->n < t->width ? r->n : t->width,
                                       .compared = arg_flag(l->a, "compare"),
                                       .known = (r->known_ones || r->x) && !r->up_to_constant};
     t->row = mem_zero(r->n, sizeof *t->row, "the results", e);
@@ -232,7 +242,7 @@ static bool run_batch(struct session *s, const struct args *a, struct err *e)
     struct task t = {.line = {.s = s, .a = a, .m = session_matrix(s, arg(a, "matrix"), e)}};
     struct solve_line *l = &t.line;
     if (!l->m || !solve_options_of(s, l->m, a, &l->o, e)) return false;
-    bool ok = save_allowed(a, e) && batch_check(&l->m->csr, &l->o, e) && take_sides(l, e) &&
+    bool ok = take_width(&t, e) && save_allowed(a, e) && batch_check(&l->m->csr, &l->o, e) && take_sides(l, e) &&
               solve_warn(s, l->m, l->o.solver, l->o.pre, e) && run(&t, e);
     right_sides_free(&l->right.all);
     solve_options_free(&l->o);
@@ -244,20 +254,19 @@ static bool run_batch(struct session *s, const struct args *a, struct err *e)
 const struct command command_batch = {
     .name = "batch",
     .grammar = "SOLVER [MATRIX] [on DEVICE] [[using] FORMAT] [[precond] PRECOND] [b RIGHT_SIDE] [k N] [x0 GUESS] "
-               "[seed N] [tol R] [maxit N] [save FILE] [compare] [force] [f32|f64]",
+               "[width N] [seed N] [tol R] [maxit N] [save FILE] [compare] [force] [f32|f64]",
     .about = "solve A x = b for several right sides at the same time",
     .help =
-        "All columns of b advance in lock step: an iteration multiplies A by the vectors of up to 64 columns at once\n"
-        "(as `spmm` does), so that A is read once for all of them. Each column has its own coefficients, stops when\n"
-        "its own ||r|| / ||b|| <= tol, and then waits for the others; its x is that of `solve`, up to rounding. The\n"
-        "iterations are those of the column that needs the most.\n"
-        "b is as in `solve`: columns in the file of the matrix or of its own; `b random k N` makes N columns, of "
-        "which\n"
+        "Columns of b advance in lock step: an iteration multiplies A by the vectors of several columns at once (as\n"
+        "`spmm` does), so that A is read once for all of them. Each column has its own coefficients, stops when its\n"
+        "own ||r|| / ||b|| <= tol, and then waits for the others; its x is that of `solve`, up to rounding. width is\n"
+        "the number of columns that advance together: at most 64, which is the default, and 8 on cpu.\n"
+        "b is as in `solve`: columns in the file of the matrix or of its own; `b random k N` makes N columns, and\n"
         "number i is that of `solve b random seed S` with S = seed + i. compare also solves the columns one after\n"
         "another, and shows the time of both and the largest difference of x. cg, minres, bicgstab and qmrcgstab\n"
         "advance columns, with precond jacobi or none; A is real. Ctrl-C drops the batch.\n"
         "    batch cg b random k 8 compare; batch cg b sides.npy precond jacobi tol 1e-10 save x.mtx\n"
-        "    batch bicgstab A b B.mtx on emu f32",
+        "    batch bicgstab A b B.mtx width 16 on emu f32",
     .rows = (const struct row_kind *const[]){&row_batch_column, &row_batch, NULL},
     .run = run_batch,
 };

@@ -56,6 +56,7 @@ void out_batch(struct out *o, const struct batch_totals *t)
     out_method(o, t, true);
     out_str(o, "kernel", "kernel", t->kernel->name);
     out_int(o, "columns", "columns", t->columns);
+    out_int(o, "width", "together", t->width);
     out_int(o, "columns_converged", "converged", t->converged);
     out_int(o, "iterations", "iterations", t->iterations);
     out_int(o, "column_iterations", "of all columns", t->column_iterations);
@@ -99,8 +100,9 @@ static const struct field batch_fields[] = {
     {.include = &row_method},
     {"kernel", F_TEXT, "kernel of the products with several vectors"},
     {"columns", F_COUNT, "right sides", .min = 1},
+    {"width", F_COUNT, "columns of a group, which advance together", .min = 1, .max = COLUMNS_MAX},
     {"columns_converged", F_COUNT, "columns whose x satisfies tol"},
-    {"iterations", F_COUNT, "iterations in lock step, added up over groups of 64 columns"},
+    {"iterations", F_COUNT, "iterations in lock step, added up over the groups"},
     {"column_iterations", F_COUNT, "the iterations of all columns, added up"},
     {"bytes_per_iteration", F_AMOUNT, "minimum number of bytes that an iteration of the first group moves"},
     {"bytes_alone", F_AMOUNT, "the same if each of its columns reads A for itself"},

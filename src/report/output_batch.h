@@ -26,7 +26,8 @@ struct batch_totals {
     const struct spmm_kernel *kernel;
     enum precision real;
     int64_t columns, converged;
-    int64_t iterations;        /* in lock step, added up over the groups of COLUMNS_MAX columns */
+    int64_t width;             /* columns of a group, which advance together */
+    int64_t iterations;        /* in lock step, added up over the groups */
     int64_t column_iterations; /* added up over the columns */
     double us;
     double bytes, bytes_alone; /* see batch_bytes; of the first group */

@@ -26,6 +26,13 @@ enum { GROWTH = 4 };
 /* The true residual may be up to `drift` times tol, because rounding errors separate it from the recursive residual. */
 static const double drift = 2;
 
+enum { WIDTH_CPU = 8 };
+
+int batch_width(const struct device *d)
+{
+    return d->kind == DEV_CPU ? WIDTH_CPU : COLUMNS_MAX;
+}
+
 /* ---- columns one after another, and row by row ---- */
 
 /* wide[i * columns + c] = column[c * rows + i], or back. */
@@ -169,7 +176,11 @@ bool batch_slice(struct batch *t, double us, struct err *e)
 {
     double start = now_us();
     t->queued = iterations_within(t, us);
-    if (!step_all(t, t->queued, e) || !read_columns(t, e)) return false;
+    if (!step_all(t, t->queued, e) || !read_columns(t, e)) {
+        t->solve->dev->ops->sync(t->solve->dev,
+                                 NULL); /* what Ctrl-C left on the device does not fail a later command */
+        return false;
+    }
     double took = now_us() - start;
     t->us += took;
     if (t->queued) t->rate_us = took / (double)t->queued;

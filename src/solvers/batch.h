@@ -11,6 +11,10 @@
 #include "machine/vec_ops.h"
 #include "solve.h"
 
+/* The columns that advance together unless the user says otherwise: on cpu, those whose sums the product keeps in
+   registers, because the vectors of more columns do not stay in the cache. */
+int batch_width(const struct device *d);
+
 struct batch_column {
     enum reason reason;
     int64_t iterations;

@@ -128,7 +128,7 @@ TEST(columns_are_those_of_solves)
     check_alone("gen poisson2d 20", "cg", "k 7", 1e-13, 0);
     check_alone("gen poisson2d 20", "cg", "k 7 precond jacobi", 1e-13, 0);
     check_alone("gen poisson2d 20", "minres", "k 3", 1e-13, 0);
-    check_alone("gen poisson2d 20", "minres", "k 33 precond jacobi", 1e-12, 0);
+    check_alone("gen poisson2d 20", "minres", "k 33 width 33 precond jacobi", 1e-12, 0);
     check_alone("gen poisson2d 12", "cg", "k 9 on emu", 1e-13, 0);
     check_alone("gen poisson2d 12", "cg", "k 4 precond jacobi on emu f32", 1e-5, 1);
     check_alone("gen poisson2d 12", "minres", "k 1 precond jacobi on emu", 1e-12, 0);
@@ -154,7 +154,7 @@ TEST(more_columns_than_a_kernel_multiplies)
     double column[COLUMNS + 1], iterations[COLUMNS + 1], sum = 0, most[2] = {0, 0};
     talk_open(&t, OUT_JSON);
     assert_true(talk_line(&t, "gen poisson2d 8"));
-    batch(&t, "batch cg b random k 67");
+    batch(&t, "batch cg b random k 67 width 64");
     assert_int_equal(numbers(&t, "column", column, COLUMNS + 1), COLUMNS);
     assert_int_equal(numbers(&t, "iterations", iterations, COLUMNS + 1), COLUMNS + 1);
     for (int c = 0; c < COLUMNS; c++) {
@@ -163,9 +163,30 @@ TEST(more_columns_than_a_kernel_multiplies)
         most[c >= COLUMNS_MAX] = fmax(most[c >= COLUMNS_MAX], iterations[c]);
     }
     assert_true(iterations[COLUMNS] == most[0] + most[1]);
-    assert_non_null(strstr(t.out, "\"columns\":67,\"columns_converged\":67"));
+    assert_non_null(strstr(t.out, "\"columns\":67,\"width\":64,\"columns_converged\":67"));
     double all;
     assert_true(numbers(&t, "column_iterations", &all, 1) == 1 && all == sum);
+    talk_close(&t);
+}
+
+/* On cpu, 8 columns advance together unless the line says otherwise; on emu, as many as there are. */
+TEST(width_is_chosen_by_the_device)
+{
+    static const struct {
+        const char *line;
+        int width;
+    } table[] = {{"batch cg b random k 9", 8},
+                 {"batch cg b random k 3", 3},
+                 {"batch cg b random k 9 on emu", 9},
+                 {"batch cg b random k 9 width 2", 2}};
+    struct talk t;
+    double width;
+    talk_open(&t, OUT_JSON);
+    assert_true(talk_line(&t, "gen poisson2d 5"));
+    for (int i = 0; i < COUNT(table); i++) {
+        batch(&t, table[i].line);
+        assert_true(numbers(&t, "width", &width, 1) == 1 && width == table[i].width);
+    }
     talk_close(&t);
 }
 
@@ -250,6 +271,17 @@ TEST(each_column_ends_for_itself)
     talk_close(&t);
 }
 
+/* The recursive residual meets a tol that fp32 cannot reach, but b - A x does not. */
+TEST(convergence_needs_the_true_residual)
+{
+    struct talk t;
+    talk_open(&t, OUT_JSON);
+    assert_true(talk_line(&t, "load tests/files/batch/spd0.npz as A"));
+    talk_says(&t, "batch cg f32 tol 1e-9", "\"converged\":false,\"status\":\"drifted\"");
+    assert_non_null(strstr(t.out, "\"columns_converged\":0"));
+    talk_close(&t);
+}
+
 /* ---- refusals ---- */
 
 TEST(what_a_batch_does_not_take_is_refused)
@@ -267,6 +299,7 @@ TEST(what_a_batch_does_not_take_is_refused)
     talk_refuses(&t, "batch cg precond ic0", "ic0 is applied to one column at a time");
     talk_refuses(&t, "batch cg C", "complex");
     talk_refuses(&t, "batch cg L", "singular");
+    talk_refuses(&t, "batch cg width 65", "64");
     talk_refuses(&t, "batch cg k 3", "`b random k 8`");
     talk_refuses(&t, "batch cg using dia", "no kernel multiplies dia by several vectors");
     talk_refuses(&t, "batch cg on emu*2", "emu*2");
