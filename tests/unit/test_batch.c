@@ -127,6 +127,7 @@ TEST(columns_are_those_of_solves)
 {
     check_alone("gen poisson2d 20", "cg", "k 7", 1e-13, 0);
     check_alone("gen poisson2d 20", "cg", "k 7 precond jacobi", 1e-13, 0);
+    check_alone("load tests/files/batch/spd1.npz", "cg", "k 4 precond jacobi", 1e-12, 0);
     check_alone("gen poisson2d 20", "minres", "k 3", 1e-13, 0);
     check_alone("gen poisson2d 20", "minres", "k 33 width 33 precond jacobi", 1e-12, 0);
     check_alone("gen poisson2d 12", "cg", "k 9 on emu", 1e-13, 0);
@@ -268,6 +269,8 @@ TEST(each_column_ends_for_itself)
     assert_true(iterations[0] == 1 && iterations[1] == 0 && iterations[2] == 3 && iterations[3] == 3);
     assert_true(residual[0] == 0 && residual[1] == 0 && residual[2] > 1e-8);
     assert_non_null(strstr(t.out, "\"status\":\"iteration-limit\""));
+    snprintf(line, sizeof line, "batch cg maxit 1 b %s", text_file("b.mtx", text));
+    talk_says(&t, line, "\"columns_converged\":2");
     talk_close(&t);
 }
 
