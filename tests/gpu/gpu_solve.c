@@ -1,4 +1,5 @@
 /* The solvers on cuda:0: all checks that run on cpu and emu, and agreement with both. */
+#include "kits/batch_kit.h"
 #include "kits/complex_kit.h"
 #include "kits/solve_kit.h"
 #include "machine/device.h"
@@ -69,13 +70,20 @@ static void test_agreement(void **state)
     check_agreement("emu", device, P_F32);
 }
 
+static void test_batch(void **state)
+{
+    check_batch(device);
+    check_columns(device, T_F64, 70000, 3);
+    check_columns(device, T_F32, 3000, 64);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_vectors),   cmocka_unit_test(test_complex),  cmocka_unit_test(test_known_ends),
         cmocka_unit_test(test_frozen),    cmocka_unit_test(test_formats),  cmocka_unit_test(test_kernels),
         cmocka_unit_test(test_forms),     cmocka_unit_test(test_clusters), cmocka_unit_test(test_host_sums),
-        cmocka_unit_test(test_agreement),
+        cmocka_unit_test(test_agreement), cmocka_unit_test(test_batch),
     };
     if (!device_count(DEV_CUDA)) {
         printf("skip the solvers on a GPU: there is none\n");

@@ -2,17 +2,13 @@
    cpu and emu; columns that end early; what a batch refuses. tests/files/batch/KIND*.npz hold ten systems with five
    right sides, and x by numpy.linalg.solve of numpy 2.4.6. */
 #include "base/mem.h"
-#include "base/precision.h"
 #include "files/matrix_market.h"
-#include "formats/format.h"
 #include "gpu/emu/emu.h"
-#include "kits/kernel_loops.h"
+#include "kits/batch_kit.h"
 #include "kits/mtx_kit.h"
 #include "kits/talk.h"
 #include "kits/test.h"
-#include "machine/device.h"
 #include "machine/vec_ops.h"
-#include "matrix/random.h"
 #include "report/output.h"
 #include "session/matrix.h"
 #include "solvers/batch.h"
@@ -20,85 +16,21 @@
 
 #include <math.h>
 
-enum { SYSTEMS = 10, SIDES = 5 };
-
-static const struct {
-    const char *file, *solvers; /* "cmbq": the solvers that converge, by their first letters */
-} systems[SYSTEMS] = {{"spd0", "cmbq"},      {"spd1", "cmbq"},       {"spd2", "cmbq"},       {"spd3", "cmbq"},
-                      {"negative4", "cmbq"}, {"indefinite5", "mbq"}, {"indefinite6", "mbq"}, {"general7", "bq"},
-                      {"general8", "bq"},    {"general9", "bq"}};
-
 static const char *text_file(const char *name, const char *text)
 {
     return write_file(name, text, strlen(text));
 }
 
-/* The numbers of a key in the rows of JSON, in order; null and "nan" are NaN. Returns their count. */
-static int numbers(const struct talk *t, const char *key, double *to, int room)
-{
-    char quoted[64];
-    int n = 0;
-    snprintf(quoted, sizeof quoted, "\"%s\":", key);
-    for (const char *at = t->out; (at = strstr(at, quoted)) && n < room; at++) {
-        at += strlen(quoted);
-        to[n++] = *at == 'n' || *at == '"' ? NAN : strtod(at, NULL);
-    }
-    return n;
-}
-
-/* Run a line of `batch`, of which every column must converge. */
-static void batch(struct talk *t, const char *line)
-{
-    talk_forget(t);
-    if (!talk_line(t, line)) fail_msg("%s: %s", line, t->err);
-    if (strstr(t->out, "\"converged\":false")) fail_msg("%s: %s", line, t->out);
-}
-
 /* ---- numpy ---- */
-
-static void check_system(struct talk *t, int i, const struct solver *s, const char *words, double least)
-{
-    char line[160];
-    double error[SIDES + 1];
-    if (!strchr(systems[i].solvers, s->name[0])) return;
-    snprintf(line, sizeof line, "batch %s %s", s->name, words);
-    batch(t, line);
-    assert_int_equal(numbers(t, "error_known", error, SIDES + 1), SIDES);
-    for (int c = 0; c < SIDES; c++)
-        if (!(error[c] <= least)) fail_msg("%s of %s: column %d is wrong by %g", line, systems[i].file, c, error[c]);
-}
-
-static void check_systems(const char *device)
-{
-    static const struct {
-        const char *words;
-        double least;
-    } ways[] = {{"tol 1e-12", 1e-11},
-                {"tol 1e-12 precond jacobi", 1e-11},
-                {"tol 1e-4 f32", 3e-3},
-                {"tol 1e-4 precond jacobi f32", 3e-3},
-                {"tol 1e-12 x0 random", 1e-11}};
-    struct talk t;
-    char line[160];
-    talk_open(&t, OUT_JSON);
-    for (int i = 0; i < SYSTEMS; i++) {
-        snprintf(line, sizeof line, "load tests/files/batch/%s.npz as A%d; device %s", systems[i].file, i, device);
-        assert_true(talk_line(&t, line));
-        for (int k = 0; solvers[k]; k++)
-            for (int w = 0; solvers[k]->columns && w < COUNT(ways); w++)
-                check_system(&t, i, solvers[k], ways[w].words, ways[w].least);
-    }
-    talk_close(&t);
-}
 
 TEST(columns_are_those_of_numpy_on_cpu)
 {
-    check_systems("cpu");
+    check_batch("cpu");
 }
 
 TEST(columns_are_those_of_numpy_on_emu)
 {
-    check_systems("emu");
+    check_batch("emu");
 }
 
 /* ---- one after another ---- */
@@ -112,10 +44,10 @@ static void check_alone(const char *matrix, const char *solver, const char *word
     talk_open(&t, OUT_JSON);
     assert_true(talk_line(&t, matrix));
     snprintf(line, sizeof line, "batch %s b random compare %s", solver, words);
-    batch(&t, line);
-    int n = numbers(&t, "iterations", together, COLUMNS_MAX) - 1;
-    assert_int_equal(numbers(&t, "iterations_alone", alone, COLUMNS_MAX), n);
-    numbers(&t, "difference", difference, COLUMNS_MAX);
+    batch_line(&t, line);
+    int n = batch_numbers(&t, "iterations", together, COLUMNS_MAX) - 1;
+    assert_int_equal(batch_numbers(&t, "iterations_alone", alone, COLUMNS_MAX), n);
+    batch_numbers(&t, "difference", difference, COLUMNS_MAX);
     for (int c = 0; c < n; c++)
         if (fabs(together[c] - alone[c]) > iterations || !(difference[c] <= differs))
             fail_msg("%s: column %d: %g and %g iterations, x differs by %g", line, c, together[c], alone[c],
@@ -155,9 +87,9 @@ TEST(more_columns_than_a_kernel_multiplies)
     double column[COLUMNS + 1], iterations[COLUMNS + 1], sum = 0, most[2] = {0, 0};
     talk_open(&t, OUT_JSON);
     assert_true(talk_line(&t, "gen poisson2d 8"));
-    batch(&t, "batch cg b random k 67 width 64");
-    assert_int_equal(numbers(&t, "column", column, COLUMNS + 1), COLUMNS);
-    assert_int_equal(numbers(&t, "iterations", iterations, COLUMNS + 1), COLUMNS + 1);
+    batch_line(&t, "batch cg b random k 67 width 64");
+    assert_int_equal(batch_numbers(&t, "column", column, COLUMNS + 1), COLUMNS);
+    assert_int_equal(batch_numbers(&t, "iterations", iterations, COLUMNS + 1), COLUMNS + 1);
     for (int c = 0; c < COLUMNS; c++) {
         assert_true(column[c] == c);
         sum += iterations[c];
@@ -166,7 +98,7 @@ TEST(more_columns_than_a_kernel_multiplies)
     assert_true(iterations[COLUMNS] == most[0] + most[1]);
     assert_non_null(strstr(t.out, "\"columns\":67,\"width\":64,\"columns_converged\":67"));
     double all;
-    assert_true(numbers(&t, "column_iterations", &all, 1) == 1 && all == sum);
+    assert_true(batch_numbers(&t, "column_iterations", &all, 1) == 1 && all == sum);
     talk_close(&t);
 }
 
@@ -185,8 +117,8 @@ TEST(width_is_chosen_by_the_device)
     talk_open(&t, OUT_JSON);
     assert_true(talk_line(&t, "gen poisson2d 5"));
     for (int i = 0; i < COUNT(table); i++) {
-        batch(&t, table[i].line);
-        assert_true(numbers(&t, "width", &width, 1) == 1 && width == table[i].width);
+        batch_line(&t, table[i].line);
+        assert_true(batch_numbers(&t, "width", &width, 1) == 1 && width == table[i].width);
     }
     talk_close(&t);
 }
@@ -198,13 +130,13 @@ TEST(random_columns_are_those_of_seeds)
     double together[4], one[2];
     talk_open(&t, OUT_JSON);
     assert_true(talk_line(&t, "gen poisson2d 9"));
-    batch(&t, "batch cg b random k 3 seed 5");
-    assert_int_equal(numbers(&t, "residual_recursive", together, 4), 3);
+    batch_line(&t, "batch cg b random k 3 seed 5");
+    assert_int_equal(batch_numbers(&t, "residual_recursive", together, 4), 3);
     for (int c = 0; c < 3; c++) {
         char line[80];
         snprintf(line, sizeof line, "batch cg b random seed %d", 5 + c);
-        batch(&t, line);
-        assert_int_equal(numbers(&t, "residual_recursive", one, 2), 1);
+        batch_line(&t, line);
+        assert_int_equal(batch_numbers(&t, "residual_recursive", one, 2), 1);
         assert_true(fabs(one[0] - together[c]) <= 1e-9 * one[0]);
     }
     talk_close(&t);
@@ -217,8 +149,9 @@ TEST(bytes_count_A_once)
     double bytes, alone;
     talk_open(&t, OUT_JSON);
     assert_true(talk_line(&t, "gen poisson2d 10"));
-    batch(&t, "batch cg b random k 5");
-    assert_true(numbers(&t, "bytes_per_iteration", &bytes, 1) == 1 && numbers(&t, "bytes_alone", &alone, 1) == 1);
+    batch_line(&t, "batch cg b random k 5");
+    assert_true(batch_numbers(&t, "bytes_per_iteration", &bytes, 1) == 1 &&
+                batch_numbers(&t, "bytes_alone", &alone, 1) == 1);
     assert_true(bytes == 460 * 12 + 100 * 4 + 5 * 9 * 8 * 100);
     assert_true(alone == 5 * (460 * 12 + 100 * 4 + 9 * 8 * 100));
     talk_close(&t);
@@ -239,7 +172,7 @@ TEST(x_is_saved)
     snprintf(line, sizeof line, "batch cg tol 1e-12 force save %s", file);
     talk_says(&t, line, "the 5 columns of x were written");
     assert_true(columns_load(file, &x, &rows, &columns, &e));
-    assert_true(rows == 20 && columns == SIDES);
+    assert_true(rows == 20 && columns == BATCH_SIDES);
     for (int64_t i = 0; i < rows * columns; i++) {
         double truth = t.s.current->sides.x[i], size = i / rows == 4 ? 1e6 : 1;
         assert_true(fabs(x[i] - truth) <= 1e-9 * size);
@@ -264,8 +197,8 @@ TEST(each_column_ends_for_itself)
     snprintf(line, sizeof line, "batch cg maxit 3 b %s", text_file("b.mtx", text));
     talk_says(&t, line, "columns");
     double iterations[4], residual[4];
-    assert_int_equal(numbers(&t, "iterations", iterations, 4), 4);
-    assert_int_equal(numbers(&t, "residual_true", residual, 4), 3);
+    assert_int_equal(batch_numbers(&t, "iterations", iterations, 4), 4);
+    assert_int_equal(batch_numbers(&t, "residual_true", residual, 4), 3);
     assert_true(iterations[0] == 1 && iterations[1] == 0 && iterations[2] == 3 && iterations[3] == 3);
     assert_true(residual[0] == 0 && residual[1] == 0 && residual[2] > 1e-8);
     assert_non_null(strstr(t.out, "\"status\":\"iteration-limit\""));
@@ -315,80 +248,6 @@ TEST(what_a_batch_does_not_take_is_refused)
 }
 
 /* ---- operations by column ---- */
-
-struct columns {
-    struct device *d;
-    enum type type;
-    int64_t rows;
-    int n;
-    double *host[2];
-    void *dev[2];
-    double *s;
-};
-
-static void columns_make(struct columns *t, const char *device, enum type type, int64_t rows, int n)
-{
-    uint64_t state = 3;
-    struct err e = {0};
-    *t = (struct columns){.d = open_or_fail(device), .type = type, .rows = rows, .n = n};
-    t->s = t->d->ops->alloc(t->d, COLUMNS_WORK * (int64_t)sizeof *t->s, "scalars", &e);
-    for (int c = 0; c < n; c++) {
-        double s[SCALARS] = {[S_COLS] = n, [S_ALPHA] = c + 1, [S_BETA] = 2};
-        assert_true(t->d->ops->put(t->d, t->s + c * SCALARS, s, sizeof s, &e));
-    }
-    for (int k = 0; k < 2; k++) {
-        t->host[k] = mem_new(rows * n, sizeof(double), "a vector", &e);
-        t->dev[k] = t->d->ops->alloc(t->d, rows * n * (int64_t)sizeof(double), "a vector", &e);
-        float *f = mem_new(rows * n, sizeof *f, "floats", &e);
-        for (int64_t i = 0; i < rows * n; i++) f[i] = (float)(t->host[k][i] = (double)(float)random_unit(&state));
-        const void *from = type == T_F32 ? (const void *)f : t->host[k];
-        assert_true(t->d->ops->put(t->d, t->dev[k], from, rows * n * (int64_t)type_size(type), &e));
-        mem_free(f);
-    }
-}
-
-static void columns_free(struct columns *t)
-{
-    for (int k = 0; k < 2; k++) {
-        mem_free(t->host[k]);
-        t->d->ops->free(t->d, t->dev[k]);
-    }
-    t->d->ops->free(t->d, t->s);
-}
-
-/* s[S_RR] of every column is the dot product of this column; a column that is done keeps its s[S_RR] and its vector. */
-static void check_columns(const char *device, enum type type, int64_t rows, int n)
-{
-    struct columns t;
-    struct err e = {0};
-    int done = n / 2;
-    columns_make(&t, device, type, rows, n);
-    const struct vec_ops *ops = vec_ops_by_column(t.d, type);
-    double stop = STOPPED, s[SCALARS];
-    if (n > 1) assert_true(t.d->ops->put(t.d, t.s + done * SCALARS + S_DONE, &stop, sizeof stop, &e));
-    ops->dot(t.d, rows * n, t.s, t.dev[0], t.dev[1], S_RR);
-    ops->div(t.d, t.s, S_RHO, S_ALPHA, S_BETA);
-    ops->axpy(t.d, rows * n, t.s, S_ALPHA, -1, t.dev[0], t.dev[1]);
-    double *y = mem_new(rows * n, sizeof *y, "y", &e);
-    assert_true(t.d->ops->get(t.d, y, t.dev[1], rows * n * (int64_t)type_size(type), &e));
-    for (int c = 0; c < n; c++) {
-        double sum = 0;
-        bool on = n == 1 || c != done;
-        assert_true(t.d->ops->get(t.d, s, t.s + c * SCALARS, sizeof s, &e) && t.d->ops->sync(t.d, &e));
-        for (int64_t i = c; i < rows * n; i += n) {
-            sum += t.host[0][i] * t.host[1][i];
-            double to = type == T_F32 ? (double)((float *)y)[i] : y[i];
-            double right = t.host[1][i] - (on ? (c + 1) * t.host[0][i] : 0);
-            if (fabs(to - right) > 1e-5)
-                fail_msg("%s: %lld rows, %d columns: %g, not %g", device, (long long)rows, n, to, right);
-        }
-        if (fabs(s[S_RR] - (on ? sum : 0)) > 1e-12 * (double)rows)
-            fail_msg("%s: %lld rows, column %d of %d: %g, not %g", device, (long long)rows, c, n, s[S_RR], sum);
-        assert_true(s[S_RHO] == (on ? (c + 1) / 2. : 0));
-    }
-    mem_free(y);
-    columns_free(&t);
-}
 
 TEST(operations_go_by_column)
 {
