@@ -58,8 +58,8 @@ void out_batch(struct out *o, const struct batch_totals *t)
     out_int(o, "columns", "columns", t->columns);
     out_int(o, "width", "together", t->width);
     out_int(o, "columns_converged", "converged", t->converged);
-    out_int(o, "iterations", "iterations", t->iterations);
-    out_int(o, "column_iterations", "of all columns", t->column_iterations);
+    out_int(o, "iterations", "iterations in lock step", t->iterations);
+    out_int(o, "column_iterations", "column iterations", t->column_iterations);
     out_bytes_moved(o, t);
     out_time(o, "time_us", timed ? "time" : NULL, timed ? t->us : NAN);
     out_time(o, "time_alone_us", compared ? "one by one" : NULL, compared ? t->us_alone : NAN);
