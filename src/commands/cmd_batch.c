@@ -264,7 +264,7 @@ const struct command command_batch = {
         "b is as in `solve`: columns in the file of the matrix or of its own; `b random k N` makes N columns, and\n"
         "number i is that of `solve b random seed S` with S = seed + i. compare also solves the columns one after\n"
         "another, and shows the time of both and the largest difference of x. cg, minres, bicgstab and qmrcgstab\n"
-        "advance columns, with precond jacobi or none; A is real. Ctrl-C drops the batch.\n"
+        "advance columns, with precond jacobi, columns or none; A is real. Ctrl-C drops the batch.\n"
         "    batch cg b random k 8 compare; batch cg b sides.npy precond jacobi tol 1e-10 save x.mtx\n"
         "    batch bicgstab A b B.mtx width 16 on emu f32",
     .rows = (const struct row_kind *const[]){&row_batch_column, &row_batch, NULL},

@@ -18,8 +18,18 @@
 
 enum { DINV }; /* part 0, as the trait `diagonal` requires */
 
-bool diagonal_put(struct solve *v, const double *dinv, const char *what, struct err *e)
+/* For a solve of several columns: element i of the diagonal stands once for each column. */
+static void repeat(struct solve *v, double *dinv)
 {
+    for (int64_t i = v->columns.n ? v->matrix.csr->rows - 1 : -1; i >= 0; i--) {
+        double value = dinv[i];
+        for (int c = 0; c < v->columns.n; c++) dinv[i * v->columns.n + c] = value;
+    }
+}
+
+bool diagonal_put(struct solve *v, double *dinv, const char *what, struct err *e)
+{
+    repeat(v, dinv);
     v->pre.part[DINV] = solve_room(v, 1, type_size(v->real), what, e);
     return v->pre.part[DINV] && solve_put(v, v->pre.part[DINV], dinv, e);
 }
@@ -52,22 +62,12 @@ static void take_absolute(struct solve *v, double *dinv)
     v->pre.note[NOTE_NEGATIVE] = negative;
 }
 
-/* For a solve of several columns: element i of the diagonal stands once for each column. */
-static void repeat(struct solve *v, double *dinv)
-{
-    for (int64_t i = v->columns.n ? v->matrix.csr->rows - 1 : -1; i >= 0; i--) {
-        double value = dinv[i];
-        for (int c = 0; c < v->columns.n; c++) dinv[i * v->columns.n + c] = value;
-    }
-}
-
 static bool make(struct solve *v, struct err *e)
 {
     double *dinv = mem_new(v->n, sizeof *dinv, "the inverted diagonal", e);
     bool ok = dinv && diagonal_inverse(v->system.A, "the preconditioner jacobi", 1, dinv, e);
     v->pre.note[NOTE_NEGATIVE] = 0;
     if (ok && v->solver->symmetric) take_absolute(v, dinv);
-    if (ok) repeat(v, dinv);
     ok = ok && diagonal_put(v, dinv, "the inverted diagonal", e);
     mem_free(dinv);
     return ok;

@@ -68,8 +68,9 @@ extern const char precond_none[]; /* the word that stands for no preconditioner 
 const void *precond_diagonal(const struct solve *v);
 
 /* In pre_jacobi.c, for pre_*.c with the trait `diagonal`: put dinv[v->n], the diagonal of M^-1, on the device as
-   v->pre.part[0]; `what` names it in errors. diagonal_apply and diagonal_bytes are their `apply` and `bytes`. */
-bool diagonal_put(struct solve *v, const double *dinv, const char *what, struct err *e);
+   v->pre.part[0]; `what` names it in errors. In a solve of several columns, dinv has the diagonal of one column, and
+   room for all. diagonal_apply and diagonal_bytes are their `apply` and `bytes`. */
+bool diagonal_put(struct solve *v, double *dinv, const char *what, struct err *e);
 bool diagonal_apply(struct solve *v, const void *r, void *z, struct err *e);
 double diagonal_bytes(const struct solve *v);
 

@@ -60,6 +60,7 @@ TEST(columns_are_those_of_solves)
     check_alone("gen poisson2d 20", "cg", "k 7", 1e-13, 0);
     check_alone("gen poisson2d 20", "cg", "k 7 precond jacobi", 1e-13, 0);
     check_alone("load tests/files/batch/spd1.npz", "cg", "k 4 precond jacobi", 1e-12, 0);
+    check_alone("load tests/files/batch/spd1.npz", "minres", "k 3 precond columns", 1e-12, 0);
     check_alone("gen poisson2d 20", "minres", "k 3", 1e-13, 0);
     check_alone("gen poisson2d 20", "minres", "k 33 width 33 precond jacobi", 1e-12, 0);
     check_alone("gen poisson2d 12", "cg", "k 9 on emu", 1e-13, 0);
