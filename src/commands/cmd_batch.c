@@ -1,5 +1,6 @@
 /* batch: solves A x = b for several right sides at the same time. */
 #include "base/err.h"
+#include "base/loop.h"
 #include "base/mem.h"
 #include "base/watch.h"
 #include "language/args.h"
@@ -112,7 +113,7 @@ static double error_of(const struct task *t, int64_t i, const double *x)
     return sqrt(size > 0 ? error / size : error);
 }
 
-static void keep(struct task *t, const struct batch *g, int64_t first)
+static bool keep(struct task *t, const struct batch *g, int64_t first, struct err *e)
 {
     struct batch_totals *total = &t->totals;
     total->kernel = g->solve->columns.kernel;
@@ -126,8 +127,10 @@ static void keep(struct task *t, const struct batch *g, int64_t first)
         t->row[first + c] = (struct row){.column = g->column[c], .error = error_of(t, first + c, g->x + c * g->rows)};
         total->converged += g->column[c].reason == CONVERGED;
         total->column_iterations += g->column[c].iterations;
+        if (t->x) memcpy(t->x + (first + c) * g->rows, g->x + c * g->rows, (size_t)g->rows * sizeof *t->x);
+        if (!loop_tick("columns", c, g->columns, e)) return false;
     }
-    if (t->x) memcpy(t->x + first * g->rows, g->x, (size_t)(g->columns * g->rows) * sizeof *t->x);
+    return true;
 }
 
 static bool iterate(const struct task *t, struct batch *g, struct err *e)
@@ -188,8 +191,7 @@ static bool solve_group(struct task *t, int64_t first, int columns, struct err *
     bool ok = session_batch(&g, l->s, l->m, &l->o, columns, r->b + first * r->each, x0, &why) && iterate(t, &g, &why);
     mem_free(x0);
     ok = ok || failed(&g, &why, e);
-    if (ok) keep(t, &g, first);
-    ok = ok && compare(t, &g, first, e);
+    ok = ok && keep(t, &g, first, e) && compare(t, &g, first, e);
     batch_free(&g);
     return ok;
 }

@@ -142,7 +142,10 @@ bool batch_begin(struct batch *t, const struct solve_matrix *A, const struct spm
 {
     *t = (struct batch){.columns = columns, .rows = A->csr->rows, .b = b};
     if (!check_values(t, A->csr, o, x0, e)) return false;
-    for (int c = 0; c < columns; c++) t->b_norm[c] = norm2(t->rows, b + c * t->rows);
+    for (int c = 0; c < columns; c++) {
+        t->b_norm[c] = norm2(t->rows, b + c * t->rows);
+        if (!loop_tick("columns", c, columns, e)) return false;
+    }
     double *wide_b = wide_new(t, "the right sides", e), *wide_x = wide_b ? wide_new(t, "x0 of a batch", e) : NULL;
     bool ok = wide_x && interleave(t, b, wide_b, e) && interleave(t, x0, wide_x, e) &&
               begin(t, A, kernel, o, wide_b, wide_x, e) && read_columns(t, e);
