@@ -411,6 +411,7 @@ TEST(one_factorisation_serves_all_columns)
         for (int64_t k = 0; k < 10; k++) assert_true(fabs(x[k] - t.s.current->sides.x[k]) < 1e-9 * 1e3);
         mem_free(x);
     }
+    assert_true(talk_line(&t, "solve direct spqr"));
     double residual = t.s.direct->residual_true, error = t.s.direct->error_known;
     assert_true(t.s.direct->met && error < 1e-12);
     assert_true(talk_line(&t, "solve direct spqr column 1"));
