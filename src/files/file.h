@@ -115,8 +115,8 @@ void file_note(struct load_info *info, const char *fmt, ...) PRINTF(2, 3);
 /* ---- file_arrays.c: from the arrays of a file to a matrix ---- */
 
 /* A function that converts a number in memory, in this machine's byte order, to double. 64-bit integers beyond 2^53 are
-   rounded. `kind` is f (float), i (integer), u (unsigned) or b (boolean); `bytes` is the size of the number. Returns
-   NULL if there is no such type. */
+   rounded, and so is the mantissa of f16, the 80-bit x87 format with 6 bytes of padding. `kind` is f (float), i
+   (integer), u (unsigned) or b (boolean); `bytes` is the size of the number. Returns NULL if there is no such type. */
 typedef double file_number(const void *at);
 file_number *file_number_of(char kind, int bytes);
 

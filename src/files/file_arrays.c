@@ -1,5 +1,6 @@
 /* Make a matrix from the arrays of a file: check ranges, mirror symmetric entries, sort rows, sum duplicates. */
 #include "base/err.h"
+#include "base/half.h"
 #include "base/loop.h"
 #include "base/mem.h"
 #include "base/text.h"
@@ -8,6 +9,7 @@
 #include "load_info.h"
 #include "matrix/csr.h"
 
+#include <math.h>
 #include <string.h>
 
 enum { TICK_EVERY = 1 << 18 };
@@ -22,6 +24,10 @@ static uint64_t bits_at(const void *at, size_t bytes)
     return bits;
 }
 
+static double number_f2(const void *at)
+{
+    return (double)fp16_value((uint16_t)bits_at(at, 2));
+}
 static double number_f4(const void *at)
 {
     float v;
@@ -33,6 +39,16 @@ static double number_f8(const void *at)
     double v;
     memcpy(&v, at, sizeof v);
     return v;
+}
+/* x87: 64 bits of mantissa, 15 of exponent, a sign, 48 of padding. Rounded once, to the nearest double. */
+static double number_f16(const void *at)
+{
+    uint64_t mantissa = bits_at(at, 8), top = bits_at((const char *)at + 8, 2);
+    int exponent = (int)(top & 0x7fff);
+    double v = exponent < 0x7fff               ? (double)ldexpl((long double)mantissa, exponent - 16383 - 63)
+               : mantissa == (uint64_t)1 << 63 ? INFINITY
+                                               : NAN;
+    return top & 0x8000 ? -v : v;
 }
 static double number_i1(const void *at)
 {
@@ -78,8 +94,8 @@ file_number *file_number_of(char kind, int bytes)
         int bytes;
         file_number *number;
     } table[] = {
-        {'f', 4, number_f4}, {'f', 8, number_f8}, {'i', 1, number_i1}, {'i', 2, number_i2},
-        {'i', 4, number_i4}, {'i', 8, number_i8}, {'u', 1, number_u1}, {'u', 2, number_u2},
+        {'f', 2, number_f2}, {'f', 4, number_f4}, {'f', 8, number_f8}, {'f', 16, number_f16}, {'i', 1, number_i1},
+        {'i', 2, number_i2}, {'i', 4, number_i4}, {'i', 8, number_i8}, {'u', 1, number_u1},   {'u', 2, number_u2},
         {'u', 4, number_u4}, {'u', 8, number_u8}, {'b', 1, number_b1},
     };
     for (int i = 0; i < COUNT(table); i++)

@@ -1,5 +1,5 @@
-/* SciPy's .npz files: make a matrix from the arrays of the formats csr, csc, coo, bsr and dia. npz_read.c reads the
-   arrays, npz_save.c writes csr. */
+/* .npz files of SciPy and PyData sparse: make a matrix from the arrays of the formats csr, csc, coo, bsr, dia and gcxs.
+   npz_read.c reads the arrays, npz_save.c writes csr. */
 #include "base/err.h"
 #include "base/loop.h"
 #include "base/mem.h"
@@ -72,15 +72,28 @@ static bool finish_csc(struct npz *z, struct csr *A, struct load_info *info, str
     return compressed(z, true, A, info, e);
 }
 
+static bool finish_gcxs(struct npz *z, struct csr *A, struct load_info *info, struct err *e)
+{
+    return compressed(z, z->by_columns, A, info, e);
+}
+
 static bool finish_coo(struct npz *z, struct csr *A, struct load_info *info, struct err *e)
 {
+    if (z->axes == 1 && z->rows != 1) return missing(z, "two coordinates of each value", e);
     if (!z->row || !z->col || z->n_row != z->n_val || z->n_col != z->n_val || z->data.dims != 1)
         return missing(z, "as many row and column indices as values", e);
     return file_finish_triplets(z->s, z->rows, z->cols, z->n_val, z->row, z->col, z->val, z->imag, z->watch, A, info,
                                 e);
 }
 
-/* Expand blocks data[block][r][c] to rows. */
+/* The item of data[block][r][c]. */
+static int64_t block_item(const struct npy *data, int64_t block, int64_t r, int64_t c)
+{
+    return data->fortran ? block + data->dim[0] * (r + data->dim[1] * c)
+                         : (block * data->dim[1] + r) * data->dim[2] + c;
+}
+
+/* Expand blocks to rows. */
 static bool spread_blocks(struct npz *z, struct csr *C, int64_t R, int64_t W, struct err *e)
 {
     int64_t to = 0, block_cols = W ? z->cols / W : 0, blocks = z->data.dim[0];
@@ -95,9 +108,10 @@ static bool spread_blocks(struct npz *z, struct csr *C, int64_t R, int64_t W, st
                     return file_bad(z->s, e, "block column %d is outside 0 .. %lld", z->idx[k],
                                     (long long)block_cols - 1);
                 for (int64_t c = 0; c < W && to < C->nnz; c++, to++) {
+                    int64_t from = block_item(&z->data, k, r, c);
                     C->col[to] = (int)(z->idx[k] * W + c);
-                    C->val[to] = z->val[(k * R + r) * W + c];
-                    if (C->imag) C->imag[to] = z->imag[(k * R + r) * W + c];
+                    C->val[to] = z->val[from];
+                    if (C->imag) C->imag[to] = z->imag[from];
                 }
             }
             C->rowptr[b * R + r + 1] = (int)to;
@@ -109,7 +123,7 @@ static bool finish_bsr(struct npz *z, struct csr *A, struct load_info *info, str
 {
     struct csr C = {0};
     int64_t R = z->data.dims == 3 ? z->data.dim[1] : 0, W = z->data.dims == 3 ? z->data.dim[2] : 0;
-    if (R < 1 || W < 1 || z->data.fortran) return missing(z, "three-dimensional data in C order", e);
+    if (R < 1 || W < 1) return missing(z, "three-dimensional data", e);
     if (z->rows % R || z->cols % W) return missing(z, "a shape of whole blocks", e);
     if (!z->ptr || z->n_ptr != z->rows / R + 1) return missing(z, "(block rows + 1) pointers", e);
     if (!z->idx || z->n_idx != z->data.dim[0]) return missing(z, "as many indices as blocks", e);
@@ -163,8 +177,8 @@ static bool finish_any(struct npz *z, struct csr *A, struct load_info *info, str
     static const struct {
         const char *name;
         finish *finish;
-    } table[] = {
-        {"csr", finish_csr}, {"csc", finish_csc}, {"coo", finish_coo}, {"bsr", finish_bsr}, {"dia", finish_dia}};
+    } table[] = {{"csr", finish_csr}, {"csc", finish_csc}, {"coo", finish_coo},
+                 {"bsr", finish_bsr}, {"dia", finish_dia}, {"gcxs", finish_gcxs}};
     char quote[64];
     if (!z->arrays)
         return file_bad(z->s, e,
@@ -178,13 +192,21 @@ static bool finish_any(struct npz *z, struct csr *A, struct load_info *info, str
     if (!file_sizes_any(z->s, z->rows, z->cols, z->n_val, e)) return false;
     for (int i = 0; i < COUNT(table); i++)
         if (!strcmp(z->format, table[i].name)) return table[i].finish(z, A, info, e);
-    return file_bad(z->s, e, "unknown format \"%s\"; the known formats are csr, csc, coo, bsr and dia",
+    return file_bad(z->s, e, "unknown format \"%s\"; the known formats are csr, csc, coo, bsr, dia and gcxs",
                     print_safe(z->format, strlen(z->format), 8, quote, sizeof quote));
 }
 
 static const char *field_of(char kind)
 {
     return kind == 'f' ? "real" : kind == 'c' ? "complex" : kind == 'b' ? "pattern" : "integer";
+}
+
+static void note_rounded(const struct npz *z, struct load_info *info)
+{
+    bool x87 = npy_is_x87(&z->data);
+    if (!z->rounded) return;
+    file_note(info, "%s%s %s rounded", how_many(z->rounded, x87 ? "80-bit value" : "integer").text,
+              x87 ? "" : " beyond 2^53", z->rounded == 1 ? "was" : "were");
 }
 
 static bool load(struct source *s, struct watch *w, struct csr *A, struct load_info *info, struct err *e)
@@ -198,9 +220,7 @@ static bool load(struct source *s, struct watch *w, struct csr *A, struct load_i
     if (ok) {
         const char *field = field_of(z.data.kind);
         snprintf(info->field, sizeof info->field, "%s", field);
-        if (z.rounded)
-            file_note(info, "%s beyond 2^53 %s rounded", how_many(z.rounded, "integer").text,
-                      z.rounded == 1 ? "was" : "were");
+        note_rounded(&z, info);
     }
     npz_free(&z);
     return ok;

@@ -88,6 +88,46 @@ bool npy_is_integer(const struct npy *a)
     return (a->kind == 'i' || a->kind == 'u') && file_number_of(a->kind, a->size);
 }
 
+bool npy_is_x87(const struct npy *a)
+{
+    return (a->kind == 'f' && a->size == 16) || (a->kind == 'c' && a->size == 32);
+}
+
+/* The highest bit of a mantissa is stored, and set unless the exponent is 0. A quadruple number has its exponent in the
+   padding of x87, and the last digits of its mantissa, often zeros, in all other bytes. */
+static bool is_x87(const char *p)
+{
+    uint64_t mantissa, top = 0, padding = 0;
+    memcpy(&mantissa, p, 8);
+    memcpy(&top, p + 8, 2);
+    memcpy(&padding, p + 10, 6);
+    if (!mantissa && !top) return !padding;
+    return !(top & 0x7fff) == !(mantissa >> 63);
+}
+
+bool npy_all_x87(const struct npy *a, const char *items, int64_t n)
+{
+    for (int64_t k = 0; k < n * a->size / 16; k++)
+        if (!is_x87(items + 16 * k)) return false;
+    return true;
+}
+
+/* The 64 bits of the mantissa are 11 more than a double's, and the exponent may exceed a double's, too. */
+static bool is_rounded(const char *p)
+{
+    uint64_t mantissa;
+    uint16_t top;
+    memcpy(&mantissa, p, 8);
+    memcpy(&top, p + 8, 2);
+    int exponent = (top & 0x7fff) - 16383;
+    return (mantissa & 0x7ff) || (exponent > 1023 && exponent < 16384) || (mantissa && exponent < -1022);
+}
+
+bool npy_x87_is_rounded(const struct npy *a, const char *p)
+{
+    return is_rounded(p) || (a->kind == 'c' && is_rounded(p + 16));
+}
+
 static void swap_bytes(char *p, int64_t n, int size)
 {
     for (int64_t k = 0; k < n; k++, p += size)

@@ -27,6 +27,14 @@ bool npy_parse(const char *dict, struct npy *a);
 bool npy_is_integer(const struct npy *a);
 /* The integer item at p, in this machine's byte order. */
 int64_t npy_integer(const struct npy *a, const char *p);
+/* Are these numbers of 16 bytes, or pairs of them? NumPy's longdouble is the 80-bit format of x87 on x86, and quadruple
+   precision on other machines; the header does not say which. */
+bool npy_is_x87(const struct npy *a);
+/* Are n items, in this machine's byte order, all valid in the format of x87? Quadruple numbers that are nearly all
+   numbers in use are not. */
+bool npy_all_x87(const struct npy *a, const char *items, int64_t n);
+/* Does the x87 item at p lose digits as a double? */
+bool npy_x87_is_rounded(const struct npy *a, const char *p);
 /* Convert n items to this machine's byte order. */
 void npy_to_native(const struct npy *a, char *items, int64_t n);
 /* Write the header of an array; the header has NPY_HEADER bytes. type is, for example, "f8" or "|S3"; shape is, for

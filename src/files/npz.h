@@ -18,16 +18,18 @@ struct watch;
 struct npz {
     struct source *s;
     struct watch *watch;
-    char format[8]; /* csr, csc, coo, bsr, dia */
+    char format[8]; /* csr, csc, coo, bsr, dia; gcxs of PyData sparse */
     int64_t rows, cols;
     bool has_shape;
-    int arrays; /* number of arrays in the file, also those that are left out */
+    bool by_columns; /* PyData sparse: format gcxs compresses the columns */
+    int arrays;      /* number of arrays in the file, also those that are left out */
     int64_t n_ptr, n_idx, n_row, n_col, n_offset, n_val; /* items of each array below */
     int *ptr, *idx, *row, *col, *offset;
+    int axes;        /* of the array `coords`, whose coordinates row and col contain; 0: there is no such array */
     int64_t *ptr64;  /* the pointers, instead of `ptr`, if their values do not fit in 32 bits */
     struct npy data; /* type and axes of the values in the file */
     double *val, *imag;
-    int64_t rounded;         /* number of integers beyond 2^53 among the values */
+    int64_t rounded;         /* number of integers beyond 2^53, or of rounded 80-bit numbers, among the values */
     struct dense_array b, x; /* right sides and solutions */
 };
 

@@ -110,38 +110,39 @@ static bool unusable(struct reader *r, const char *needed, struct err *e)
     return file_bad(r->s, e, "array %s must hold %s, not type %c%d", r->member, needed, r->head.kind, r->head.size);
 }
 
-static bool unusable_values(struct reader *r, struct err *e)
-{
-    if (r->head.kind != 'f' || r->head.size != 2) return unusable(r, "numbers of 1 to 8 bytes", e);
-    return file_bad(r->s, e,
-                    "array %s holds float16, which is not supported; in Python, convert the matrix with "
-                    "A.astype(\"f4\") and save it again",
-                    r->member);
-}
-
 static bool too_wide(struct reader *r, int64_t value, struct err *e)
 {
     return fail_at(e, E_LIMIT, r->s->where, "array %s holds %lld, which does not fit in 32 bits", r->member,
                    (long long)value);
 }
 
+static bool twice(struct reader *r, struct err *e)
+{
+    return file_bad(r->s, e, "the file holds array %s twice", r->member);
+}
+
+/* Read the next n items as 32-bit integers. */
+static bool read_some_ints(struct reader *r, int *to, int64_t n, struct err *e)
+{
+    for (int64_t k = 0, m; k < n; k += m) {
+        if (!(m = next_items(r, n - k, e))) return false;
+        for (int64_t i = 0; i < m; i++) {
+            int64_t v = npy_integer(&r->head, r->chunk + i * r->head.size);
+            if (v < INT32_MIN || v > INT32_MAX) return too_wide(r, v, e);
+            to[k + i] = (int)v;
+        }
+    }
+    return true;
+}
+
 /* Read a one-dimensional array as 32-bit integers. */
 static bool read_ints(struct reader *r, int **to, int64_t *count, struct err *e)
 {
     if (!npy_is_integer(&r->head) || r->head.dims != 1) return unusable(r, "one axis of integers", e);
-    if (*to) return file_bad(r->s, e, "the file holds array %s twice", r->member);
+    if (*to) return twice(r, e);
     *to = mem_new(r->head.n, sizeof **to, "indices of the file", e);
-    if (!*to) return false;
-    for (int64_t k = 0, n; k < r->head.n; k += n) {
-        if (!(n = next_items(r, r->head.n - k, e))) return false;
-        for (int64_t i = 0; i < n; i++) {
-            int64_t v = npy_integer(&r->head, r->chunk + i * r->head.size);
-            if (v < INT32_MIN || v > INT32_MAX) return too_wide(r, v, e);
-            (*to)[k + i] = (int)v;
-        }
-    }
     *count = r->head.n;
-    return true;
+    return *to && read_some_ints(r, *to, r->head.n, e);
 }
 
 /* Convert n items of the chunk to items [at, at + n) of val and, unless it is NULL, imag. */
@@ -157,6 +158,7 @@ static void convert(struct reader *r, file_number *number, int64_t at, int64_t n
         val[at + i] = number(p);
         if (imag) imag[at + i] = number(p + a->size / 2);
         if (a->size == 8 && (a->kind == 'i' || a->kind == 'u')) r->to->rounded += fabs(val[at + i]) >= 0x1p53;
+        if (npy_is_x87(a)) r->to->rounded += npy_x87_is_rounded(a, p);
     }
 }
 
@@ -171,6 +173,11 @@ static bool read_numbers(struct reader *r, double *val, double *imag, struct err
     file_number *number = number_of(&r->head);
     for (int64_t k = 0, n; k < r->head.n; k += n) {
         if (!(n = next_items(r, r->head.n - k, e))) return false;
+        if (npy_is_x87(&r->head) && !npy_all_x87(&r->head, r->chunk, n))
+            return file_bad(r->s, e,
+                            "array %s does not hold 80-bit numbers of x87, but quadruple precision; in Python, convert "
+                            "the matrix with A.astype(\"%s\") and save it again",
+                            r->member, r->head.kind == 'c' ? "c16" : "f8");
         convert(r, number, k, n, val, imag);
     }
     return true;
@@ -180,8 +187,8 @@ static bool read_data(struct reader *r, struct err *e)
 {
     const struct npy *a = &r->head;
     bool complex_values = a->kind == 'c';
-    if (!number_of(a) || a->dims < 1) return unusable_values(r, e);
-    if (r->to->val) return file_bad(r->s, e, "the file holds array %s twice", r->member);
+    if (!number_of(a) || a->dims < 1) return unusable(r, "numbers of 1 to 16 bytes", e);
+    if (r->to->val) return twice(r, e);
     r->to->data = *a;
     r->to->n_val = a->n;
     r->to->val = mem_new(a->n, sizeof *r->to->val, "values of the file", e);
@@ -209,7 +216,7 @@ static bool turn(struct dense_array *d, struct err *e)
 static bool read_dense(struct reader *r, struct dense_array *d, struct err *e)
 {
     const struct npy *a = &r->head;
-    if (d->val) return file_bad(r->s, e, "the file holds array %s twice", r->member);
+    if (d->val) return twice(r, e);
     if (!number_of(a) || a->dims < 1 || a->dims > 2) {
         r->skip = true;
         return true;
@@ -229,10 +236,16 @@ static bool read_solutions(struct reader *r, struct err *e)
 
 static bool read_shape(struct reader *r, struct err *e)
 {
-    if (!npy_is_integer(&r->head) || r->head.dims != 1 || r->head.n != 2) return unusable(r, "rows and columns", e);
-    if (next_items(r, 2, e) != 2) return false;
-    r->to->rows = npy_integer(&r->head, r->chunk);
-    r->to->cols = npy_integer(&r->head, r->chunk + r->head.size);
+    int64_t axes = r->head.n, size = r->head.size;
+    if (!npy_is_integer(&r->head) || r->head.dims != 1 || axes < 1) return unusable(r, "rows and columns", e);
+    if (axes > 2)
+        return file_bad(r->s, e,
+                        "the array has %lld dimensions, but a matrix has 2; in Python, use A.reshape((rows, columns)) "
+                        "and save it again",
+                        (long long)axes);
+    if (next_items(r, axes, e) != axes) return false;
+    r->to->rows = axes == 1 ? 1 : npy_integer(&r->head, r->chunk);
+    r->to->cols = npy_integer(&r->head, r->chunk + (axes - 1) * size);
     r->to->has_shape = true;
     return true;
 }
@@ -267,7 +280,7 @@ static bool read_pointers(struct reader *r, struct err *e)
     int64_t n = r->head.n;
     if (r->head.size < 8 || z->ptr || !n || !npy_is_integer(&r->head) || r->head.dims != 1)
         return read_ints(r, &z->ptr, &z->n_ptr, e);
-    if (z->ptr64) return file_bad(r->s, e, "the file holds array %s twice", r->member);
+    if (z->ptr64) return twice(r, e);
     if (!read_longs(r, &z->ptr64, &z->n_ptr, e)) return false;
     if (z->ptr64[n - 1] > INT32_MAX) return true;
     if (!(z->ptr = mem_new(n, sizeof *z->ptr, "pointers of the file", e))) return false;
@@ -291,6 +304,48 @@ static bool read_columns(struct reader *r, struct err *e)
 {
     return read_ints(r, &r->to->col, &r->to->n_col, e);
 }
+
+/* Coordinates in one array, as SciPy stores them for a row and PyData sparse for all shapes: all rows, then all
+   columns; or only columns. */
+static bool read_coords(struct reader *r, struct err *e)
+{
+    struct npz *z = r->to;
+    int64_t axes = r->head.dim[0], n = r->head.dim[1];
+    if (!npy_is_integer(&r->head) || r->head.dims != 2) return unusable(r, "two axes of integers", e);
+    if (r->head.fortran && axes > 1 && n > 1) return unusable(r, "coordinates in C order", e);
+    if (axes < 1 || axes > 2) {
+        r->skip = true; /* the shape says that this is no matrix */
+        return true;
+    }
+    if (z->row || z->col) return twice(r, e);
+    z->axes = (int)axes;
+    z->n_row = z->n_col = n;
+    z->row = mem_zero(n, sizeof *z->row, "indices of the file", e);
+    z->col = z->row ? mem_new(n, sizeof *z->col, "indices of the file", e) : NULL;
+    return z->col && (axes == 1 || read_some_ints(r, z->row, n, e)) && read_some_ints(r, z->col, n, e);
+}
+
+/* PyData sparse: the axes whose pointers `indptr` contains; none if the array is a row. */
+static bool read_compressed_axes(struct reader *r, struct err *e)
+{
+    if (!npy_is_integer(&r->head) || r->head.n > 1) return unusable(r, "the number of an axis", e);
+    if (r->head.n && !next_items(r, 1, e)) return false;
+    r->to->by_columns = r->head.n && npy_integer(&r->head, r->chunk) == 1;
+    return true;
+}
+
+/* PyData sparse: the value of the elements that are not stored. */
+static bool read_fill(struct reader *r, struct err *e)
+{
+    double re = 0, im = 0;
+    if (!number_of(&r->head) || r->head.n != 1) return unusable(r, "one number", e);
+    if (!read_numbers(r, &re, r->head.kind == 'c' ? &im : NULL, e)) return false;
+    return (re == 0 && im == 0) ||
+           file_bad(r->s, e,
+                    "the elements that are not stored are %.17g, not 0 (fill_value of PyData sparse); in Python, use "
+                    "A - A.fill_value, or A.todense()",
+                    re == 0 ? im : re);
+}
 static bool read_offsets(struct reader *r, struct err *e)
 {
     return read_ints(r, &r->to->offset, &r->to->n_offset, e);
@@ -302,11 +357,13 @@ static const struct member {
     bool large; /* may have more than 2^31-1 items */
     bool extra; /* not part of SciPy's format: an array that cannot be read is left out */
 } members[] = {
-    {"indices.npy", read_indices, true, false}, {"indptr.npy", read_pointers, true, false},
-    {"format.npy", read_format, false, false},  {"shape.npy", read_shape, false, false},
-    {"data.npy", read_data, true, false},       {"row.npy", read_rows, false, false},
-    {"col.npy", read_columns, false, false},    {"offsets.npy", read_offsets, false, false},
-    {"b.npy", read_right_sides, true, true},    {"x.npy", read_solutions, true, true},
+    {"indices.npy", read_indices, true, false},  {"indptr.npy", read_pointers, true, false},
+    {"format.npy", read_format, false, false},   {"shape.npy", read_shape, false, false},
+    {"data.npy", read_data, true, false},        {"row.npy", read_rows, false, false},
+    {"col.npy", read_columns, false, false},     {"offsets.npy", read_offsets, false, false},
+    {"coords.npy", read_coords, true, false},    {"compressed_axes.npy", read_compressed_axes, false, false},
+    {"fill_value.npy", read_fill, false, false}, {"b.npy", read_right_sides, true, true},
+    {"x.npy", read_solutions, true, true},
 };
 
 /* Reading past the last byte makes libarchive verify the checksum of the member. */

@@ -503,7 +503,7 @@ TEST(false_headers_are_refused)
 
 enum { MEMBERS = 8 };
 struct npy_member {
-    const char *name, *type, *shape;
+    const char *name, *type, *shape; /* a type that begins with F: the items are in Fortran order */
     const void *data;
     size_t n;
 };
@@ -528,7 +528,7 @@ static const char *zip_of(const char *name, const struct npy_member *m)
     for (; m->name; m++) {
         char head[NPY_HEADER + 1];
         struct archive_entry *entry = archive_entry_new();
-        write_head(head, m->type, m->shape, false);
+        write_head(head, m->type + (*m->type == 'F'), m->shape, *m->type == 'F');
         archive_entry_set_pathname(entry, m->name);
         archive_entry_set_filetype(entry, AE_IFREG);
         archive_entry_set_size(entry, (int64_t)(128 + m->n));
@@ -552,16 +552,32 @@ static const double values[] = {1, 2, 3};
     {                                     \
         "format.npy", "|S3", "", "csr", 3 \
     }
+#define COO                               \
+    {                                     \
+        "format.npy", "|S3", "", "coo", 3 \
+    }
 #define DATA                                \
     {                                       \
         "data.npy", "<f8", "3,", values, 24 \
     }
+
+#define GCXS                                                        \
+    {                                                               \
+        "format.npy", "<U4", "", "g\0\0\0c\0\0\0x\0\0\0s\0\0\0", 16 \
+    }
+#define FILL                                     \
+    {                                            \
+        "fill_value.npy", "<f8", "", &nothing, 8 \
+    }
+static const double nothing = 0;
 
 TEST(hostile_npz_is_refused)
 {
     static const int32_t ptr[] = {0, 2, 3}, falling[] = {0, 3, 2}, beyond[] = {0, 2, 9}, one[] = {1, 2, 3};
     static const int32_t idx[] = {0, 2, 1}, far[] = {0, 3, 1}, below[] = {0, -1, 1};
     static const int64_t wide[] = {0, 1ll << 40, 1}, large[] = {1ll << 40, 3}, negative[] = {-2, 3};
+    static const int64_t cube[] = {2, 2, 2};
+    static const double zero_and_one[] = {0, 1};
     static const struct {
         enum code code;
         const char *says;
@@ -594,17 +610,30 @@ TEST(hostile_npz_is_refused)
          {CSR, SHAPE, DATA, {"indices.npy", "<i8", "3,", wide, 24}}},
         {E_MEMORY, "more than the available memory", {CSR, DATA, {"shape.npy", "<i8", "2,", large, 16}}},
         {E_INPUT, "none of them may be negative", {CSR, DATA, {"shape.npy", "<i8", "2,", negative, 16}}},
-        {E_INPUT, "rows and columns", {CSR, DATA, {"shape.npy", "<i8", "1,", large, 8}}},
+        {E_INPUT, "rows and columns", {CSR, DATA, {"shape.npy", "<i8", "0,", large, 0}}},
+        {E_INPUT,
+         "the array has 3 dimensions, but a matrix has 2; in Python, use A.reshape((rows, columns))",
+         {CSR, DATA, {"shape.npy", "<i8", "3,", cube, 24}}},
         {E_INPUT, "does not hold the", {CSR, SHAPE, {"data.npy", "<f8", "4,", values, 24}}},
         {E_INPUT, "does not hold the", {CSR, SHAPE, {"data.npy", "<f8", "99999999999999,", values, 24}}},
         {E_INPUT, "type, order and shape", {CSR, SHAPE, {"data.npy", "<f8", "99999999999999999999,", values, 24}}},
         {E_INPUT, "type, order and shape", {CSR, SHAPE, {"data.npy", "<O8", "3,", values, 24}}},
         {E_INPUT,
-         "float16, which is not supported; in Python, convert the matrix with A.astype(\"f4\")",
-         {CSR, SHAPE, {"data.npy", "<f2", "12,", values, 24}}},
+         "quadruple precision; in Python, convert the matrix with A.astype(\"f8\")",
+         {CSR, SHAPE, {"data.npy", "<f16", "1,", "\0\0\0\0\0\0\0\0\0\0\0\0\0\x40\xff\x3f", 16}}},
+        {E_INPUT, "not type f12", {CSR, SHAPE, {"data.npy", "<f12", "2,", values, 24}}},
+        {E_INPUT,
+         "the elements that are not stored are 2, not 0 (fill_value of PyData sparse)",
+         {COO, SHAPE, DATA, {"fill_value.npy", "<f8", "", values + 1, 8}}},
+        {E_INPUT,
+         "the elements that are not stored are 1, not 0",
+         {COO, SHAPE, DATA, {"fill_value.npy", "<c16", "", zero_and_one, 16}}},
+        {E_INPUT, "two coordinates of each value", {COO, SHAPE, DATA, {"coords.npy", "<i4", "1, 3", idx, 12}}},
+        {E_INPUT, "row and column indices", {COO, SHAPE, DATA, {"coords.npy", "<i4", "2, 1", idx, 8}}},
+        {E_INPUT, "twice", {COO, {"row.npy", "<i4", "3,", idx, 12}, {"coords.npy", "<i4", "1, 3", idx, 12}}},
         {E_INPUT, "not type f8", {CSR, SHAPE, {"indices.npy", "<f8", "3,", values, 24}}},
         {E_INPUT, "twice", {CSR, SHAPE, DATA, DATA}},
-        {E_INPUT, "as many row and column indices", {{"format.npy", "|S3", "", "coo", 3}, SHAPE, DATA}},
+        {E_INPUT, "as many row and column indices", {COO, SHAPE, DATA}},
         {E_INPUT, "three-dimensional data", {{"format.npy", "|S3", "", "bsr", 3}, SHAPE, DATA}},
         {E_INPUT, "as many offsets", {{"format.npy", "|S3", "", "dia", 3}, SHAPE, DATA}},
     };
@@ -664,6 +693,16 @@ TEST(values_of_every_type_are_read)
          "1x2: 1 1 9007199254740992; 1 2 -9007199254740992", "integer", "2 integers beyond 2^53 were rounded"},
         {">u8", "\0\x20\0\0\0\0\0\x01\0\x1f\xff\xff\xff\xff\xff\xff", 16, /* 2^53 + 1 and 2^53 - 1 */
          "1x2: 1 1 9007199254740992; 1 2 9007199254740991", "integer", "1 integer beyond 2^53 was rounded"},
+        {"<f2", "\0\x3e\x01\x80", 4, "1x2: 1 1 1.5; 1 2 -5.960464477539063e-08", "real", NULL},
+        {">f2", "\x3e\0\x7b\xff", 4, "1x2: 1 1 1.5; 1 2 65504", "real", NULL},
+        {"<f16", "\0\0\0\0\0\0\0\xc0\xff\x3f......\0\0\0\0\0\0\0\xc0\0\xc0......", 32, "1x2: 1 1 1.5; 1 2 -3", "real",
+         NULL},
+        {"<f16", "\1\0\0\0\0\0\0\x80\xff\x3f......\0\0\0\0\0\0\0\x80\x01\0......", 32, /* 1 + 2^-63, 2^-16382 */
+         "1x2: 1 1 1; 1 2 0", "real", "2 80-bit values were rounded"},
+        {">c32",
+         "......\xbf\xff\xc0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0"
+         "......\x40\0\x80\0\0\0\0\0\0\0......\x40\x01\x80\0\0\0\0\0\0\1",
+         64, "1x2: 1 1 -1.5 0; 1 2 2 4", "complex", "1 80-bit value was rounded"},
         {"|b1", "\x01\x02", 2, "1x2: 1 1 1; 1 2 1", "pattern", NULL},
     };
     static const int64_t one_by_two[] = {1, 2};
@@ -686,11 +725,61 @@ TEST(values_of_every_type_are_read)
     }
 }
 
+/* Coordinates in one array: SciPy's rows, and the classes COO and GCXS of PyData sparse 0.19. GCXS names the axes that
+   its pointers belong to: rows, columns, or none of a row. */
+TEST(rows_and_arrays_of_pydata_are_read)
+{
+    static const int32_t coords[] = {1, 0, 1, 2, 0, 0}, line[] = {2, 0, 1}, ptr[] = {0, 2, 3}, idx[] = {0, 2, 1};
+    static const int32_t one_row[] = {0, 3};
+    static const int64_t six[] = {6}, columns[] = {0, 1, 1, 3}, rows_of_columns[] = {1, 0, 1}, one[] = {1},
+                         none[] = {0};
+    static const struct {
+        const char *shown;
+        struct npy_member m[MEMBERS];
+    } table[] = {
+        {"2x3: 1 1 2; 2 1 3; 2 3 1", {COO, SHAPE, DATA, {"coords.npy", "<i4", "2, 3", coords, 24}, FILL}},
+        {"1x6: 1 1 2; 1 2 3; 1 3 1",
+         {COO, {"shape.npy", "<i8", "1,", six, 8}, DATA, {"coords.npy", "<i4", "1, 3", line, 12}}},
+        {"1x6: 1 1 1; 1 2 3; 1 3 2",
+         {CSR,
+          {"shape.npy", "<i8", "1,", six, 8},
+          DATA,
+          {"indptr.npy", "<i4", "2,", one_row, 8},
+          {"indices.npy", "<i4", "3,", idx, 12}}},
+        {"2x3: 1 1 1; 1 3 2; 2 2 3",
+         {GCXS,
+          SHAPE,
+          DATA,
+          {"indptr.npy", "<i4", "3,", ptr, 12},
+          {"indices.npy", "<i4", "3,", idx, 12},
+          {"compressed_axes.npy", "<i8", "1,", none, 8},
+          FILL}},
+        {"2x3: 1 3 2; 2 1 1; 2 3 3",
+         {GCXS,
+          SHAPE,
+          DATA,
+          {"indptr.npy", "<i8", "4,", columns, 32},
+          {"indices.npy", "<i8", "3,", rows_of_columns, 24},
+          {"compressed_axes.npy", "<i8", "1,", one, 8},
+          FILL}},
+        {"1x6: 1 1 1; 1 2 3; 1 3 2",
+         {GCXS,
+          {"shape.npy", "<i8", "1,", six, 8},
+          DATA,
+          {"indptr.npy", "<i4", "2,", one_row, 8},
+          {"indices.npy", "<i4", "3,", idx, 12},
+          {"compressed_axes.npy", "<i8", "0,", one, 0}}},
+    };
+    for (int i = 0; i < COUNT(table); i++) assert_shown(zip_of("pydata.npz", table[i].m), NULL, table[i].shown);
+}
+
 /* Values 1 + 11i, 2 + 12i, ..., and an array of them for each format that moves values. */
 TEST(imaginary_parts_stay_with_their_entries)
 {
     static const double six[] = {1, 11, 2, 12, 3, 13, 4, 14, 5, 15, 6, 16}, some[] = {0, 2, 0, 0, 3, -1};
+    static const double by_row[] = {1, 11, 3, 13, 5, 15, 2, 12, 4, 14, 6, 16};
     static const int32_t zero[] = {0}, block[] = {0, 1}, ptr[] = {0, 3, 3}, idx[] = {2, 0, 2};
+    static const int32_t three[] = {0, 3}, in_order[] = {0, 1, 2};
     static const struct {
         const char *shown;
         struct npy_member m[MEMBERS];
@@ -701,6 +790,18 @@ TEST(imaginary_parts_stay_with_their_entries)
           {"indptr.npy", "<i4", "2,", block, 8},
           {"indices.npy", "<i4", "1,", zero, 4},
           {"data.npy", "<c16", "1, 2, 3", six, 96}}},
+        {"2x3: 1 1 1 11; 1 2 3 13; 1 3 5 15; 2 1 2 12; 2 2 4 14; 2 3 6 16", /* the block in Fortran order */
+         {{"format.npy", "|S3", "", "bsr", 3},
+          SHAPE,
+          {"indptr.npy", "<i4", "2,", block, 8},
+          {"indices.npy", "<i4", "1,", zero, 4},
+          {"data.npy", "F<c16", "1, 2, 3", six, 96}}},
+        {"2x3: 1 1 1 11; 1 2 3 13; 1 3 5 15; 2 1 2 12; 2 2 4 14; 2 3 6 16", /* three blocks of 2 x 1 in Fortran order */
+         {{"format.npy", "|S3", "", "bsr", 3},
+          SHAPE,
+          {"indptr.npy", "<i4", "2,", three, 8},
+          {"indices.npy", "<i4", "3,", in_order, 12},
+          {"data.npy", "F<c16", "3, 2, 1", by_row, 96}}},
         {"2x3: 1 1 0 2", /* the diagonal; its second value is 0, its third is beyond the last row */
          {{"format.npy", "|S3", "", "dia", 3},
           SHAPE,
@@ -934,7 +1035,7 @@ TEST(unusable_npy_files)
         size_t bytes;
     } files[] = {{"<f8", "3, 2", "ends early", 40},
                  {"<f8", "3, 2", "ends early", 0},
-                 {"<f2", "3, 2", "must have real numbers", 12},
+                 {"<c4", "3, 2", "must have real numbers", 24},
                  {"<c16", "3,", "must have real numbers", 48},
                  {"<f8", "1, 2, 3", "no array of one or two axes", 48}};
     for (int i = 0; i < COUNT(files); i++) {
