@@ -176,20 +176,13 @@ static bool amgx_applies(const char *file, const struct matrix *m, const struct 
     return m->sides.n || fail(e, E_USAGE, "`amgx` writes the right side of a matrix, but %s has none", m->name);
 }
 
-static void note_sides_left_out(struct out *o, const struct matrix *m, const char *file)
+/* Say what will be missing in the file before it is written. */
+static void note_losses(struct out *o, const struct matrix *m, const char *file, bool sides)
 {
     const struct file_kind *kind = file_kind_of_path(file);
-    out_note(o, "%s not written; %s%s%s.hb, .npz, .petsc and .wsb files hold right sides",
-             m->sides.n == 1 ? "the right side was" : "the right sides were", kind->sides_word ? "`" : "",
-             kind->sides_word ? kind->sides_word : "", kind->sides_word ? "` adds it in AMGX's way, and " : "");
-}
-
-/* Right sides without their guesses. */
-static void note_guesses_left_out(struct out *o, const struct matrix *m, const char *file)
-{
-    if (!m->sides.guess || file_kind_of_path(file)->saves_guesses) return;
-    out_note(o, "%s not written; .hb files hold guesses",
-             m->sides.n == 1 ? "the guess of the solution was" : "the guesses of the solutions were");
+    char text[LOSSES][LOSS_ROOM];
+    int n = kind ? file_save_losses(kind, &m->sides, sides, text) : 0;
+    for (int i = 0; i < n; i++) out_note(o, "%s", text[i]);
 }
 
 /* The user typed `graph`: write the graph of m. */
@@ -221,6 +214,7 @@ static bool run_save(struct session *s, const struct args *a, struct err *e)
     int64_t nnz = m->csr.nnz;
     bool sides = m->sides.n && writes_sides(file, a);
     if (!amgx_applies(file, m, a, e)) return false;
+    note_losses(s->out, m, file, sides);
     double start = now_us();
     bool saved = arg_flag(a, "graph") ? save_graph(s, m, file, force, comment, &nnz, e)
                                       : file_save_system(file, force, &m->csr, sides ? &m->sides : NULL, &m->info,
@@ -232,8 +226,6 @@ static bool run_save(struct session *s, const struct args *a, struct err *e)
     out_int(s->out, "nnz", "nonzeros", nnz);
     out_int(s->out, "right_sides", sides ? "right sides" : NULL, sides ? m->sides.n : 0);
     out_num(s->out, "time_ms", "ms", (now_us() - start) / 1000, "%.1f");
-    if (m->sides.n && !sides) note_sides_left_out(s->out, m, file);
-    if (sides) note_guesses_left_out(s->out, m, file);
     return true;
 }
 
@@ -284,8 +276,9 @@ const struct command command_load = {
     .about = "read matrices from files of many formats, also compressed or in an archive",
     .help =
         "Each matrix becomes the current one, named after its file or, with `as`, NAME. Symmetric matrices are\n"
-        "expanded, duplicates are summed, and explicit zeros are kept. `variable` names a variable of a .mat file;\n"
-        "`variable 2` is the second matrix of PETSc. Right sides, guesses and solutions that the file contains stay\n"
+        "expanded, duplicates are summed, and explicit zeros are kept. `variable` names a variable of\n"
+        ".mat or HDF5 (layers/counts of anndata), or the second matrix of PETSc: `variable 2`. Right sides, guesses "
+        "and solutions that the file contains stay\n"
         "with the matrix, and `solve` uses them; `rhs` reads right sides from a file of their own: numbers, .npy, a\n"
         "vector of PETSc or hypre, an auxiliary file of Rutherford-Boeing, or a Matrix Market array.\n"
         "A pattern file has no values: products take its entries as ones; with `ones`, the ones are values like any\n"
@@ -312,7 +305,7 @@ const struct command command_save = {
         "folder, and not hidden, unless you allow files (see `help allow`).\n"
         "Graphs store only positive integers off the diagonal; `graph` writes the graph of any matrix whose pattern\n"
         "is symmetric, without values and diagonal. hypre's .IJ is written as one part, NAME.IJ.00000.\n"
-        ".npz, .petsc, .wsb and .hb also contain the right sides and solutions of the matrix. With `amgx`, .mtx\n"
+        ".npz, .mat, .petsc, .wsb and .hb also contain the right sides and solutions of the matrix. With `amgx`, .mtx\n"
         "contains the right side and its solution after the entries, as AMGX reads them; most other programs refuse\n"
         "such a file.\n"
         "`recipe` writes the last solve, by iteration or direct, as a program that loads the matrix, solves with the\n"

@@ -297,6 +297,41 @@ const struct file_kind *file_kind_of_path(const char *path)
     return NULL;
 }
 
+/* The first extensions of the kinds that save right sides without a word, or guesses: ".wsb, .npz and .mat". */
+static void endings_with(bool guesses, char *out, size_t size)
+{
+    const char *last = NULL;
+    size_t used = 0;
+    out[0] = 0;
+    for (int i = 0; file_kinds[i]; i++) {
+        const struct file_kind *k = file_kinds[i];
+        if (guesses ? !k->saves_guesses : !k->saves_sides || k->sides_word) continue;
+        if (last)
+            used +=
+                (size_t)snprintf(out + used, size - used, "%s%.*s", used ? ", " : "", (int)strcspn(last, " "), last);
+        last = k->endings;
+    }
+    if (last) snprintf(out + used, size - used, "%s%.*s", used ? " and " : "", (int)strcspn(last, " "), last);
+}
+
+int file_save_losses(const struct file_kind *kind, const struct sides *sides, bool written,
+                     char text[LOSSES][LOSS_ROOM])
+{
+    int n = 0;
+    char endings[64];
+    const char *word = kind->sides_word;
+    endings_with(false, endings, sizeof endings);
+    if (sides->n && !written)
+        snprintf(text[n++], LOSS_ROOM, "the right side%s not written; %s%s%s%s files contain right sides",
+                 sides->n == 1 ? " is" : "s are", word ? "`" : "", word ? word : "",
+                 word ? "` adds it in AMGX's way, and " : "", endings);
+    endings_with(true, endings, sizeof endings);
+    if (sides->guess && written && !kind->saves_guesses)
+        snprintf(text[n++], LOSS_ROOM, "the guess%s not written; %s files contain guesses",
+                 sides->n == 1 ? " of x is" : "es of x are", endings);
+    return n;
+}
+
 bool file_save_system(const char *path, bool force, const struct csr *A, const struct sides *sides,
                       const struct load_info *info, const char *comment, struct watch *w, struct err *e)
 {

@@ -92,6 +92,11 @@ bool file_save_system(const char *path, bool force, const struct csr *A, const s
 bool file_is_recognised(const char *begin, int64_t n);
 /* The graph of a matrix of any size: its pattern without the diagonal, whose entries are counted in *loops. */
 bool file_graph_of(const struct csr *A, struct csr *G, int64_t *loops, struct err *e);
+/* What a file of this kind would not store, in sentences for the user; returns their number. sides: those of the
+   matrix; `written`: the save writes them, as far as the kind can. */
+enum { LOSSES = 2, LOSS_ROOM = 200 };
+int file_save_losses(const struct file_kind *kind, const struct sides *sides, bool written,
+                     char text[LOSSES][LOSS_ROOM]);
 /* The kind that file_save selects for a path; NULL: none. */
 const struct file_kind *file_kind_of_path(const char *path);
 /* Is this the path of a readable file, or does it end like the name of a matrix file? */

@@ -1,49 +1,19 @@
-/* MATLAB's .mat files of versions 5 and 7.3, read by libmatio. libmatio uses HDF5. Both libraries are opened
-   only when they are first needed, since opening them earlier would slow down the start of the program. The libraries
-   run in a child process, because they crash on some damaged files, print to the terminal, cannot be cancelled, and
-   allocate as much memory as a file requests. The child process sends the matrix to the program through a pipe. */
-#include "base/err.h"
+/* MATLAB's .mat files. mat_plain.c reads those of level 4, and of level 5 without compression and structures; libmatio
+   reads the others of level 5, in a child process. libmatio is opened only when it is first needed, since opening it
+   earlier would slow down the start of the program. */
 #include "base/mem.h"
 #include "base/shared.h"
-#include "base/text.h"
-#include "base/watch.h"
-#include "file.h"
 #include "load_info.h"
+#include "mat.h"
 #include "matrix/csr.h"
-#include "sides.h"
+#include "matrix_library.h"
 
 #include <dlfcn.h>
-#include <errno.h>
-#include <fcntl.h>
 #include <matio.h>
-#include <poll.h>
-#include <signal.h>
 #include <string.h>
-#include <sys/resource.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
-enum { NAMES_ROOM = 400, NAME_ROOM = 128, WAIT_MS = 10, SEND = 1 << 13 };
-
-/* The right sides b and the solutions x, which a file may contain beside the matrix. */
-enum { SIDE_B, SIDE_X, SIDES };
-
-/* The data in the pipe begin with this header. If the header reports no error, int32 pointers, int32 indices and double
-   values follow it, then the values of b and of x, column by column: first all real parts, then the imaginary parts. */
-struct message {
-    int32_t code; /* E_NONE, or an error whose message is in text */
-    int32_t complex_values, logical;
-    int64_t rows, cols, nnz;
-    int64_t found; /* number of sparse variables */
-    struct {
-        int64_t rows, cols; /* 0: the file does not contain it */
-        int32_t complex_values;
-    } side[SIDES];
-    char name[NAME_ROOM];  /* name of the variable that is read */
-    char text[NAMES_ROOM]; /* names of all sparse variables, or the error message */
-};
-
-/* ---- the child process ---- */
+enum { SEND = 1 << 13 };
 
 struct matio {
     mat_t *(*open)(const char *, int);
@@ -84,46 +54,17 @@ static bool open_matio(struct matio *m, struct err *e)
                 ".mat files need libmatio, which is not installed; install libmatio11 or convert the file");
 }
 
-static bool send_all(int fd, const void *data, size_t n)
-{
-    const char *p = data;
-    while (n) {
-        ssize_t r = write(fd, p, n);
-        if (r < 0 && errno == EINTR) continue;
-        if (r <= 0) return false;
-        p += r;
-        n -= (size_t)r;
-    }
-    return true;
-}
-
-/* Send an error to the parent and exit. */
-static _Noreturn void give_up(int fd, enum code code, const char *text)
-{
-    struct message m = {.code = (int32_t)code};
-    snprintf(m.text, sizeof m.text, "%s", text);
-    send_all(fd, &m, sizeof m);
-    _exit(1);
-}
-
-/* List a sparse variable, or a sparse field of a structure. Choose the variable if none is chosen yet and `part` is
-   NULL or equals its name. */
-static void consider(struct message *m, matvar_t *v, const char *outer, const char *part, matvar_t **chosen)
+/* List a sparse variable, or a sparse field of a structure, and choose it if it is the one to read. */
+static void consider(struct child_matrix *m, matvar_t *v, const char *outer, const char *part, matvar_t **chosen)
 {
     char name[NAME_ROOM];
-    size_t used = strlen(m->text);
     snprintf(name, sizeof name, "%s%s%s", outer ? outer : "", outer ? "." : "", v->name ? v->name : "?");
-    if (used + strlen(name) + 8 < sizeof m->text)
-        snprintf(m->text + used, sizeof m->text - used, "%s%s", m->found ? ", " : "", name);
-    m->found++;
-    if (*chosen || (part && strcmp(part, name))) return;
-    *chosen = v;
-    memcpy(m->name, name, sizeof name);
+    if (variable_chosen(&m->names, name, part)) *chosen = v;
 }
 
 /* Consider the sparse fields of a structure, such as the field A in the files of the SuiteSparse collection. If one of
    them is chosen, *outer receives the structure. */
-static void consider_fields(const struct matio *lib, struct message *m, mat_t *file, matvar_t *v, const char *part,
+static void consider_fields(const struct matio *lib, struct child_matrix *m, mat_t *file, matvar_t *v, const char *part,
                             matvar_t **chosen, matvar_t **outer)
 {
     if (lib->read_all(file, v)) return;
@@ -141,9 +82,6 @@ static bool is_numeric(const matvar_t *v)
     return v->class_type == MAT_C_SPARSE || (v->class_type >= MAT_C_DOUBLE && v->class_type <= MAT_C_UINT64);
 }
 
-/* The names of right sides and solutions. B and X are often other matrices, so their case matters. */
-static const char *const side_names[SIDES] = {"b", "x"};
-
 /* Keep the variable v, which is not part of a structure, if its name is that of right sides or solutions. */
 static bool keep_side(const struct matio *lib, mat_t *file, matvar_t *v, matvar_t *side[SIDES])
 {
@@ -160,7 +98,7 @@ static bool keep_side(const struct matio *lib, mat_t *file, matvar_t *v, matvar_
 /* Find the variable to read and load its data. Returns NULL if there is no such variable. All other variables are
    freed, except for right sides and solutions, which `side` receives, and the structure of the variable, which *outer
    receives. */
-static matvar_t *choose(const struct matio *lib, struct message *m, mat_t *file, const char *part,
+static matvar_t *choose(const struct matio *lib, struct child_matrix *m, mat_t *file, const char *part,
                         matvar_t *side[SIDES], matvar_t **outer)
 {
     matvar_t *chosen = NULL;
@@ -205,19 +143,7 @@ static bool send_indices(int fd, const mat_uint32_t *p, int64_t n)
     for (int64_t k = 0; k < n;) {
         int64_t m = n - k < SEND ? n - k : SEND;
         for (int64_t i = 0; i < m; i++) out[i] = p[k + i] > INT32_MAX ? -1 : (int32_t)p[k + i];
-        if (!send_all(fd, out, (size_t)m * sizeof *out)) return false;
-        k += m;
-    }
-    return true;
-}
-
-static bool send_values(int fd, const char *p, int64_t n, file_number *number, size_t bytes)
-{
-    double out[SEND];
-    for (int64_t k = 0; k < n;) {
-        int64_t m = n - k < SEND ? n - k : SEND;
-        for (int64_t i = 0; i < m; i++) out[i] = number(p + (size_t)(k + i) * bytes);
-        if (!send_all(fd, out, (size_t)m * sizeof *out)) return false;
+        if (!child_send(fd, out, (size_t)m * sizeof *out)) return false;
         k += m;
     }
     return true;
@@ -267,7 +193,7 @@ static bool send_sparse_column(int fd, const mat_sparse_t *a, size_t c, const ch
     memset(out, 0, rows * sizeof *out);
     for (mat_uint32_t k = a->jc[c]; k < a->jc[c + 1] && k < a->nir && k < a->ndata; k++)
         if (a->ir[k] < rows) out[a->ir[k]] += number(p + k * bytes);
-    return send_all(fd, out, rows * sizeof *out);
+    return child_send(fd, out, rows * sizeof *out);
 }
 
 static bool send_sparse(int fd, const matvar_t *v, bool imaginary, file_number *number, size_t bytes)
@@ -290,8 +216,8 @@ static bool send_side(int fd, const matvar_t *v)
     int64_t n = (int64_t)v->dims[0] * (int64_t)v->dims[1];
     if (v->class_type == MAT_C_SPARSE)
         return send_sparse(fd, v, false, number, bytes) && (!v->isComplex || send_sparse(fd, v, true, number, bytes));
-    return parts_of(v, v->data, &re, &im) && send_values(fd, re, n, number, bytes) &&
-           (!im || send_values(fd, im, n, number, bytes));
+    return parts_of(v, v->data, &re, &im) && child_send_numbers(fd, re, n, number, bytes) &&
+           (!im || child_send_numbers(fd, im, n, number, bytes));
 }
 
 static bool send_sides(int fd, const matvar_t *A, matvar_t *const side[SIDES])
@@ -301,7 +227,7 @@ static bool send_sides(int fd, const matvar_t *A, matvar_t *const side[SIDES])
     return true;
 }
 
-static void describe_sides(struct message *m, const matvar_t *A, matvar_t *const side[SIDES])
+static void describe_sides(struct child_matrix *m, const matvar_t *A, matvar_t *const side[SIDES])
 {
     for (int i = 0; i < SIDES; i++) {
         if (!is_sendable(side[i], A, i)) continue;
@@ -311,39 +237,28 @@ static void describe_sides(struct message *m, const matvar_t *A, matvar_t *const
     }
 }
 
-static _Noreturn void send_matrix(int fd, struct message *m, const matvar_t *v, matvar_t *const side[SIDES])
+static void send_matrix(int fd, struct child_matrix *m, const matvar_t *v, matvar_t *const side[SIDES])
 {
     size_t bytes = 0;
     file_number *number = number_of(v->data_type, &bytes);
     if (!number || !fits_sizes(v))
-        give_up(fd, E_INPUT, "the arrays of the sparse variable do not match its sizes; the file is corrupt");
+        child_give_up(fd, E_INPUT, "the arrays of the sparse variable do not match its sizes; the file is corrupt");
     const mat_sparse_t *a = v->data;
     m->rows = (int64_t)v->dims[0];
     m->cols = (int64_t)v->dims[1];
     m->nnz = a->jc[a->njc - 1];
     m->complex_values = v->isComplex && m->nnz;
     m->logical = v->isLogical;
+    m->wide_integers = v->data_type == MAT_T_INT64 || v->data_type == MAT_T_UINT64;
     describe_sides(m, v, side);
     const mat_complex_split_t *parts = a->data;
     const void *re = m->complex_values ? parts->Re : a->data, *im = m->complex_values ? parts->Im : NULL;
     if (m->complex_values && (!re || !im))
-        give_up(fd, E_INPUT, "the complex variable lacks its real or imaginary part");
-    bool ok = send_all(fd, m, sizeof *m) && send_indices(fd, a->jc, m->cols + 1) && send_indices(fd, a->ir, m->nnz) &&
-              send_values(fd, re, m->nnz, number, bytes) && (!im || send_values(fd, im, m->nnz, number, bytes)) &&
-              send_sides(fd, v, side);
+        child_give_up(fd, E_INPUT, "the complex variable lacks its real or imaginary part");
+    bool ok = child_send(fd, m, sizeof *m) && send_indices(fd, a->jc, m->cols + 1) && send_indices(fd, a->ir, m->nnz) &&
+              child_send_numbers(fd, re, m->nnz, number, bytes) &&
+              (!im || child_send_numbers(fd, im, m->nnz, number, bytes)) && send_sides(fd, v, side);
     _exit(!ok);
-}
-
-/* Limit the child to the memory that is available now, so that only the child fails if it needs more. */
-static void limit_memory(void)
-{
-    long long pages = 0;
-    FILE *f = fopen("/proc/self/statm", "r");
-    bool ok = f && fscanf(f, "%*s %*s %*s %*s %*s %lld", &pages) == 1;
-    if (f) fclose(f);
-    struct rlimit limit = {.rlim_cur = (rlim_t)pages * (rlim_t)sysconf(_SC_PAGESIZE) + (rlim_t)mem_available()};
-    limit.rlim_max = limit.rlim_cur;
-    if (ok) setrlimit(RLIMIT_DATA, &limit);
 }
 
 /* Return v if it is sparse; if v is a structure, return the field whose name is the last part of `name`, or NULL if
@@ -361,138 +276,23 @@ static void sides_of_structure(const struct matio *lib, matvar_t *v, matvar_t *s
     for (int i = 0; i < SIDES; i++) side[i] = lib->field(v, side_names[i], 0);
 }
 
-static _Noreturn void child(int fd, const char *path, const char *part)
+static void child(int fd, const char *path, const char *part)
 {
     struct matio lib;
-    struct message m = {.code = E_NONE};
-    char text[NAMES_ROOM + NAME_ROOM + 128];
-    int null = open("/dev/null", O_RDWR);
-    for (int i = 0; null >= 0 && i < 3; i++) dup2(null, i);
-    signal(SIGINT, SIG_IGN);
-    static const int crashes[] = {SIGSEGV, SIGBUS, SIGABRT, SIGFPE, SIGILL, SIGTERM, SIGHUP, SIGQUIT, SIGPIPE};
-    for (int i = 0; i < COUNT(crashes); i++) signal(crashes[i], SIG_DFL);
-    struct rlimit none = {0, 0};
-    setrlimit(RLIMIT_CORE, &none);
-    limit_memory();
+    struct child_matrix m = {.code = E_NONE};
     struct err e = {0};
-    if (!open_matio(&lib, &e)) give_up(fd, e.code, e.text);
+    if (!open_matio(&lib, &e)) child_give_up(fd, e.code, e.text);
     mat_t *file = lib.open(path, 0);
-    if (!file) give_up(fd, E_INPUT, "libmatio cannot open the file; it is truncated or corrupt");
+    if (!file) child_give_up(fd, E_INPUT, "libmatio cannot open the file; it is truncated or corrupt");
     matvar_t *side[SIDES] = {0}, *outer = NULL, *v = choose(&lib, &m, file, part, side, &outer);
-    if (!m.found) give_up(fd, E_INPUT, "the file has no sparse variable");
-    if (v) {
-        if (outer) sides_of_structure(&lib, outer, side);
-        v = sparse_part(&lib, v, m.name);
-        if (v) send_matrix(fd, &m, v, side);
-        give_up(fd, E_INPUT, "the variable cannot be read");
-    }
-    snprintf(text, sizeof text, "%s", m.text);
-    give_up(fd, E_USAGE, text);
+    if (!v) child_give_up_choice(fd, &m.names);
+    if (outer) sides_of_structure(&lib, outer, side);
+    v = sparse_part(&lib, v, m.names.name);
+    if (v) send_matrix(fd, &m, v, side);
+    child_give_up(fd, E_INPUT, "the variable cannot be read");
 }
 
-/* ---- the parent process ---- */
-
-struct mat_reader {
-    struct source *s;
-    struct watch *watch;
-    int fd;
-    int64_t done;  /* number of bytes received so far */
-    int64_t total; /* total number of bytes, or 0 until it is known */
-};
-
-/* Receive exactly n bytes. Waits in short steps so that the user can cancel. */
-static bool receive(struct mat_reader *r, void *to, int64_t n, struct err *e)
-{
-    for (int64_t got = 0; got < n;) {
-        struct pollfd p = {.fd = r->fd, .events = POLLIN};
-        if (!watch_tick(r->watch, "reading", r->total ? r->done : 0, r->total, e)) return false;
-        if (poll(&p, 1, WAIT_MS) <= 0) continue;
-        int64_t most = n - got < 1 << 20 ? n - got : 1 << 20;
-        ssize_t k = read(r->fd, (char *)to + got, (size_t)most);
-        if (k < 0 && (errno == EINTR || errno == EAGAIN)) continue;
-        if (k <= 0) return file_bad(r->s, e, "libmatio cannot read the file; it is corrupt");
-        got += k;
-        r->done += k;
-    }
-    return true;
-}
-
-static bool refuse(const struct source *s, const struct message *m, struct err *e)
-{
-    char text[NAMES_ROOM * 2], part[NAME_ROOM * 4];
-    print_safe(m->text, strlen(m->text), 300, text, sizeof text);
-    if (m->code == E_UNSUPPORTED) return fail_at(e, E_UNSUPPORTED, s->where, "%s", text);
-    if (m->code == E_USAGE)
-        return fail_at(e, E_USAGE, s->where, "no sparse variable \"%s\"; the file has %s",
-                       print_safe(s->part, strlen(s->part), 60, part, sizeof part), text);
-    return file_bad(s, e, "%s", text);
-}
-
-static bool receive_arrays(struct mat_reader *r, const struct message *m, struct csr *C, struct err *e)
-{
-    if (!file_sizes(r->s, m->rows, m->cols, m->nnz, e) || !csr_new(C, m->cols, m->rows, m->nnz, m->complex_values, e))
-        return false;
-    r->done = 0;
-    r->total = (m->cols + 1) * 4 + m->nnz * (m->complex_values ? 20 : 12);
-    return receive(r, C->rowptr, (m->cols + 1) * 4, e) && receive(r, C->col, m->nnz * 4, e) &&
-           receive(r, C->val, m->nnz * 8, e) && (!C->imag || receive(r, C->imag, m->nnz * 8, e));
-}
-
-static bool receive_side(struct mat_reader *r, const struct message *m, int i, struct dense_array *d, struct err *e)
-{
-    int64_t rows = m->side[i].rows, cols = m->side[i].cols, n = rows * cols;
-    if (!rows) return true;
-    if (!dense_array_new(d, rows, cols, m->side[i].complex_values, e)) return false;
-    r->done = 0;
-    r->total = n * (d->imag ? 16 : 8);
-    return receive(r, d->val, n * 8, e) && (!d->imag || receive(r, d->imag, n * 8, e));
-}
-
-/* A sparse array of right sides may be too large to be stored densely. */
-static bool has_memory(const struct message *m, struct load_info *info)
-{
-    double need = 0;
-    for (int i = 0; i < SIDES; i++)
-        need += (double)m->side[i].rows * (double)m->side[i].cols * (m->side[i].complex_values ? 32 : 16);
-    if (need < (double)mem_available()) return true;
-    file_note(info, "b is %lld x %lld, too large for the memory: b was left out", (long long)m->side[SIDE_B].rows,
-              (long long)m->side[SIDE_B].cols);
-    return false;
-}
-
-static bool read_sides(struct mat_reader *r, const struct message *m, const struct csr *A, struct load_info *info,
-                       struct err *e)
-{
-    struct dense_array side[SIDES] = {{0}};
-    bool ok = !has_memory(m, info) ||
-              (receive_side(r, m, SIDE_B, &side[SIDE_B], e) && receive_side(r, m, SIDE_X, &side[SIDE_X], e) &&
-               sides_fill(r->s->sides, A, &side[SIDE_B], &side[SIDE_X], info, e));
-    for (int i = 0; i < SIDES; i++) dense_array_free(&side[i]);
-    return ok;
-}
-
-static bool read_pipe(struct mat_reader *r, struct csr *A, struct load_info *info, struct err *e)
-{
-    struct message m;
-    struct csr C = {0};
-    char names[NAMES_ROOM * 2], name[NAME_ROOM * 4];
-    if (!receive(r, &m, sizeof m, e)) return false;
-    m.text[sizeof m.text - 1] = m.name[sizeof m.name - 1] = 0;
-    if (m.code) return refuse(r->s, &m, e);
-    if (!receive_arrays(r, &m, &C, e)) {
-        csr_free(&C);
-        return false;
-    }
-    print_safe(m.name, strlen(m.name), 60, name, sizeof name);
-    if (m.found > 1 && !r->s->part)
-        file_note(info, "read %s, the first of %lld sparse variables: %s", name, (long long)m.found,
-                  print_safe(m.text, strlen(m.text), 80, names, sizeof names));
-    snprintf(info->field, sizeof info->field, "%s", m.logical ? "pattern" : m.complex_values ? "complex" : "real");
-    if (!file_finish(r->s, &C, true, MIRROR_NOT, r->watch, A, info, e)) return false;
-    if (read_sides(r, &m, A, info, e)) return true;
-    csr_free(A);
-    return false;
-}
+static const struct matrix_library matio = {"libmatio", "sparse variable", child};
 
 static bool isalpha_ascii(char c)
 {
@@ -516,52 +316,31 @@ static bool is_level_4(const char *begin, int64_t n)
            strnlen(name, head[4]) == head[4] - 1 && isalpha_ascii(*name);
 }
 
-static bool is_hdf5(const char *begin, int64_t n)
-{
-    return n >= 8 && !memcmp(begin, "\x89HDF\r\n\x1a\n", 8);
-}
-
 static bool load(struct source *s, struct watch *w, struct csr *A, struct load_info *info, struct err *e)
 {
-    int ends[2];
-    if (is_hdf5(s->begin, s->n)) /* MATLAB puts a header of 512 bytes before its HDF5 */
-        return file_bad(s, e,
-                        "this is an HDF5 file that MATLAB did not write; in Python, read its arrays with h5py and "
-                        "write the matrix with scipy.sparse.save_npz");
-    if (is_level_4(s->begin, s->n))
-        return file_bad(
-            s, e,
-            "this is a .mat file of version 4, but only versions 5 and 7.3 can be read; in MATLAB or Octave, "
-            "load the file and run `save -v7 NEW.mat`; in Python, use scipy.io.loadmat and savemat");
-    if (pipe2(ends, O_CLOEXEC))
-        return fail_at(e, E_IO, s->where, "cannot create a pipe to libmatio: %s", strerror(errno));
-    pid_t pid = fork();
-    if (pid == 0) {
-        close(ends[0]);
-        child(ends[1], s->path, s->part);
-    }
-    close(ends[1]);
-    struct mat_reader r = {.s = s, .watch = w, .fd = ends[0]};
-    bool ok = pid > 0 ? read_pipe(&r, A, info, e)
-                      : fail_at(e, E_IO, s->where, "cannot start a process for libmatio: %s", strerror(errno));
-    close(ends[0]);
-    if (pid > 0) {
-        kill(pid, SIGKILL);
-        while (waitpid(pid, NULL, 0) < 0 && errno == EINTR) continue;
-    }
-    return ok;
+    bool plain = false;
+    if (!mat_plain_load(s, is_level_4(s->begin, s->n), &plain, w, A, info, e)) return false;
+    return plain || matrix_library_load(&matio, s, w, A, info, e);
 }
 
 static bool recognises(const char *begin, int64_t n)
 {
-    return (n >= 128 && !memcmp(begin, "MATLAB", 6)) || is_hdf5(begin, n) || is_level_4(begin, n);
+    return (n >= MAT_HEADER && !memcmp(begin, "MATLAB", 6)) || is_level_4(begin, n);
+}
+
+static bool save(const char *path, bool force, const struct csr *A, const struct sides *sides,
+                 const struct load_info *info, const char *comment, struct watch *w, struct err *e)
+{
+    return mat_save(path, force, A, sides, load_info_is_pattern(info) && values_are_ones(A), comment, w, e);
 }
 
 const struct file_kind file_mat = {
     .name = "MATLAB .mat",
     .endings = ".mat",
-    .about = "MATLAB's .mat, versions 5 and 7.3, read by libmatio",
+    .about = "MATLAB's .mat, levels 4 and 5",
     .has_parts = true,
     .recognises = recognises,
     .load = load,
+    .save = save,
+    .saves_sides = true,
 };

@@ -74,10 +74,10 @@ static size_t copy_character(const char *from, size_t n, char *out, size_t *at)
 
 void name_of_file(const char *file, char *out, size_t most)
 {
-    static const char *const endings[] = {".gz",  ".xz",  ".zst", ".bz2", ".tgz", ".tar", ".bin",   ".00000",
-                                          ".ij",  ".mtx", ".wsb", ".npz", ".npy", ".mat", ".petsc", ".rb",
-                                          ".hb",  ".rsa", ".rua", ".rra", ".psa", ".pua", ".pra",   ".csa",
-                                          ".cua", ".cha", ".rse", ".rue", ".pse"};
+    static const char *const endings[] = {".gz",    ".xz",  ".zst", ".bz2", ".tgz", ".tar", ".bin",  ".00000",
+                                          ".ij",    ".mtx", ".wsb", ".npz", ".npy", ".mat", ".h5ad", ".h5",
+                                          ".petsc", ".rb",  ".hb",  ".rsa", ".rua", ".rra", ".psa",  ".pua",
+                                          ".pra",   ".csa", ".cua", ".cha", ".rse", ".rue", ".pse"};
     const char *slash = strrchr(file, '/');
     const char *base = slash ? slash + 1 : file;
     size_t n = strlen(base);

@@ -173,21 +173,11 @@ TEST(refusals_of_singular_matrices_suggest_next_step)
 
 TEST(files_of_other_kinds_are_named)
 {
-    /* a 2 x 1 matrix of doubles called A in MATLAB 4's format, in both byte orders */
-    static const char level4[2][38] = {{0, 0, 0, 0, 2, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 2, 0, 0, 0, 'A', 0},
-                                       {0, 0, 3, (char)0xe8, 0, 0, 0, 2, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 2, 'A', 0}};
     struct talk t;
     char path[64], line[96];
     talk_open(&t, OUT_TEXT);
     snprintf(path, sizeof path, "/tmp/warpspy-%d.bin", (int)getpid());
     snprintf(line, sizeof line, "load %s", path);
-    for (int i = 0; i < 2; i++) {
-        put(path, level4[i], sizeof level4[i]);
-        talk_refuses(
-            &t, line,
-            "this is a .mat file of version 4, but only versions 5 and 7.3 can be read; in MATLAB or Octave, load "
-            "the file and run `save -v7 NEW.mat`");
-    }
     put(path, "\x93NUMPY\1\0v\0{'descr': '<f8'", 26);
     talk_refuses(
         &t, line,

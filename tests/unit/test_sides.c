@@ -430,7 +430,7 @@ TEST(save_says_what_it_leaves_out)
     assert_true(talk_line(&t, "load tests/files/sides.mat as A; load tests/files/sides.npz as B"));
     snprintf(line, sizeof line, "save %s A", scratch_path("plain.mtx"));
     assert_true(talk_line(&t, line));
-    assert_non_null(strstr(t.err, "the right side was not written; `amgx` adds it"));
+    assert_non_null(strstr(t.err, "the right side is not written; `amgx` adds it"));
     snprintf(line, sizeof line, "save %s A amgx; load %s as C", scratch_path("c.mtx"), scratch_path("c.mtx"));
     talk_says(&t, line, "C: 5 x 5, 13 nonzeros (13 in the file, real general), 1 right side and its solution");
     snprintf(line, sizeof line, "save %s B amgx", scratch_path("d.mtx"));
