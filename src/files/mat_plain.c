@@ -277,8 +277,7 @@ static bool load_columns(struct plain *f, const struct variable *v, struct csr *
     C.nnz = ok ? C.rowptr[v->cols] : 0;
     if (ok && C.nnz < 0) ok = truncated(f, e);
     ok = ok && file_sizes(f->s, v->rows, v->cols, C.nnz, e) && (C.col = new_indices(f, &v->row, C.nnz, e)) &&
-         (C.val = new_values(f, &v->re, C.nnz, e)) &&
-         (!v->is_complex || !C.nnz || (C.imag = new_values(f, &v->im, C.nnz, e)));
+         (C.val = new_values(f, &v->re, C.nnz, e)) && (!v->is_complex || (C.imag = new_values(f, &v->im, C.nnz, e)));
     if (ok) return file_finish(f->s, &C, true, MIRROR_NOT, f->watch, A, info, e);
     csr_free(&C);
     return false;

@@ -118,6 +118,25 @@ TEST(false_level_4_is_refused)
     assert_shows(level_4_of((const double[]){2, 2, 1, 2, 3, 0}, 0, 1u << 30), NULL, damaged);
 }
 
+/* A complex b of level 4: all real parts, then all imaginary parts. */
+TEST(complex_right_sides_of_level_4)
+{
+    static const double a[] = {1, 2, 1, 2, 2, 0, 3, 0}, b[] = {1, 2, 10, 20}; /* A: 2 at (1, 1), 2 x 2, 3i */
+    char data[22 + sizeof a + 22 + sizeof b];
+    struct loaded f;
+    memcpy(data, (const uint32_t[]){2, 2, 4, 0, 2}, 20);
+    memcpy(data + 20, "A", 2);
+    memcpy(data + 22, a, sizeof a);
+    memcpy(data + 22 + sizeof a, (const uint32_t[]){0, 2, 1, 1, 2}, 20);
+    memcpy(data + 42 + sizeof a, "b", 2);
+    memcpy(data + 44 + sizeof a, b, sizeof b);
+    load(write_file("4.mat", data, sizeof data), NULL, &f);
+    assert_string_equal(f.shown, "2x2: 1 1 2 3");
+    assert_int_equal(f.t.n, 1);
+    assert_memory_equal(f.t.b, ((double[]){1, 10, 2, 20}), 4 * sizeof(double));
+    unload(&f);
+}
+
 /* ---- level 5, made by hand: words and numbers in any byte order ---- */
 
 struct maker {
@@ -269,6 +288,25 @@ TEST(save_says_what_is_lost_before_it_writes)
         if (table[i].says ? !strstr(t.err, table[i].says) : t.err[0] != 0) fail_msg("%s: %s", line, t.err);
     }
     talk_close(&t);
+}
+
+/* Pairs are taken apart in pieces of 1024. */
+TEST(long_complex_right_sides_are_saved)
+{
+    enum { N = 3000 };
+    struct loaded f = {.t = {.n = 1, .b_each = 2 * N, .x_each = 2}}, g;
+    struct err e = {0};
+    assert_true(csr_new(&f.A, N, 1, 0, true, &e));
+    memset(f.A.rowptr, 0, (N + 1) * sizeof *f.A.rowptr);
+    assert_non_null(f.t.b = mem_new(2 * N, sizeof *f.t.b, "b", &e));
+    for (int i = 0; i < 2 * N; i++) f.t.b[i] = i;
+    f.A.nnz = 0;
+    assert_true(file_save_system(scratch_path("l.mat"), true, &f.A, &f.t, &f.info, "", NULL, &e));
+    load(scratch_path("l.mat"), NULL, &g);
+    assert_int_equal(g.t.n, 1);
+    for (int i = 0; i < N; i++) assert_true(g.t.b[g.A.imag ? 2 * i : i] == 2 * i);
+    unload(&f);
+    unload(&g);
 }
 
 /* A pattern becomes a logical array, and a logical array a pattern. */
