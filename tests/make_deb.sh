@@ -47,7 +47,7 @@ Architecture: $arch
 Maintainer: warpspy maintainers <warpspy@localhost>
 Installed-Size: $(du -ks "$root/usr" | cut -f1)
 Depends: $depends
-Recommends: libmatio11 | libmatio13, libcairo2, libsixel1, g++
+Recommends: libmatio11 | libmatio13, libhdf5-103-1 | libhdf5-310, libcairo2, libsixel1, g++
 Suggests: libcholmod3 | libcholmod5, libmetis5
 Section: math
 Priority: optional
