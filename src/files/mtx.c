@@ -80,6 +80,7 @@ bool mtx_load_entries(struct lines *l, struct head *h, const char *path, struct 
     if (!load_body(&body, h, A, &last_line, t, info, e)) return false;
     bool ok = !h->amgx.numbers || load_sections(&body, last_line, A, sides, info, e);
     if (h->list) t->n[NOTE_COMMENT] = 0; /* a comment may stand anywhere */
+    if (ok) graphblas_apply(h, A, info);
     if (ok) describe(h, A, info);
     if (ok) notes_show(t, info);
     if (ok && loop_tick("counting zeros", 0, 0, e)) return true;

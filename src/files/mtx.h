@@ -167,11 +167,17 @@ struct list {
     bool square;        /* if the rows and columns are not known, there are as many rows as columns */
     bool stops;         /* the text after the last entry does not count */
 };
+/* The type on GraphBLAS's comment line. */
+struct graphblas {
+    char kind; /* b boolean, i integer, u unsigned, f float or complex; 0: there is no such line */
+    int bits;  /* of a number, or of one part of a complex number */
+};
 struct head {
     bool array, vector;
     bool is_unsigned; /* the banner says that no integer is negative */
     const struct list *list; /* NULL: the file has a banner */
     struct amgx amgx;
+    struct graphblas graphblas;
     enum field field;
     enum symmetry symmetry;
     int indices, values; /* number of indices per line; number of values per line */
@@ -184,6 +190,10 @@ static inline int64_t first_index(const struct head *h) /* of rows and columns i
 {
     return h->list ? h->list->first > 0 : !h->amgx.base0;
 }
+/* mtx_graphblas.c: read a comment line; returns false if it is not GraphBLAS's. Then give the values of A the precision
+   of that type, and note those that it cannot store. */
+bool graphblas_line(struct head *h, const char *s);
+void graphblas_apply(const struct head *h, struct csr *A, struct load_info *info);
 /* For array files. column_start: the number of values before column c. column_top: the row of the first value in column
    c. */
 int64_t column_start(const struct head *h, int64_t c);

@@ -285,7 +285,7 @@ static enum stage take_line(struct head *h, enum stage stage, const struct text 
     if (h->lines++ && stage == BANNER && is_eol(*p)) return BANNER; /* if line 1 is blank, first_line adds a note */
     if (stage == SIZE && is_eol(*p)) return SIZE;
     path_line(path, h->lines, where);
-    if (stage == SIZE && *p == '%') return sections_line(h, p, where, e) ? SIZE : BAD;
+    if (stage == SIZE && *p == '%') return graphblas_line(h, p) || sections_line(h, p, where, e) ? SIZE : BAD;
     if (stage == BANNER) return first_line(h, s, end, where, t, e);
     int64_t left = after == INT64_MAX ? after : after + (end - next_line(line_end(s, end), end));
     return size_line(h, s, left, where, t, e) ? DONE : BAD;

@@ -264,6 +264,42 @@ TEST(right_sides_of_a_structure_in_hdf5)
     unload(&f);
 }
 
+/* ---- the types of GraphBLAS in Matrix Market ---- */
+
+TEST(types_of_graphblas_are_read)
+{
+    static const struct {
+        const char *text, *shown, *note;
+    } table[] = {
+        {"real general\n%%GraphBLAS type fp32\n1 2 1\n1 1 0.1\n", "1x2: 1 1 0.10000000149011612", NULL},
+        {"real general\n%%GraphBLAS type float\n1 2 1\n1 1 0.1\n", "1x2: 1 1 0.10000000149011612", NULL},
+        {"real general\n%%GraphBLAS type fp64\n1 2 1\n1 1 0.1\n", "1x2: 1 1 0.1", NULL},
+        {"complex general\n%%GraphBLAS type fc32\n1 2 1\n1 1 0.5 0.1\n", "1x2: 1 1 0.5 0.10000000149011612", NULL},
+        {"complex general\n%%GraphBLAS type fc64\n1 2 1\n1 1 0.5 0.1\n", "1x2: 1 1 0.5 0.1", NULL},
+        {"integer general\n%%GraphBLAS type bool\n1 2 2\n1 1 7\n1 2 0\n", "1x2: 1 1 1; 1 2 0", NULL},
+        {"integer general\n%%GraphBLAS type int8_t\n1 2 2\n1 1 127\n1 2 -128\n", "1x2: 1 1 127; 1 2 -128", NULL},
+        {"integer general\n%%GraphBLAS type int8\n1 2 1\n1 1 128\n", "1x2: 1 1 128",
+         "1 value does not fit in the GraphBLAS type, integers of 8 bits"},
+        {"integer general\n%%GraphBLAS type uint16\n1 2 1\n1 1 -1\n", "1x2: 1 1 -1",
+         "1 value does not fit in the GraphBLAS type, unsigned integers of 16 bits"},
+        {"integer general\n%%GraphBLAS type int64\n1 2 1\n1 1 9007199254740993\n", "1x2: 1 1 9007199254740992",
+         "line 4: 1 integer beyond 2^53 was rounded"},
+        {"real general\n%%GraphBLAS type int64\n1 2 1\n1 1 9007199254740993\n", "1x2: 1 1 9007199254740992",
+         "1 integer beyond 2^53 was rounded"},
+        {"integer general\n%%GraphBLAS iso\n1 2 1\n1 1 5\n", "1x2: 1 1 5", NULL},
+    };
+    for (int i = 0; i < COUNT(table); i++) {
+        char text[256];
+        struct loaded f;
+        int n = snprintf(text, sizeof text, "%%%%MatrixMarket matrix coordinate %s", table[i].text);
+        load(write_file("g.mtx", text, (size_t)n), NULL, &f);
+        assert_string_equal(f.shown, table[i].shown);
+        assert_int_equal(f.info.nwarnings, table[i].note != NULL);
+        if (table[i].note) assert_string_equal(f.info.warning[0], table[i].note);
+        unload(&f);
+    }
+}
+
 /* ---- save ---- */
 
 TEST(save_says_what_is_lost_before_it_writes)
