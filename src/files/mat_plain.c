@@ -18,6 +18,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
+#include <zlib.h>
 
 enum { ITEMS = 1 << 13, WORD = 4, LEVEL_4_HEAD = 5 * WORD };
 
@@ -187,6 +188,30 @@ static bool read_variable(const struct plain *f, const struct element *whole, st
     *usable = true;
     return (!v->sparse || (read_array(f, &at, end, &v->row, e) && read_array(f, &at, end, &v->ptr, e))) &&
            read_array(f, &at, end, &v->re, e) && (!v->is_complex || read_array(f, &at, end, &v->im, e));
+}
+
+/* Check the checksum of a compressed variable, which libmatio does not. */
+static bool check_compressed(const struct plain *f, const struct element *t, struct err *e)
+{
+    unsigned char in[ITEMS * 4], out[ITEMS * 8];
+    z_stream z = {0};
+    int status = inflateInit(&z);
+    if (status != Z_OK) return fail(e, E_MEMORY, "out of memory: zlib could not be started");
+    struct loop l = loop_of("reading", t->bytes);
+    for (int64_t at = 0; status == Z_OK && loop_runs(&l);) {
+        if (!z.avail_in) {
+            int64_t n = t->bytes - at < (int64_t)sizeof in ? t->bytes - at : (int64_t)sizeof in;
+            if (!n || !loop_check(&l, at) || !read_at(f, in, n, t->at + at)) break;
+            z.next_in = in;
+            z.avail_in = (unsigned)n;
+            at += n;
+        }
+        z.next_out = out;
+        z.avail_out = sizeof out;
+        status = inflate(&z, Z_NO_FLUSH);
+    }
+    inflateEnd(&z);
+    return loop_end(&l, e) && (status == Z_STREAM_END || truncated(f, e));
 }
 
 /* ---- level 4: a header of five words, a name, numbers by columns ---- */
@@ -366,14 +391,16 @@ static bool read_variables(struct plain *f, bool level_4, struct choice *c, bool
     struct variable v;
     struct element t;
     *plain = true;
-    for (int64_t at = level_4 ? 0 : MAT_HEADER; at < f->size && *plain;) {
+    for (int64_t at = level_4 ? 0 : MAT_HEADER; at < f->size;) {
         bool usable = false;
         uint32_t class = 0;
         if (level_4) {
             if (!read_variable_4(f, &at, &v, &usable, e)) return false;
         } else {
             if (!read_tag(f, at, f->size, &t, e)) return false;
-            *plain = t.type != MAT_COMPRESSED;
+            if (t.type == MAT_COMPRESSED) t.next = t.at + t.bytes;
+            *plain = *plain && t.type != MAT_COMPRESSED;
+            if (t.type == MAT_COMPRESSED && !check_compressed(f, &t, e)) return false;
             if (t.type == MAT_MATRIX && !read_variable(f, &t, &v, &class, &usable, e)) return false;
             *plain = *plain && class != CLASS_STRUCT;
             at = t.next;
