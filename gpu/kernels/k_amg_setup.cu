@@ -258,6 +258,12 @@ template <typename P> __device__ double setup_near(bool ones, P of_row, P weight
     return sqrt((ones ? 1. : (double)of_row[row]) / (double)weight[aggregate]);
 }
 
+/* The near-null vector at row j, divided by that at row i. */
+template <typename P> __device__ double setup_near_ratio(bool ones, P of_row, int64_t j, int64_t i)
+{
+    return ones ? 1. : sqrt((double)of_row[j] / (double)of_row[i]);
+}
+
 /* ---- rows in hash tables ---- */
 
 /* A group of V lanes makes a row of a matrix in a hash table of SLOTS columns in shared memory. key: a column, or -1;
@@ -362,13 +368,13 @@ __device__ void setup_append(int64_t rows, int64_t i, const TABLE &table, int64_
 /* omega divided by the diagonal of F, for row i. All lanes of the group take part. */
 template <int V, typename T>
 __device__ double setup_scale(int64_t i, int begin, int end, unsigned mask, GPTR(const int) col, GPTR(const T) val,
-                              GPTR(const unsigned char) strong, double omega)
+                              GPTR(const unsigned char) strong, bool ones, GPTR(const int) of_row, double omega)
 {
     double diagonal = 0, sum = 0;
     for (int k = begin + (int)threadIdx.x % V; k < end; k += V) {
         double a = (double)val[k];
         if (col[k] == i) diagonal = a;
-        if (!strong[k]) sum += a;
+        if (!strong[k]) sum += a * setup_near_ratio(ones, of_row, col[k], i);
     }
     for (int d = V / 2; d > 0; d /= 2) {
         diagonal += __shfl_xor_sync(mask, diagonal, d, V);
@@ -395,7 +401,7 @@ __global__ void setup_prolong(int64_t rows, GPTR(const int) ptr, GPTR(const int)
     __syncwarp(table.mask); /* the lanes of the group: the table is empty */
     int own = i < rows ? of[i] : -1, begin = own >= 0 ? ptr[i] : 1, end = own >= 0 ? ptr[i + 1] : 0;
     double scale = 0;
-    if (own >= 0) scale = setup_scale<V>(i, begin, end, table.mask, col, val, strong, omega);
+    if (own >= 0) scale = setup_scale<V>(i, begin, end, table.mask, col, val, strong, ones, of_row, omega);
     for (int chunk = begin - 1; chunk < end; chunk += V) { /* begin - 1: the first entry */
         int k = chunk + table.lane, aggregate = -1;
         double value = 0;

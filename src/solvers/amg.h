@@ -115,8 +115,8 @@ bool amg_aggregate(struct amg_aggregates *g, const struct csr *A, const double *
 void amg_aggregates_free(struct amg_aggregates *g);
 
 /* amg_prolong.c: P = (I - omega D^-1 F) T (Vanek, Mandel and Brezina 1996), where T_ij = near_i / |near over j| if row
-   i is in aggregate j, and F is A with its weak entries added to the diagonal. *coarse receives the norms of `near`
-   over the aggregates; the caller frees it. */
+   i is in aggregate j, and F is A with its weak entries added to the diagonal so that F near = A near. *coarse receives
+   the norms of `near` over the aggregates; the caller frees it. */
 bool amg_prolong(struct csr *P, const struct csr *A, const struct amg_aggregates *g, const double *near, double omega,
                  double **coarse, struct err *e);
 

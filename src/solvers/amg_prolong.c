@@ -54,14 +54,15 @@ static void add(struct row *r, int col, double value)
     r->val[at] = value;
 }
 
-/* The diagonal of F: weak entries are added to a_ii, unless almost nothing would remain of it. */
+/* The diagonal of F: weak entries a_ij near_j / near_i are added to a_ii, so that F maps `near` to what A maps it to,
+   unless almost nothing would remain of a_ii. */
 static double filtered_diagonal(const struct prolong *p, int64_t i)
 {
     const struct csr *A = p->A;
     double diagonal = 0, sum = 0;
     for (int k = A->rowptr[i]; k < A->rowptr[i + 1]; k++) {
         if (A->col[k] == i) diagonal = A->val[k];
-        if (!p->g->strong[k]) sum += A->val[k];
+        if (!p->g->strong[k]) sum += A->val[k] * p->near[A->col[k]] / p->near[i];
     }
     return sum / diagonal > 0.1 ? sum : diagonal;
 }

@@ -246,45 +246,52 @@ TEST(test_narrow_cycle)
     bed_solver = NULL;
 }
 
-/* On every level, a cycle leaves less of the residual than its first smoother and its correction. */
-/* A grid whose entries along y are weak and whose rows sum to 0: P maps the coarse near-null vector to ones, because
-   weak entries are added to the diagonal. */
-TEST(test_prolongation_of_constants)
+/* A grid whose entries along y are weak and whose rows sum to 0, as D A D, where the elements of D are powers of 2: P
+   maps the coarse near-null vector to the fine one, D^-1 times ones, because weak entries are added to the diagonal. */
+static void check_prolongation(int powers)
 {
     enum { NX = 15, NY = 8, N = NX * NY };
     static const double weak = 0.01;
     static int row[5 * N], col[5 * N];
-    static double val[5 * N], dinv[N], ones[N];
+    static double val[5 * N], dinv[N], near[N];
     int n = 0;
+    for (int i = 0; i < N; i++) near[i] = ldexp(1, 7 * i % powers);
     for (int i = 0; i < N; i++) {
         int x = i % NX, y = i / NX, to[] = {i - 1, i + 1, i - NX, i + NX};
         bool is[] = {x > 0, x<NX - 1, y> 0, y < NY - 1};
         double sum = 0;
         for (int k = 0; k < 4; k++) {
             if (!is[k]) continue;
-            row[n] = i, col[n] = to[k], val[n++] = k < 2 ? -1 : -weak;
-            sum += k < 2 ? 1 : weak;
+            double a = k < 2 ? 1 : weak;
+            row[n] = i, col[n] = to[k], val[n++] = -a / (near[i] * near[to[k]]);
+            sum += a;
         }
-        row[n] = col[n] = i, val[n++] = sum;
-        dinv[i] = 1 / sum;
-        ones[i] = 1;
+        row[n] = col[n] = i, val[n] = sum / (near[i] * near[i]);
+        dinv[i] = 1 / val[n++];
     }
     struct csr A, P;
     struct amg_aggregates g;
     struct err e = {0};
-    double *coarse = NULL, constant[N];
+    double *coarse = NULL, fine[N];
     assert_true(csr_from_triplets(&A, N, N, n, row, col, val, NULL, NULL, &e));
-    assert_true(amg_aggregate(&g, &A, dinv, 0.25, &e) && amg_prolong(&P, &A, &g, ones, 0.6, &coarse, &e));
+    assert_true(amg_aggregate(&g, &A, dinv, 0.25, &e) && amg_prolong(&P, &A, &g, near, 0.6, &coarse, &e));
     assert_true(g.n >= NY && g.n < N / 2); /* no aggregate joins two lines */
-    multiply(&P, coarse, constant);
+    multiply(&P, coarse, fine);
     for (int i = 0; i < N; i++)
-        if (fabs(constant[i] - 1) > 1e-13) fail_msg("row %d: %.17g", i, constant[i]);
+        if (fabs(fine[i] / near[i] - 1) > 1e-13) fail_msg("row %d: %.17g", i, fine[i] / near[i]);
     mem_free(coarse);
     amg_aggregates_free(&g);
     csr_free(&P);
     csr_free(&A);
 }
 
+TEST(test_prolongation_of_constants)
+{
+    check_prolongation(1);
+    check_prolongation(5);
+}
+
+/* On every level, a cycle leaves less of the residual than its first smoother and its correction. */
 /* Lottes 2023: z_k = (2 k - 3) / (2 k + 1) z_k-1 + (8 k - 4) / (2 k + 1) / bound D^-1 r, and x += z. */
 static double smoothed_by_hand(const struct amg_level *l)
 {
