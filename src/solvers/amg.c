@@ -133,14 +133,26 @@ static bool coarsen(struct amg *g, bool *deeper, struct err *e)
     return ok && (!*deeper || (galerkin(v, v + 1, e) && begin_level(g, e)));
 }
 
+/* The near-null vector that is given, or ones. */
+static bool begin_near(struct amg *g, int64_t rows, struct err *e)
+{
+    static const char what[] = "the near-null vector";
+    if (!g->several.vectors) {
+        g->near = g->several.value;
+        g->several.value = NULL;
+    }
+    if (g->near) return true;
+    struct loop l = loop_of(what, rows);
+    g->near = mem_new(rows, sizeof *g->near, what, e);
+    for (int64_t i = 0; g->near && i < rows && loop_goes(&l, i); i++) g->near[i] = 1;
+    return g->near && loop_end(&l, e);
+}
+
 static bool make_levels(struct amg *g, const struct csr *A, struct err *e)
 {
     bool deeper = true;
-    struct loop l = loop_of("the near-null vector", A->rows);
-    g->near = mem_new(A->rows, sizeof *g->near, "the near-null vector", e);
-    for (int64_t i = 0; g->near && i < A->rows && loop_goes(&l, i); i++) g->near[i] = 1;
     g->level[0].A = A;
-    if (!g->near || !loop_end(&l, e) || !begin_level(g, e)) return false;
+    if (!begin_near(g, A->rows, e) || !begin_level(g, e)) return false;
     while (deeper && g->n < AMG_LEVELS && g->level[g->n - 1].A->rows > amg_inverted_rows())
         if (!coarsen(g, &deeper, e)) return false;
     return true;

@@ -29,8 +29,8 @@ struct amg_level {
 /* Several near-null vectors, on the rows of a level, and the nodes of that level: rows that belong to one point, such
    as the displacements of a node of linear elasticity, and are in one aggregate. All arrays are owned. */
 struct amg_near {
-    int64_t vectors; /* 0: there is one, with the elements of `near` of struct amg, and each row is a node */
-    double *value;   /* [rows * vectors], row by row */
+    int64_t vectors; /* 0: there is one, and each row is a node */
+    double *value;   /* [rows * vectors], row by row; if there is one: [rows], or NULL for ones */
     int64_t nodes;
     int *node; /* [rows] the node of each row */
 };
@@ -50,7 +50,7 @@ struct amg {
 /* Make the hierarchy of A, which must be real, symmetric and outlive it. The diagonal of A must be positive, or
    negative in every row. Ctrl-C ends this function. */
 bool amg_make(struct amg *g, const struct csr *A, struct err *e);
-/* The same with several near-null vectors; *near is emptied, also if this fails. */
+/* The same with other near-null vectors; *near is emptied, also if this fails. */
 bool amg_make_near(struct amg *g, const struct csr *A, struct amg_near *near, struct err *e);
 void amg_free(struct amg *g);
 /* A matrix of at most this many rows is inverted. amg_hook is for tests, which make the coarsest matrix small; 0
@@ -142,6 +142,10 @@ bool amg_nodes(struct amg_near *near, const struct csr *A, int64_t block, struct
 bool amg_constants(struct amg_near *near, const struct csr *A, struct err *e);
 bool amg_rigid(struct amg_near *near, const struct csr *A, int64_t axes, const double *points, struct err *e);
 bool amg_adaptive(struct amg_near *near, const struct csr *A, int64_t vectors, struct err *e);
+/* Does A map x[rows] closer to 0 than ones: is x' A x / x' x nearer to 0? */
+bool amg_is_nearer(const struct csr *A, const double *x, bool *nearer, struct err *e);
+/* Multiply row i of the vectors by x[i]. */
+bool amg_weigh(struct amg_near *near, int64_t rows, const double *x, struct err *e);
 
 /* amg_bound.c: y = alpha A x + beta y, and x.y, which does not depend on the number of threads. */
 bool amg_multiply(const struct csr *A, double alpha, const double *x, double beta, double *y, struct err *e);

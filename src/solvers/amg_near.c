@@ -83,6 +83,35 @@ bool amg_constants(struct amg_near *near, const struct csr *A, struct err *e)
     return ok;
 }
 
+/* x' A x / x' x, for x[n]; y[n] receives A x. NaN or inf beyond the range of fp64. */
+static bool quotient(const struct csr *A, const double *x, double *y, double *out, struct err *e)
+{
+    bool ok = amg_multiply(A, 1, x, 0, y, e);
+    *out = ok ? fabs(amg_dot(A->rows, x, y, NULL)) / amg_dot(A->rows, x, x, NULL) : NAN;
+    return ok;
+}
+
+bool amg_is_nearer(const struct csr *A, const double *x, bool *nearer, struct err *e)
+{
+    double of_x, of_ones, *work = mem_new(2 * A->rows, sizeof *work, what, e), *ones = work + A->rows;
+    for (int64_t i = 0; work && i < A->rows; i++) ones[i] = 1;
+    bool ok = work && quotient(A, x, work, &of_x, e) && quotient(A, ones, work, &of_ones, e);
+    *nearer = ok && of_x < of_ones;
+    mem_free(work);
+    return ok;
+}
+
+bool amg_weigh(struct amg_near *near, int64_t rows, const double *x, struct err *e)
+{
+    int64_t k = near->vectors ? near->vectors : 1;
+    if (!near->value) {
+        near->value = mem_new(rows, sizeof *near->value, what, e);
+        for (int64_t i = 0; near->value && i < rows; i++) near->value[i] = 1;
+    }
+    for (int64_t i = 0; near->value && i < rows * k; i++) near->value[i] *= x[i / k];
+    return near->value != NULL;
+}
+
 /* The middle of the points on each axis, and the largest distance from it: coordinates between -1 and 1 keep the
    vectors of similar size. */
 static double middle_of(int64_t n, const double *x, double *span)

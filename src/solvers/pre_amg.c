@@ -24,8 +24,18 @@
 
 /* NOTE_RATIO: of entries, in millionths. NOTE_BLOCK: rows of a node, if there are several near-null vectors. NOTE_KIND:
    enum near_kind. NOTE_FEWEST: the near-null vectors of the level that has the fewest.
-   NOTE_HINT: rows of a node that were found, but not made use of. */
-enum { NOTE_LEVELS, NOTE_COARSEST, NOTE_RATIO, NOTE_BLOCK, NOTE_VECTORS, NOTE_KIND, NOTE_FEWEST, NOTE_HINT };
+   NOTE_HINT: rows of a node that were found, but not made use of. NOTE_SCALED: the constants are those of A x = b. */
+enum {
+    NOTE_LEVELS,
+    NOTE_COARSEST,
+    NOTE_RATIO,
+    NOTE_BLOCK,
+    NOTE_VECTORS,
+    NOTE_KIND,
+    NOTE_FEWEST,
+    NOTE_HINT,
+    NOTE_SCALED
+};
 
 /* A matrix of the cycle: in CSR on the device, or, if csr.val is NULL, a factor. */
 struct cycle_matrix {
@@ -150,7 +160,7 @@ static bool make_rigid(const struct solve *v, struct amg_near *near, int64_t blo
     return amg_rigid(near, v->system.A, s->axes, s->coordinates, e);
 }
 
-static bool make_near(struct solve *v, struct amg_near *near, struct err *e)
+static bool make_several(struct solve *v, struct amg_near *near, struct err *e)
 {
     const struct near_settings *s = &v->pre.near;
     int64_t block = block_of(v), vectors = s->vectors ? s->vectors : NEAR_ADAPTIVE_DEFAULT;
@@ -164,15 +174,33 @@ static bool make_near(struct solve *v, struct amg_near *near, struct err *e)
     return ok;
 }
 
-static bool make_on_host(struct solve *v, struct cycle *c, struct err *e)
+/* The solve iterates on R A C y = R b, where x = C y. Constants x are C^-1 times ones there, which R A C maps closer to
+   0 than ones, unless the user's A is what is badly scaled. */
+static bool scale_constants(struct solve *v, struct amg_near *near, struct err *e)
 {
-    struct amg_near near = {0};
+    const struct solve_scaling *by = &v->scaling;
+    bool nearer = false, constants = v->pre.near.kind == NEAR_DEFAULT || v->pre.near.kind == NEAR_CONSTANT;
+    if (!by->of || !by->col || !constants) return true;
+    double *x = mem_new(v->n, sizeof *x, "the near-null vector", e);
+    for (int64_t i = 0; x && i < v->n; i++) x[i] = 1;
+    if (x) scaling_map_x(by, false, true, x);
+    bool ok = x && amg_is_nearer(v->system.A, x, &nearer, e) && (!nearer || amg_weigh(near, v->n, x, e));
+    v->pre.note[NOTE_SCALED] = nearer;
+    mem_free(x);
+    return ok;
+}
+
+static bool make_near(struct solve *v, struct amg_near *near, struct err *e)
+{
+    v->pre.note[NOTE_BLOCK] = v->pre.note[NOTE_SCALED] = 0;
+    return (!has_several(v) || make_several(v, near, e)) && scale_constants(v, near, e);
+}
+
+static bool make_on_host(struct solve *v, struct cycle *c, struct amg_near *near, struct err *e)
+{
     bool plain = v->pre.near.kind == NEAR_DEFAULT && !v->pre.block && v->dev->kind == DEV_CPU;
-    v->pre.note[NOTE_BLOCK] = 0;
     v->pre.note[NOTE_HINT] = plain ? block_of(v) : 0;
-    bool ok = (!has_several(v) || make_near(v, &near, e)) && amg_make_near(&c->hierarchy, v->system.A, &near, e);
-    amg_near_free(&near);
-    if (!ok) return false;
+    if (!amg_make_near(&c->hierarchy, v->system.A, near, e)) return false;
     v->pre.note[NOTE_FEWEST] = c->hierarchy.fewest;
     c->n = c->hierarchy.n;
     c->sign = c->hierarchy.sign;
@@ -204,12 +232,12 @@ static void take_level(struct cycle *c, int k)
                                        .R.csr = l->on_R};
 }
 
-/* *made receives false if the host must make the levels. */
-static bool make_on_device(struct solve *v, struct cycle *c, bool *made, struct err *e)
+/* The device knows only ones as a near-null vector. *made receives false if the host must make the levels. */
+static bool make_on_device(struct solve *v, struct cycle *c, const struct amg_near *near, bool *made, struct err *e)
 {
     struct amg_device *g = &c->device;
     bool fits = v->matrix.kernel->format == &format_csr && precisions[v->matrix.mat->of->real].stored == v->real;
-    *made = fits && amg_device_has(v->dev, v->real) && !has_several(v);
+    *made = fits && amg_device_has(v->dev, v->real) && !near->value;
     if (!*made) return true;
     if (!amg_device_make(g, v->dev, v->matrix.mat, cycle_type(v), made, e)) return false;
     if (!*made) return true;
@@ -272,13 +300,16 @@ static void describe(struct solve *v, const struct cycle *c)
 static bool make_levels(struct solve *v, struct cycle *c, struct err *e)
 {
     bool made;
+    struct amg_near near = {0};
     c->real = v->real;
     c->A.mat = v->matrix.mat;
     c->A.kernel = v->matrix.kernel;
     if (fact_symmetric(v->matrix.facts) != FACT_YES &&
         !symmetry_needed(v->matrix.csr, "the preconditioner amg", "use bicgstab with precond ilu0", e))
         return false;
-    if (!make_on_device(v, c, &made, e) || (!made && !make_on_host(v, c, e))) return false;
+    bool ok = make_near(v, &near, e) && make_on_device(v, c, &near, &made, e) && (made || make_on_host(v, c, &near, e));
+    amg_near_free(&near);
+    if (!ok) return false;
     c->scale = v->solver->symmetric ? c->sign : 1;
     return new_vectors(v, c, e);
 }
@@ -473,6 +504,7 @@ static void note(const struct solve *v, char *out, size_t size)
         text_append(out, size, "; no nodes of several rows were found");
     if (number[NOTE_HINT] > 1)
         text_append(out, size, "; A has %lld rows per node: try `near constant`", (long long)number[NOTE_HINT]);
+    if (number[NOTE_SCALED]) text_append(out, size, "; constants of A x = b");
     if (!number[NOTE_LEVELS] || !number[NOTE_BLOCK]) return;
     text_append(out, size, "; %s%s per node, %lld %s", how_many(number[NOTE_BLOCK], "row").text,
                 v->pre.block ? "" : " (found)", (long long)number[NOTE_VECTORS], vectors_text[number[NOTE_KIND]]);
