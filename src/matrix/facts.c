@@ -4,6 +4,7 @@
 #include "base/mem.h"
 #include "csr.h"
 #include "matching.h"
+#include "nodes.h"
 #include "null_space.h"
 #include "reorder.h"
 
@@ -227,18 +228,28 @@ static bool first_has_partner(const struct csr *A)
     return false;
 }
 
-static int64_t find_block(const struct csr *A)
+/* The rows of each supervariable, if all have the same number. */
+static int64_t rows_of_supervariables(const struct csr *A)
 {
     int sets = 0;
     int64_t each = 0;
     struct graph g = {0};
-    bool may = !A->source && !csr_is_large(A) && A->rows == A->cols && A->rows && A->nnz <= BLOCK_NNZ;
-    if (!may || !first_has_partner(A) || !graph_new(&g, A, NULL, NULL)) return 1;
+    if (!first_has_partner(A) || !graph_new(&g, A, NULL, NULL)) return 1;
     int *set = mem_new(A->rows, sizeof *set, "nodes", NULL);
     if (set && reorder_supervariables(&g, set, &sets, NULL, NULL)) each = reorder_rows_each(A->rows, set, sets);
     graph_free(&g);
     mem_free(set);
     return each >= 2 && each <= BLOCK_MOST ? each : 1;
+}
+
+static int64_t find_block(const struct csr *A)
+{
+    static const int64_t axes[] = {3, 2}; /* by unknown, half of 3 axes look like 2 */
+    if (A->source || csr_is_large(A) || A->rows != A->cols || !A->rows || A->nnz > BLOCK_NNZ) return 1;
+    int64_t each = rows_of_supervariables(A);
+    for (int i = 0; each == 1 && i < COUNT(axes); i++)
+        if (nodes_order(A, axes[i]) != NODES_NONE) each = axes[i];
+    return each;
 }
 
 int64_t facts_block(struct facts *f, const struct csr *A)

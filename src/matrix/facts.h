@@ -69,8 +69,8 @@ enum definiteness facts_definite(struct facts *f, const struct csr *A);
 /* *count = the components on which constants are mapped to 0, found out if it is not known. */
 bool facts_null_constants(struct facts *f, const struct csr *A, int64_t *count, struct err *e);
 /* The unknowns per node: the rows of each supervariable of A (reorder.h), if all have the same number, from 2 to
-   BLOCK_MOST; otherwise 1. Found out if it is not known. */
-enum { BLOCK_MOST = 6 };
+   BLOCK_MOST (nodes.h); or 2 or 3, if A maps the constants of so many unknowns to 0 (nodes.h); otherwise 1. Found out
+   if it is not known. */
 int64_t facts_block(struct facts *f, const struct csr *A);
 
 /* Is a square A a saddle point (saddle.h)? The same; false if it needs longer. */

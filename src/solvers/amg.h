@@ -133,8 +133,8 @@ bool amg_prolong_near(struct csr *P, struct amg_near *coarse, const struct csr *
 /* Keep the first `vectors` vectors on `rows` rows. */
 void amg_near_keep(struct amg_near *near, int64_t rows, int64_t vectors);
 
-/* amg_near.c: the nodes of A. `block`: B rows, one after another, or, if A has them, the B rows of each supervariable
-   (matrix/reorder.h). Fails if the rows of A are not a multiple of B. */
+/* amg_near.c: the nodes of A. `block`: the B rows of each supervariable (matrix/reorder.h), if A has them; otherwise B
+   rows, one after another or as matrix/nodes.h finds them. Fails if the rows of A are not a multiple of B. */
 bool amg_nodes(struct amg_near *near, const struct csr *A, int64_t block, struct err *e);
 /* The vectors, for near->node. Row i is unknown u of its node if u rows of this node come before it. Constants of the
    unknowns; rigid-body modes, for points[axes * near->nodes], one axis after another; `vectors` random vectors after

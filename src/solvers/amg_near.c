@@ -3,6 +3,7 @@
 #include "base/err.h"
 #include "base/loop.h"
 #include "base/mem.h"
+#include "matrix/nodes.h"
 #include "matrix/random.h"
 #include "matrix/reorder.h"
 #include "precond.h"
@@ -43,8 +44,9 @@ bool amg_nodes(struct amg_near *near, const struct csr *A, int64_t block, struct
     near->node = mem_new(A->rows, sizeof *near->node, what, e);
     if (!near->node || (block > 1 && !take_supervariables(near, A, block, &uniform, e))) return false;
     if (uniform) return true;
+    bool by_unknown = block > 1 && block <= BLOCK_MOST && nodes_order(A, block) == NODES_BY_UNKNOWN;
     near->nodes = A->rows / block;
-    for (int64_t i = 0; i < A->rows; i++) near->node[i] = (int)(i / block);
+    for (int64_t i = 0; i < A->rows; i++) near->node[i] = (int)(by_unknown ? i % near->nodes : i / block);
     return true;
 }
 

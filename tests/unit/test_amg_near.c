@@ -106,6 +106,32 @@ TEST(test_nodes)
     bed_free(&bed);
 }
 
+/* Bars along an axis couple one unknown only, so that rows of a node differ in their columns. The sums of rows show the
+   nodes. */
+TEST(test_nodes_without_zeros)
+{
+    double points[3 * POINTS];
+    for (int p = 0; p < POINTS; p++)
+        points[p] = p % 7, points[POINTS + p] = p / 7, points[2 * POINTS + p] = p * p % 3;
+    for (int way = 0; way < 4; way++) {
+        int axes = 2 + way / 2, differ = 0;
+        struct csr A;
+        struct err e = {0};
+        struct facts facts = {0};
+        struct amg_near near = {0};
+        truss(&A, axes, way % 2, points);
+        assert_int_equal(facts_block(&facts, &A), axes);
+        assert_true(amg_nodes(&near, &A, axes, &e));
+        for (int i = 0; i < A.rows; i++) assert_int_equal(near.node[i], way % 2 ? i % POINTS : i / axes);
+        for (int p = 0; p < POINTS; p++)
+            differ +=
+                csr_row_length(&A, way % 2 ? p : p * axes) != csr_row_length(&A, way % 2 ? POINTS + p : p * axes + 1);
+        assert_true(differ > 10);
+        amg_near_free(&near);
+        csr_free(&A);
+    }
+}
+
 /* The rigid-body modes of a truss are in its null space. */
 TEST(test_rigid)
 {
