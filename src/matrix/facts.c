@@ -260,7 +260,7 @@ int64_t facts_block(struct facts *f, const struct csr *A)
 
 bool facts_null_constants(struct facts *f, const struct csr *A, int64_t *count, struct err *e)
 {
-    if (!f->looked_for_null && !null_constants_count(A, &f->null_constants, e)) return false;
+    if (!f->looked_for_null && !null_constants_count(A, &f->null_constants, &f->null_rows, e)) return false;
     f->looked_for_null = true;
     *count = f->null_constants;
     return true;

@@ -55,6 +55,7 @@ struct facts {
     int64_t block;            /* see facts_block; 0: not known */
     bool looked_for_null;     /* facts_null_constants has looked */
     int64_t null_constants;   /* components on which constants are mapped to 0 (null_space.h) */
+    int64_t null_rows;        /* of these, components of one empty row */
 };
 
 /* Is A symmetric (if complex: hermitian) up to rounding, as far as it is known? */

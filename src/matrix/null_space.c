@@ -100,8 +100,8 @@ void null_space_free(struct null_space *s)
 
 /* ---- constants of components ---- */
 
-/* Does row i sum to 0, up to the rounding errors of its values? Not if all of them are 0: such a row has other faults,
-   which a solve names. */
+/* Does row i sum to 0, up to the rounding errors of its values? Not if all of them are 0: unless the
+   row is alone, it has other faults, which a solve names. */
 static bool sums_to_0(const struct csr *A, int64_t i)
 {
     double sum = 0, size = 0;
@@ -112,16 +112,34 @@ static bool sums_to_0(const struct csr *A, int64_t i)
     return size > 0 && isfinite(size) && fabs(sum) <= DBL_EPSILON * (double)csr_row_length(A, i) * size;
 }
 
-/* of[i] = the number of the component of row i if all of its rows sum to 0, else -1; *count receives their number. */
-static bool number_components(const struct csr *A, int *of, int64_t *count, struct err *e)
+/* Has row i no nonzero entry? */
+static bool is_empty(const struct csr *A, int64_t i)
+{
+    for (int k = A->rowptr[i]; k < A->rowptr[i + 1]; k++)
+        if (A->val[k] != 0) return false;
+    return true;
+}
+
+/* Is row i alone in its component, and empty? size[c]: the rows of component c. */
+static bool is_alone(const struct csr *A, const int *of, const int *size, int64_t i)
+{
+    return size[of[i]] == 1 && is_empty(A, i);
+}
+
+/* of[i] = the number of the component of row i if all of its rows sum to 0, else -1; *count receives their number, and
+ *alone that of those which are one empty row. */
+static bool number_components(const struct csr *A, int *of, int64_t *count, int64_t *alone, struct err *e)
 {
     int64_t n = A->rows;
-    int *number = mem_new(n, sizeof *number, what, e);
-    *count = 0;
+    int *number = mem_zero(2 * n, sizeof *number, what, e), *size = number + n;
+    *count = *alone = 0;
     if (!number || !csr_components(A, what, of, NULL, e)) return mem_free(number), false;
-    for (int64_t i = 0; i < n; i++) number[i] = 0;
-    for (int64_t i = 0; i < n; i++)
-        if (!sums_to_0(A, i)) number[of[i]] = -1;
+    for (int64_t i = 0; i < n; i++) size[of[i]]++;
+    for (int64_t i = 0; i < n; i++) {
+        bool empty = is_alone(A, of, size, i);
+        *alone += empty;
+        if (!empty && !sums_to_0(A, i)) number[of[i]] = -1;
+    }
     for (int64_t i = 0; i < n; i++)
         if (of[i] == i && number[i] == 0) number[i] = (int)(*count)++;
     for (int64_t i = 0; i < n; i++) of[i] = number[of[i]];
@@ -129,8 +147,8 @@ static bool number_components(const struct csr *A, int *of, int64_t *count, stru
     return true;
 }
 
-/* Components are looked for only if a row sums to 0; in a matrix of more entries than LONG, only if all rows do,
-   because to find components takes a while. */
+/* Components are looked for only if a row sums to 0 or is empty; in a matrix of more entries than LONG, only if all
+   rows do, because to find components takes a while. */
 static bool may_have_constants(const struct csr *A, struct err *e)
 {
     enum { LONG = 1 << 24 };
@@ -138,19 +156,19 @@ static bool may_have_constants(const struct csr *A, struct err *e)
     if (A->source || A->imag || csr_is_large(A) || A->rows != A->cols) return false;
     struct loop l = loop_of(what, A->rows);
     for (int64_t i = 0; i < A->rows && (A->nnz > LONG ? all : !some) && loop_goes(&l, i); i++) {
-        bool zero = sums_to_0(A, i);
+        bool zero = sums_to_0(A, i) || is_empty(A, i);
         some |= zero;
         all &= zero;
     }
     return some && (all || A->nnz <= LONG) && loop_end(&l, e);
 }
 
-bool null_constants_count(const struct csr *A, int64_t *count, struct err *e)
+bool null_constants_count(const struct csr *A, int64_t *count, int64_t *alone, struct err *e)
 {
-    *count = 0;
+    *count = *alone = 0;
     if (!may_have_constants(A, e)) return loop_unbroken(what, e);
     int *of = mem_new(A->rows, sizeof *of, what, e);
-    bool ok = of && number_components(A, of, count, e);
+    bool ok = of && number_components(A, of, count, alone, e);
     mem_free(of);
     return ok;
 }
@@ -223,7 +241,7 @@ bool null_constants(struct null_space *out, const struct csr *A, bool symmetric,
     b->n = A->rows;
     b->of = mem_new(A->rows, sizeof *b->of, what, e);
     b->value = b->of ? mem_new(A->rows, sizeof *b->value, what, e) : NULL;
-    bool ok = b->value && number_components(A, b->of, &b->count, e);
+    bool ok = b->value && number_components(A, b->of, &b->count, &out->alone, e);
     for (int64_t i = 0; ok && i < A->rows; i++) b->value[i] = 1;
     ok = ok && normalise(b, e) && (symmetric || !b->count || find_left(out, A, e));
     if (!ok || !b->count) null_space_free(out);

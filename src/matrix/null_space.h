@@ -31,14 +31,16 @@ struct null_space {
     bool same;     /* A is symmetric: `left` is empty, and `right` is both */
     bool has_left; /* false: the left vectors are not known */
     bool constant; /* right: constants of components */
+    int64_t alone; /* of these components, those of one row, which is empty, as is its column */
 };
 /* The left vectors; NULL: not known, or there are none. */
 const struct null_basis *null_space_left(const struct null_space *s);
 void null_space_free(struct null_space *s);
 
-/* *count = the weakly connected components of A on which constants are mapped to 0, up to rounding errors; 0 also for a
-   complex matrix, for one without arrays, and for one of more than 2^24 entries in which a row does not sum to 0. */
-bool null_constants_count(const struct csr *A, int64_t *count, struct err *e);
+/* *count = the weakly connected components of A on which constants are mapped to 0, up to rounding errors; *alone =
+   those of them that are one row without a nonzero entry in it or its column. 0 also for a complex matrix, for one
+   without arrays, and for one of more than 2^24 entries in which a row does not sum to 0. */
+bool null_constants_count(const struct csr *A, int64_t *count, int64_t *alone, struct err *e);
 /* The constants of these components. If A is not symmetric, but a diagonal matrix times A is, which is so for D^-1
    times a symmetric matrix, `left` receives the diagonals. */
 bool null_constants(struct null_space *out, const struct csr *A, bool symmetric, struct err *e);

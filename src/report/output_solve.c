@@ -99,6 +99,15 @@ static void out_transposed(struct out *o, const struct solve *v)
     out_str(o, NULL, "A' times", text);
 }
 
+static const char *kind_of_null_space(const struct null_space *s)
+{
+    if (!s->constant) return "";
+    bool several = s->right.count > 1;
+    if (!s->alone) return several ? ": constants of components" : ": constants";
+    if (s->alone == s->right.count) return several ? ": of rows without entries" : ": of a row without entries";
+    return ": constants of components, and of rows without entries";
+}
+
 /* What was projected out of a singular system, and the part of b for which there is no x. */
 static void out_null_space(struct out *o, const struct solve *v)
 {
@@ -112,7 +121,7 @@ static void out_null_space(struct out *o, const struct solve *v)
     out_num(o, "b_in_null_space", NULL, left ? s->share : NAN, NULL);
     if (!count || out_mode(o) != OUT_TEXT) return;
     snprintf(text, sizeof text, "%s%s, projected out of %sx", how_many(count, "vector").text,
-             s->of.constant ? count > 1 ? ": constants of components" : ": constants" : "",
+             kind_of_null_space(&s->of),
              !left         ? ""
              : s->iterated ? "b, the residuals and "
                            : "b and ");

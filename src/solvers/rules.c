@@ -32,7 +32,7 @@ static unsigned traits_of(const struct facts *f, const struct csr *A)
            (symmetric == FACT_UNKNOWN ? SYMMETRY_UNKNOWN : 0u) | (symmetric == FACT_YES ? IS(f->definite) : 0u) |
            (f->has_skew && f->skew < NEAR && !A->imag ? NEARLY_SYMMETRIC : 0u) | (f->no_diagonal ? NO_DIAGONAL : 0u) |
            (f->strict ? DOMINANT : 0u) | (f->fillable == FACT_YES ? FILLABLE : 0u) |
-           (f->null_constants > 0 ? CONSTANTS : 0u) |
+           (f->null_constants > f->null_rows ? CONSTANTS : 0u) |
            (f->has_saddle && is_saddle(&f->saddle, A->rows) && !A->imag ? SADDLE : 0u);
 }
 

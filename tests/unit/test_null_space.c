@@ -93,7 +93,10 @@ static const struct found {
     {"interleaved", 4, {1, 0, -1, 0, 0, 1, 0, -1, -1, 0, 1, 0, 0, -1, 0, 1}, 2, true, false, {0, 1, 0, 1}, {0}},
     {"one of two", 4, {1, -1, 0, 0, -1, 1, 0, 0, 0, 0, 2, -1, 0, 0, -1, 2}, 1, true, false, {0, 0, -1, -1}, {0}},
     {"regular", 2, {2, -1, -1, 2}, 0, true, false, {0}, {0}},
-    {"empty row and column", 3, {1, -1, 0, -1, 1, 0, 0, 0, 0}, 1, true, false, {0, 0, -1}, {0}},
+    {"empty row and column", 3, {1, -1, 0, -1, 1, 0, 0, 0, 0}, 2, true, false, {0, 0, 1}, {0}},
+    {"only an empty row and column", 3, {0, 0, 0, 0, 2, -1, 0, -1, 2}, 1, true, false, {0, -1, -1}, {0}},
+    {"empty row, not symmetric", 3, {2, 1, 0, 0, 2, 0, 0, 0, 0}, 1, false, true, {-1, -1, 0}, {0, 0, 1}},
+    {"empty row whose column is not", 2, {1, -2, 0, 0}, 0, true, false, {0}, {0}},
     {"row of a sum of 0, the others not", 3, {1, -1, 0, -1, 2, -1, 0, -1, 2}, 0, true, false, {0}, {0}},
     {"rows divided by 1, 2, 4", 3, {1, -1, 0, -.5, 1, -.5, 0, -.25, .25}, 1, false, true, {0, 0, 0}, {1, 2, 4}},
     {"a cycle one way", 3, {1, -1, 0, 0, 1, -1, -1, 0, 1}, 1, false, false, {0, 0, 0}, {0}},
@@ -101,15 +104,28 @@ static const struct found {
     {"inexact sums", 2, {.3, -.1 - .2, -.1 - .2, .3}, 1, true, false, {0, 0}, {0}},
 };
 
+/* The rows without entries in them and in their columns. */
+static int rows_alone(const struct found *f)
+{
+    int n = 0;
+    for (int i = 0; i < f->n; i++) {
+        bool empty = true;
+        for (int j = 0; j < f->n; j++) empty = empty && f->a[i * f->n + j] == 0 && f->a[j * f->n + i] == 0;
+        n += empty;
+    }
+    return n;
+}
+
 static void check_found(const struct found *f)
 {
     struct csr A;
     struct null_space s;
     struct err e = {0};
-    int64_t count;
+    int64_t count, alone;
     from_dense(&A, f->n, f->a);
-    assert_true(null_constants_count(&A, &count, &e) && null_constants(&s, &A, f->symmetric, &e));
+    assert_true(null_constants_count(&A, &count, &alone, &e) && null_constants(&s, &A, f->symmetric, &e));
     if (count != f->count || s.right.count != f->count) fail_msg("%s: %d of %d", f->name, (int)count, f->count);
+    assert_true(alone == rows_alone(f) && s.alone == (count ? alone : 0));
     double size[6] = {0}, left[6] = {0};
     for (int i = 0; count && i < f->n; i++) assert_int_equal(s.right.of[i], f->of[i]);
     for (int i = 0; count && i < f->n; i++)
@@ -118,7 +134,7 @@ static void check_found(const struct found *f)
         if (f->of[i] >= 0) assert_true(fabs(s.right.value[i] - 1 / sqrt(size[f->of[i]])) < 1e-15);
     if (s.has_left != f->has_left) fail_msg("%s: left", f->name);
     for (int i = 0; f->has_left && i < f->n; i++)
-        assert_true(fabs(s.left.value[i] - f->left[i] / sqrt(left[f->of[i]])) < 1e-14);
+        assert_true(fabs(s.left.value[i] - (f->of[i] < 0 ? 0 : f->left[i] / sqrt(left[f->of[i]]))) < 1e-14);
     null_space_free(&s);
     csr_free(&A);
 }

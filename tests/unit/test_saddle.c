@@ -241,6 +241,14 @@ TEST(an_empty_row_does_no_harm)
                  devices[i >> 1]);
         assert_true(iterations_of(line) <= 3);
         assert_true(t.s.solve->result.x[6] == 0 && fabs(t.s.solve->result.x[4] - 1) < 1e-8);
+        /* no x solves the equation of the empty row, so the solve is for the others */
+        snprintf(line, sizeof line, "solve %s E b ones precond schur on %s", i & 1 ? "gmres" : "minres",
+                 devices[i >> 1]);
+        talk_forget(&t);
+        assert_true(iterations_of(line) <= 3);
+        assert_true(t.s.solve->result.x[6] == 0 && fabs(t.s.solve->null.share - 1 / sqrt(7)) < 1e-15);
+        assert_non_null(strstr(t.out, "1 vector: of a row without entries, projected out of b"));
+        assert_non_null(strstr(t.out, "has a part of 3.8e-01 in the null space: no x solves it"));
     }
     talk_close(&t);
 }
