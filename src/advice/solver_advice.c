@@ -768,8 +768,9 @@ static void describe(struct solver_advice *a)
                                           : "more columns than rows");
     if (f->strict) text_append(a->kind, sizeof a->kind, ", dominant diagonal");
     if (square && !c->A->imag && facts_saddle(c->facts, c->A))
-        text_append(a->kind, sizeof a->kind, ", saddle point with %s on the diagonal",
-                    how_many(f->saddle.zero, "zero").text);
+        text_append(a->kind, sizeof a->kind, ", saddle point with %s %s",
+                    how_many(f->saddle.second, f->saddle.by_sign ? "row" : "zero").text,
+                    f->saddle.by_sign ? "whose diagonal has the other sign" : "on the diagonal");
     else if (f->no_diagonal)
         text_append(a->kind, sizeof a->kind, ", %s missing or 0", how_many(f->no_diagonal, "diagonal entry").text);
     if (c->has_dm && c->dm.rank < c->A->rows)

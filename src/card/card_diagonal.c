@@ -58,7 +58,7 @@ static bool run_diagonal(struct card *c, struct card_row *r, struct err *e)
 static bool run_saddle(struct card *c, struct card_row *r, struct err *e)
 {
     struct saddle s;
-    if (!saddle_of(c->A, &s, NULL, e)) return false;
+    if (!saddle_of(c->A, fact_symmetric(c->facts) == FACT_YES && !c->A->imag, &s, NULL, e)) return false;
     enum saddle_lack lack = saddle_lack(&s, c->A->rows);
     c->facts->has_saddle = true;
     c->facts->saddle = s;
@@ -67,8 +67,8 @@ static bool run_saddle(struct card *c, struct card_row *r, struct err *e)
     r->quiet = lack != SADDLE_LACKS_NOTHING;
     switch (lack) {
     case SADDLE_LACKS_NOTHING:
-        card_say(r, "%s of %s: zero diagonal, no entries among themselves", card_count(s.zero).text,
-                 how_many(c->A->rows, "row").text);
+        card_say(r, "%s of %s: %s", card_count(s.second).text, how_many(c->A->rows, "row").text,
+                 s.by_sign ? "a diagonal of the other sign" : "zero diagonal, no entries among themselves");
         break;
     case SADDLE_MIXED:
         card_say(r, "no: %s with a zero diagonal, %s of them joined", how_many(s.zero, "row").text,

@@ -250,7 +250,9 @@ static const struct field check_card_fields[] = {
     {"zero_diagonal_row", F_COUNT | OR_NULL, "the first such row"},
     {"missing_diagonal", F_COUNT | OR_NULL, "rows without a diagonal entry"},
     {"negative_diagonal", F_COUNT | OR_NULL, "rows whose diagonal entry is negative"},
-    {"saddle_point", F_BOOLEAN | OR_NULL, "whether the rows with a zero diagonal have no entries among themselves"},
+    {"saddle_point", F_BOOLEAN | OR_NULL,
+     "whether the rows with a zero diagonal have no entries among themselves, or A is symmetric and its diagonal has "
+     "both signs"},
     {"zero_rows_mixed", F_COUNT | OR_NULL, "rows with a zero diagonal and an entry in the column of such a row"},
     {"rows_strict", F_COUNT | OR_NULL, "rows whose |diagonal| is more than the sum of the other |entries|"},
     {"rows_weak", F_COUNT | OR_NULL, "rows whose |diagonal| equals the sum of the other |entries|"},

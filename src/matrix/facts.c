@@ -57,7 +57,7 @@ bool facts_fillable(struct facts *f, const struct csr *A)
 bool facts_saddle(struct facts *f, const struct csr *A)
 {
     bool may = !f->has_saddle && !A->source && A->rows == A->cols && A->nnz <= FACTS_NNZ;
-    if (may) f->has_saddle = saddle_of(A, &f->saddle, NULL, NULL);
+    if (may) f->has_saddle = saddle_of(A, facts_symmetric(f, A) && !A->imag, &f->saddle, NULL, NULL);
     return f->has_saddle && is_saddle(&f->saddle, A->rows);
 }
 

@@ -37,21 +37,33 @@ static void look_at_rows(const struct csr *A, const unsigned char *is_zero, stru
     s->empty = empty;
 }
 
-bool saddle_of(const struct csr *A, struct saddle *s, unsigned char *is_zero, struct err *e)
+/* Mark the rows whose diagonal has the sign that is less frequent, and return how many there are. */
+static int64_t mark_sign(const struct csr *A, unsigned char *is_second, struct loop *l)
 {
-    unsigned char *own = is_zero ? NULL : mem_zero(A->rows, sizeof *own, "the rows of a saddle point", e);
-    unsigned char *marks = is_zero ? is_zero : own;
+    int64_t negative = 0, i;
+    for (i = 0; i < A->rows && loop_goes(l, i); i++) negative += is_second[i] = A->val[csr_find(A, i, i)] < 0;
+    if (2 * negative <= i) return negative;
+    for (i = 0; i < A->rows && loop_goes(l, i); i++) is_second[i] = !is_second[i];
+    return A->rows - negative;
+}
+
+bool saddle_of(const struct csr *A, bool symmetric, struct saddle *s, unsigned char *is_second, struct err *e)
+{
+    unsigned char *own = is_second ? NULL : mem_zero(A->rows, sizeof *own, "the rows of a saddle point", e);
+    unsigned char *marks = is_second ? is_second : own;
     struct loop l = loop_of("the rows of a saddle point", A->rows);
     *s = (struct saddle){0};
     if (!marks) return false;
-    s->zero = mark(A, marks, &l);
+    s->second = s->zero = mark(A, marks, &l);
     if (s->zero) look_at_rows(A, marks, s, &l);
+    if (!s->zero && symmetric) s->by_sign = (s->second = mark_sign(A, marks, &l)) > 0;
     mem_free(own);
     return loop_end(&l, e);
 }
 
 enum saddle_lack saddle_lack(const struct saddle *s, int64_t rows)
 {
+    if (s->by_sign) return SADDLE_LACKS_NOTHING;
     if (s->mixed) return SADDLE_MIXED;
     if (!s->zero) return SADDLE_FULL;
     if (2 * s->empty >= s->zero) return SADDLE_EMPTY;

@@ -1,8 +1,8 @@
-/* A preconditioner for saddle points [F G; B 0], wherever their rows are (matrix/saddle.h). With S = B D^-1 G, where D
-   is the diagonal of F, or a matrix of the user in its place: M = [|F| 0; 0 |S|] for a solver that needs a positive
-   definite M (Murphy, Golub and Wathen 2000), M = [F G; 0 -S] for others (Elman, Silvester and Wathen 2014). F and S
-   are approximated by other preconditioners. Selection matrices put r in the order of the blocks, and z back in that of
-   the user. */
+/* A preconditioner for saddle points [F G; B -C], wherever their rows are (matrix/saddle.h). C is 0 unless A is
+   symmetric. With S = C + B D^-1 G, where D is the diagonal of F, or a matrix of the user in its place: M = [|F| 0; 0
+   |S|] for a solver that needs a positive definite M (Murphy, Golub and Wathen 2000), M = [F G; 0 -S] for others
+   (Elman, Silvester and Wathen 2014). F and S are approximated by other preconditioners. Selection matrices put r in
+   the order of the blocks, and z back in that of the user. */
 #include "amg_factor.h"
 #include "base/err.h"
 #include "base/loop.h"
@@ -25,7 +25,7 @@
 static const char who[] = "the preconditioner schur";
 
 /* Indices in v->pre.note. The methods are places in preconds[]. */
-enum { NOTE_ROWS, NOTE_INNER, NOTE_COMPLEMENT, NOTE_TRIANGULAR, NOTE_MASS };
+enum { NOTE_ROWS, NOTE_INNER, NOTE_COMPLEMENT, NOTE_TRIANGULAR, NOTE_MASS, NOTE_BY_SIGN };
 
 /* A block and its preconditioner, which sees a solve of this block. */
 struct part {
@@ -40,10 +40,11 @@ struct selection {
 };
 
 struct schur {
-    unsigned char *is_zero; /* [n] 1: the row is one of the second block */
-    int *place;             /* [n] the row's number in its block */
-    int64_t n[2];           /* rows of the blocks */
-    int64_t second;         /* where the second block begins in r and z */
+    unsigned char *is_second; /* [n] 1: the row is one of the second block */
+    bool by_sign;             /* the diagonal of this block is not 0 */
+    int *place;               /* [n] the row's number in its block */
+    int64_t n[2];             /* rows of the blocks */
+    int64_t second;           /* where the second block begins in r and z */
     bool triangular;
     double sign; /* -1: the diagonal of F is negative, and F stands for -F */
     struct part F, S;
@@ -62,14 +63,14 @@ static bool take_block(const struct schur *s, const struct csr *A, int row, int 
     int64_t nnz = 0, i = 0;
     struct loop l = loop_of("the blocks of a saddle point", A->rows);
     for (int64_t k = 0; k < A->rows; k++)
-        for (int p = A->rowptr[k]; s->is_zero[k] == row && p < A->rowptr[k + 1]; p++)
-            nnz += s->is_zero[A->col[p]] == col;
+        for (int p = A->rowptr[k]; s->is_second[k] == row && p < A->rowptr[k + 1]; p++)
+            nnz += s->is_second[A->col[p]] == col;
     if (!csr_new(out, s->n[row], s->n[col], nnz, false, e)) return false;
     nnz = 0;
     for (int64_t k = 0; k < A->rows && loop_goes(&l, k); k++) {
-        if (s->is_zero[k] != row) continue;
+        if (s->is_second[k] != row) continue;
         for (int p = A->rowptr[k]; p < A->rowptr[k + 1]; p++) {
-            if (s->is_zero[A->col[p]] != col) continue;
+            if (s->is_second[A->col[p]] != col) continue;
             out->col[nnz] = s->place[A->col[p]];
             out->val[nnz++] = factor * A->val[p];
         }
@@ -95,7 +96,8 @@ static bool check_saddle(const struct saddle *of, int64_t rows, struct err *e)
                     who, (long long)of->zero, (long long)rows);
     case SADDLE_FULL:
         return fail(e, E_NUMERIC,
-                    "%s needs rows with a zero diagonal, but the diagonal of this matrix is full; use ilu0 or amg",
+                    "%s needs rows with a zero diagonal or, if the matrix is symmetric, with both signs on the "
+                    "diagonal; use ilu0 or amg",
                     who);
     case SADDLE_LACKS_NOTHING:
         break;
@@ -104,13 +106,16 @@ static bool check_saddle(const struct saddle *of, int64_t rows, struct err *e)
 }
 
 /* Number the rows of each block in the order of A. */
-static bool number_rows(struct schur *s, const struct csr *A, struct err *e)
+static bool number_rows(struct schur *s, const struct solve *v, const struct csr *A, struct err *e)
 {
     struct saddle of;
-    s->is_zero = mem_zero(A->rows, sizeof *s->is_zero, "the rows of a saddle point", e);
-    s->place = s->is_zero ? mem_new(A->rows, sizeof *s->place, "the rows of a saddle point", e) : NULL;
-    if (!s->place || !saddle_of(A, &of, s->is_zero, e) || !check_saddle(&of, A->rows, e)) return false;
-    for (int64_t i = 0; i < A->rows; i++) s->place[i] = (int)s->n[s->is_zero[i]]++;
+    s->is_second = mem_zero(A->rows, sizeof *s->is_second, "the rows of a saddle point", e);
+    s->place = s->is_second ? mem_new(A->rows, sizeof *s->place, "the rows of a saddle point", e) : NULL;
+    if (!s->place || !saddle_of(A, facts_symmetric(v->matrix.facts, v->matrix.csr), &of, s->is_second, e) ||
+        !check_saddle(&of, A->rows, e))
+        return false;
+    for (int64_t i = 0; i < A->rows; i++) s->place[i] = (int)s->n[s->is_second[i]]++;
+    s->by_sign = of.by_sign;
     return true;
 }
 
@@ -119,7 +124,7 @@ static double sign_of(const struct schur *s, const struct csr *A)
 {
     struct loop l = loop_of("the diagonal", A->rows);
     for (int64_t i = 0; i < A->rows && loop_goes(&l, i); i++)
-        if (!s->is_zero[i] && A->val[csr_find(A, i, i)] > 0) return 1;
+        if (!s->is_second[i] && A->val[csr_find(A, i, i)] > 0) return 1;
     return -1;
 }
 
@@ -156,12 +161,25 @@ static bool fill_empty_rows(struct csr *S, struct err *e)
     return true;
 }
 
-static bool multiply_blocks(struct schur *s, struct err *e)
+/* S += C */
+static bool add_second(const struct schur *s, const struct csr *A, struct csr *S, struct err *e)
+{
+    struct csr C = {0}, sum;
+    bool ok = take_block(s, A, 1, 1, -s->sign, &C, e) && csr_sum(&sum, 1, S, 1, &C, e);
+    csr_free(&C);
+    if (!ok) return false;
+    csr_free(S);
+    *S = sum;
+    return true;
+}
+
+static bool multiply_blocks(struct schur *s, const struct csr *A, struct err *e)
 {
     struct csr G = {0};
     bool ok = csr_copy(&G, &s->G.of, e);
     if (ok) divide_rows(s, &G);
-    ok = ok && csr_multiply(&s->S.A, &s->B, &G, e) && fill_empty_rows(&s->S.A, e);
+    ok = ok && csr_multiply(&s->S.A, &s->B, &G, e) &&
+         (s->by_sign ? add_second(s, A, &s->S.A, e) : fill_empty_rows(&s->S.A, e));
     csr_free(&G);
     return ok;
 }
@@ -179,10 +197,10 @@ static bool take_mass(struct schur *s, const struct solve *v, struct err *e)
 static bool take_blocks(struct schur *s, const struct solve *v, struct err *e)
 {
     const struct csr *A = v->system.A;
-    if (!number_rows(s, A, e)) return false;
+    if (!number_rows(s, v, A, e)) return false;
     s->sign = sign_of(s, A);
     return take_block(s, A, 0, 0, s->sign, &s->F.A, e) && take_block(s, A, 0, 1, 1, &s->G.of, e) &&
-           take_block(s, A, 1, 0, 1, &s->B, e) && (v->pre.schur.mass ? take_mass(s, v, e) : multiply_blocks(s, e));
+           take_block(s, A, 1, 0, 1, &s->B, e) && (v->pre.schur.mass ? take_mass(s, v, e) : multiply_blocks(s, A, e));
 }
 
 /* ---- the preconditioners of the blocks ---- */
@@ -274,10 +292,10 @@ static bool put(const struct solve *v, struct selection *m, struct err *e)
 static bool make_gather(const struct schur *s, int64_t n, struct csr *out, struct err *e)
 {
     if (!csr_new(out, s->second + s->n[1], n, n, false, e)) return false;
-    for (int64_t i = 0; i < n; i++) out->rowptr[1 + s->place[i] + s->is_zero[i] * s->second] = 1;
+    for (int64_t i = 0; i < n; i++) out->rowptr[1 + s->place[i] + s->is_second[i] * s->second] = 1;
     for (int64_t i = 0; i < out->rows; i++) out->rowptr[i + 1] += out->rowptr[i];
     for (int64_t i = 0; i < n; i++) {
-        int k = out->rowptr[s->place[i] + s->is_zero[i] * s->second];
+        int k = out->rowptr[s->place[i] + s->is_second[i] * s->second];
         out->col[k] = (int)i;
         out->val[k] = 1;
     }
@@ -290,8 +308,8 @@ static bool make_scatter(const struct schur *s, int64_t n, struct csr *out, stru
     if (!csr_new(out, n, s->second + s->n[1], n, false, e)) return false;
     for (int64_t i = 0; i < n; i++) {
         out->rowptr[i + 1] = (int)i + 1;
-        out->col[i] = (int)(s->place[i] + s->is_zero[i] * s->second);
-        out->val[i] = s->is_zero[i] ? second : first;
+        out->col[i] = (int)(s->place[i] + s->is_second[i] * s->second);
+        out->val[i] = s->is_second[i] ? second : first;
     }
     return true;
 }
@@ -326,7 +344,7 @@ static void free_schur(struct device *d, struct schur *s)
     }
     csr_free(&s->B);
     if (s->r) d->ops->free(d, s->r);
-    mem_free(s->is_zero);
+    mem_free(s->is_second);
     mem_free(s->place);
     mem_free(s);
 }
@@ -345,6 +363,7 @@ static void describe(struct solve *v, const struct schur *s)
     v->pre.note[NOTE_COMPLEMENT] = place_of(s->S.inner->pre.method);
     v->pre.note[NOTE_TRIANGULAR] = s->triangular;
     v->pre.note[NOTE_MASS] = v->pre.schur.mass != NULL;
+    v->pre.note[NOTE_BY_SIGN] = s->by_sign;
 }
 
 static bool make_parts(struct solve *v, struct schur *s, struct err *e)
@@ -436,11 +455,11 @@ static void note(const struct solve *v, char *out, size_t size)
     const int64_t *number = v->pre.note;
     *out = 0;
     if (number[NOTE_ROWS])
-        snprintf(out, size, "%s, %s with a zero diagonal; %s for the others, %s for %s",
-                 number[NOTE_TRIANGULAR] ? "block triangular" : "block diagonal",
-                 how_many(number[NOTE_ROWS], "row").text, preconds[number[NOTE_INNER]]->name,
-                 preconds[number[NOTE_COMPLEMENT]]->name,
-                 number[NOTE_MASS] ? "the mass matrix" : "the Schur complement");
+        snprintf(
+            out, size, "%s, %s with a %s; %s for the others, %s for %s",
+            number[NOTE_TRIANGULAR] ? "block triangular" : "block diagonal", how_many(number[NOTE_ROWS], "row").text,
+            number[NOTE_BY_SIGN] ? "diagonal of the other sign" : "zero diagonal", preconds[number[NOTE_INNER]]->name,
+            preconds[number[NOTE_COMPLEMENT]]->name, number[NOTE_MASS] ? "the mass matrix" : "the Schur complement");
 }
 
 const struct precond precond_schur = {
@@ -450,7 +469,8 @@ const struct precond precond_schur = {
         "for saddle points: other preconditioners for the block with a diagonal and for the Schur complement of the "
         "zero block",
     .source = "Murphy, Golub and Wathen 2000; Elman, Silvester and Wathen 2014",
-    .needs = "a real saddle point: rows with a zero diagonal and no entries among themselves",
+    .needs = "a real saddle point: rows with a zero diagonal and no entries among themselves, or, if A is symmetric, a "
+             "diagonal of both signs",
     .symmetric = true, /* for a solver that needs it */
     .saddle = true,
     .long_apply = true,

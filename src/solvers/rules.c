@@ -18,7 +18,7 @@ enum {
     DOMINANT = 1 << 15,
     FILLABLE = 1 << 16,  /* but an order of the rows fills the diagonal */
     CONSTANTS = 1 << 17, /* are in the null space, and a solve projects them out */
-    SADDLE = 1 << 18     /* rows with a zero diagonal and no entries among themselves; real */
+    SADDLE = 1 << 18     /* real (matrix/saddle.h) */
 };
 #define IS(definite) (SYMMETRIC | 1u << (DEFINITENESS + (definite)))
 

@@ -36,6 +36,13 @@
 #define NEGATIVE                                                                                                      \
     DENSE(8, 0, 1, 0, 0, 1, 0, 0, 0, 1, -2, 1, 0, 0, 0, 0, 0, 0, 1, -2, 1, 1, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0, -1, 1, 0, \
           1, 0, -2, 1, 0, 0, 0, 0, 0, 0, 1, -2, 1, 1, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, -1, 0, 1, 0, -2)
+/* [F B'; B -C] in the same order, with C = [1 -0.5 0; -0.5 2 0; 0 0 4], and its negative */
+#define SIGNS                                                                                                        \
+    DENSE(8, -1, 1, 0, .5, 1, 0, 0, 0, 1, 2, -1, 0, 0, 0, 0, 0, 0, -1, 2, 1, -1, 0, 0, 0, .5, 0, 1, -2, 0, 0, 0, -1, \
+          1, 0, -1, 0, 2, -1, 0, 0, 0, 0, 0, 0, -1, 2, 1, -1, 0, 0, 0, 0, 0, 1, -4, 0, 0, 0, 0, -1, 0, -1, 0, 2)
+#define OTHER_SIGNS                                                                                                  \
+    DENSE(8, 1, -1, 0, -.5, -1, 0, 0, 0, -1, -2, 1, 0, 0, 0, 0, 0, 0, 1, -2, -1, 1, 0, 0, 0, -.5, 0, -1, 2, 0, 0, 0, \
+          1, -1, 0, 1, 0, -2, 1, 0, 0, 0, 0, 0, 0, 1, -2, -1, 1, 0, 0, 0, 0, 0, -1, 4, 0, 0, 0, 0, 1, 0, 1, 0, -2)
 
 static const char *const devices[] = {"cpu", "emu"};
 
@@ -53,6 +60,24 @@ static const struct applied {
     {NEGATIVE, "gmres", "amg", "amg", {1, 4.5, 6, -4, 14.5, 27, 14, 19.5}},
     {NEGATIVE, "gmres", "amg", "ic0", {1, 4.5, 6, -4, 14.5, 27, 14, 19.5}},
     {NEGATIVE, "minres", "jacobi", "amg", {1, -1, 1.5, -4, 2.5, -3, 14, -4}},
+    {SIGNS, "minres", "jacobi", "jacobi", {.5, -1, 1.5, -4 / 3., 2.5, -3, 14 / 9., -4}},
+    {SIGNS,
+     "minres",
+     "amg",
+     "amg",
+     {0.17391304347826086, -0.5, 1, -1.3043478260869565, -0.5, -7, 1.5555555555555556, -7.5}},
+    {SIGNS,
+     "gmres",
+     "amg",
+     "amg",
+     {-0.17391304347826086, -0.40177133655394603, 1.0225442834138472, 1.3043478260869565, 0.7512077294685969,
+      -4.694041867954914, -1.5555555555555556, -5.694847020933978}},
+    {OTHER_SIGNS,
+     "gmres",
+     "amg",
+     "amg",
+     {0.17391304347826086, 0.40177133655394603, -1.0225442834138472, -1.3043478260869565, -0.7512077294685969,
+      4.694041867954914, 1.5555555555555556, 5.694847020933978}},
     {GENERAL,
      "bicgstab",
      "jacobi",
@@ -269,7 +294,7 @@ TEST(schur_is_refused)
     static const struct {
         const char *matrix, *line, *part;
     } refusals[] = {
-        {"gen poisson2d 5", "solve minres precond schur", "the diagonal of this matrix is full; use ilu0 or amg"},
+        {"gen poisson2d 5", "solve minres precond schur", "with both signs on the diagonal; use ilu0 or amg"},
         {"let Z = 0*I + P - P", "solve minres precond schur b random",
          "9 rows without a nonzero entry, so the matrix is singular"},
         {"gen poisson2d 5", "solve minres precond amg inner ic0", "are for a preconditioner for saddle points"},
@@ -356,6 +381,29 @@ static const struct {
     {DENSE(3, 1, 0, 0, 0, 0, 0, 0, 0, 2), 1, 0, false},                      /* empty */
 };
 
+static const struct {
+    struct problem of;
+    int64_t second;
+} signs[] = {{SIGNS, 3}, {OTHER_SIGNS, 3}, {{.generator = "poisson2d", .p = {4, 4}}, 0}};
+
+/* Rows whose diagonal has the other sign make a saddle point only if A is symmetric. */
+TEST(signs_are_found)
+{
+    for (int i = 0; i < COUNT(signs); i++) {
+        struct bed bed;
+        struct err e = {0};
+        struct saddle s;
+        unsigned char is_second[16];
+        bed_make(&bed, &signs[i].of);
+        const struct csr *A = &bed.s.current->csr;
+        assert_true(saddle_of(A, false, &s, is_second, &e) && !is_saddle(&s, A->rows));
+        assert_true(saddle_of(A, true, &s, is_second, &e));
+        assert_true(s.second == signs[i].second && s.by_sign == is_saddle(&s, A->rows) && s.by_sign == (s.second > 0));
+        for (int k = 0; s.by_sign && k < 8; k++) assert_int_equal(is_second[k], k % 3 == 0);
+        bed_free(&bed);
+    }
+}
+
 TEST(saddle_points_are_found)
 {
     for (int i = 0; i < COUNT(found); i++) {
@@ -364,12 +412,15 @@ TEST(saddle_points_are_found)
         struct saddle s;
         bed_make(&bed, &found[i].of);
         const struct csr *A = &bed.s.current->csr;
-        assert_true(saddle_of(A, &s, NULL, &e));
+        assert_true(saddle_of(A, false, &s, NULL, &e));
         if (s.zero != found[i].zero || s.mixed != found[i].mixed || is_saddle(&s, A->rows) != found[i].saddle)
             fail_msg("%d: %d rows, %d mixed", i, (int)s.zero, (int)s.mixed);
         bed_free(&bed);
     }
     talk_open(&t, OUT_TEXT);
+    load("N", "%%MatrixMarket matrix coordinate real symmetric\n3 3 4\n1 1 1\n2 2 1\n3 1 1\n3 3 -2\n");
+    talk_says(&t, "check N", "saddle     1 of 3 rows: a diagonal of the other sign\n");
+    talk_says(&t, "advise solver N", "saddle point with 1 row whose diagonal has the other sign");
     load_diagonal_kkt("K", 101, 40, 25);
     talk_says(&t, "check K", "saddle     40 of 141 rows: zero diagonal, no entries among themselves\n");
     talk_close(&t);
