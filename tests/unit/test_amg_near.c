@@ -111,8 +111,7 @@ TEST(test_nodes)
 TEST(test_nodes_without_zeros)
 {
     double points[3 * POINTS];
-    for (int p = 0; p < POINTS; p++)
-        points[p] = p % 7, points[POINTS + p] = p / 7, points[2 * POINTS + p] = p * p % 3;
+    for (int p = 0; p < POINTS; p++) points[p] = p % 7, points[POINTS + p] = p / 7, points[2 * POINTS + p] = p * p % 3;
     for (int way = 0; way < 4; way++) {
         int axes = 2 + way / 2, differ = 0;
         struct csr A;
