@@ -276,15 +276,14 @@ const struct command command_load = {
     .about = "read matrices from files of many formats, also compressed or in an archive",
     .help =
         "Each matrix becomes the current one, named after its file or, with `as`, NAME. Symmetric matrices are\n"
-        "expanded, duplicates are summed, and explicit zeros are kept. `variable` names a variable of\n"
-        ".mat or HDF5 (layers/counts of anndata), or the second matrix of PETSc: `variable 2`. Right sides, guesses "
-        "and solutions that the file contains stay\n"
-        "with the matrix, and `solve` uses them; `rhs` reads right sides from a file of their own: numbers, .npy, a\n"
-        "vector of PETSc or hypre, an auxiliary file of Rutherford-Boeing, or a Matrix Market array.\n"
-        "A pattern file has no values: products take its entries as ones; with `ones`, the ones are values like any\n"
-        "others. Of a list without a header, `from 0` or `from 1` is the first index, and `rows` and `cols` are the\n"
-        "sizes; otherwise the indices in the file decide.\n"
-        "A name such as HB/1138_bus without a file is looked up in $WARPSPY_MATRICES, $XDG_DATA_HOME/warpspy,\n"
+        "expanded, duplicates are summed, and explicit zeros are kept. `variable` names a variable of .mat or\n"
+        "HDF5 (layers/counts of anndata), or the second matrix of PETSc: `variable 2`. Right sides, guesses and\n"
+        "solutions that the file contains stay with the matrix, and `solve` uses them; `rhs` reads right sides\n"
+        "from a file of their own: numbers, .npy, a vector of PETSc or hypre, an auxiliary file of\n"
+        "Rutherford-Boeing, or a Matrix Market array. A pattern file has no values: products take its entries as\n"
+        "ones; with `ones`, the ones are values like any others. Of a list without a header, `from 0` or `from 1`\n"
+        "is the first index, and `rows` and `cols` are the sizes; otherwise the indices in the file decide. A\n"
+        "name such as HB/1138_bus without a file is looked up in $WARPSPY_MATRICES, $XDG_DATA_HOME/warpspy,\n"
         "~/.ssgetpy and $MATRIXDEPOT_DATA.\n"
         "    load samples/thesis4.mtx as A; load west0479.mat variable Problem.A\n"
         "    load add32.mtx rhs add32_b.mtx; load A.IJ rhs b.IJ; load edges.txt from 1 rows 100\n",

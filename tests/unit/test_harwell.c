@@ -275,7 +275,7 @@ TEST(solve_uses_right_sides_and_guesses)
     talk_says(&t, "scale; solve bicgstab on cpu x0 given", "iterations     0"); /* the guess was scaled, too */
     snprintf(line, sizeof line, "save %s A", scratch_path("guess.npz"));
     assert_true(talk_line(&t, line));
-    assert_non_null(strstr(t.err, "the guess of the solution was not written; .hb files hold guesses"));
+    assert_non_null(strstr(t.err, "the guess of x is not written; .hb files contain guesses"));
     snprintf(line, sizeof line, "save %s A", scratch_path("guess.hb"));
     assert_true(talk_line(&t, line));
     assert_null(strstr(t.err, "not written"));
