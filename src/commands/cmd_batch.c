@@ -3,6 +3,7 @@
 #include "base/loop.h"
 #include "base/mem.h"
 #include "base/watch.h"
+#include "cmd_direct.h"
 #include "language/args.h"
 #include "machine/device.h"
 #include "matrix/csr.h"
@@ -243,6 +244,8 @@ static bool run_batch(struct session *s, const struct args *a, struct err *e)
 {
     struct task t = {.line = {.s = s, .a = a, .m = session_matrix(s, arg(a, "matrix"), e)}};
     struct solve_line *l = &t.line;
+    if (direct_was_typed(a))
+        return fail(e, E_USAGE, "a batch iterates; `solve direct b FILE` solves for several right sides at once");
     if (!l->m || !solve_options_of(s, l->m, a, &l->o, e)) return false;
     bool ok = take_width(&t, e) && save_allowed(a, e) && batch_check(&l->m->csr, &l->o, e) && take_sides(l, e) &&
               solve_warn(s, l->m, l->o.solver, l->o.pre, e) && run(&t, e);

@@ -178,12 +178,12 @@ static const struct item *pair_of_value(const struct match *m)
     return found;
 }
 
-/* The kind of value, other than k, that the word belongs to: for example, csr-vector is "a kernel". NULL if the word
-   belongs to no other kind. */
+/* The kind of value that the word belongs to, other than that of k: for example, csr-vector is "a kernel". NULL if the
+   word belongs to no other kind. */
 static const char *what_else(const struct kind *k, const char *text)
 {
     for (const struct kind *other = kinds; other->name; other++)
-        if (other->of && strcmp(other->what, k->what) != 0 && registry_find(other->of, text)) return other->what;
+        if (other->of && !(k && !strcmp(other->what, k->what)) && registry_find(other->of, text)) return other->what;
     return NULL;
 }
 
@@ -236,7 +236,8 @@ static void say_unknown(const struct match *m, const struct offer *o, struct mes
         return;
     }
     if (say_param(m, text, t)) return;
-    message_add(t, " is unknown");
+    const char *is = *o->to->best ? NULL : what_else(NULL, text);
+    message_add(t, " is %s", is ? is : "unknown");
     if (*o->to->best) message_add(t, ": did you mean `%s`?", o->to->best);
     if (*o->to->best && o->items == 1) return;
     message_add(t, *o->to->best ? " Use " : "; use ");

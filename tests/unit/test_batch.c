@@ -286,3 +286,12 @@ TEST(solvers_have_no_races)
     emu_races(false);
     talk_close(&t);
 }
+
+TEST(a_direct_solver_is_refused)
+{
+    struct talk t;
+    talk_open(&t, OUT_TEXT);
+    assert_true(talk_line(&t, "gen poisson2d 4 as P"));
+    talk_refuses(&t, "batch direct P", "a batch iterates; `solve direct b FILE`");
+    talk_close(&t);
+}

@@ -341,8 +341,7 @@ TEST(files_without_a_matrix_are_named)
         {SAMPLES "none.mat", NULL, 0, "no sparse variable"},
         {"x.npy", "\x93NUMPY\1\0v\0", 10,
          "this is a dense NumPy array (.npy), not a sparse matrix; convert it in Python"},
-        {"x.h5", "\x89HDF\r\n\x1a\n\0\0", 10,
-         "the HDF5 file cannot be read: the file is truncated or corrupt"},
+        {"x.h5", "\x89HDF\r\n\x1a\n\0\0", 10, "the HDF5 file cannot be read: the file is truncated or corrupt"},
         {"x.bin", "\x01\x02\xfe", 3, "this is a binary file of an unknown kind; `help load` lists the kinds"},
         {"x.txt", "hello\n", 6, "no banner: the file must begin with"},
     };

@@ -100,10 +100,25 @@ TEST(nearly_singular_is_not_singular)
         assert_true(csr_from_triplets(&A, 3, 3, 3, at, at, val, NULL, NULL, NULL));
         assert_true(session_add(&t.s, "A", &A, &info, NULL));
         talk_says(&t, "solve minres A b ones on cpu",
-                  small[i] > 0 ? "converged      yes" : "A is singular up to rounding errors");
+                  small[i] > 0 ? "converged      yes" : "null space     1 vector: of a row without entries");
         assert_true(small[i] == 0 || t.s.solve->result.residual_true <= 2e-8);
         talk_close(&t);
     }
+}
+
+/* The null space of [1 1; 1 1] is not found: minres notices it. */
+TEST(singular_matrices_are_noticed)
+{
+    static const int row[] = {0, 0, 1, 1, 2}, col[] = {0, 1, 0, 1, 2};
+    static const double val[] = {1, 1, 1, 1, -1};
+    struct talk t;
+    struct csr A;
+    struct load_info info = {.file = "case"};
+    talk_open(&t, OUT_TEXT);
+    assert_true(csr_from_triplets(&A, 3, 3, 5, row, col, val, NULL, NULL, NULL));
+    assert_true(session_add(&t.s, "A", &A, &info, NULL));
+    talk_says(&t, "solve minres A b random on cpu", "A is singular up to rounding errors, and b is not in its range");
+    talk_close(&t);
 }
 
 /* In f32, the rotations give smaller residuals than b - A x has. The solve starts again from its x, and the residual

@@ -35,7 +35,7 @@ TEST(the_commands_know_the_kernels)
         talk_says(&t, "kernels spmm", spmm_kernels[i]->name);
         char line[80];
         snprintf(line, sizeof line, "trace %s", spmm_kernels[i]->name);
-        talk_refuses(&t, line, "is not a kernel or lu-paper, but a kernel of spmm; one of ");
+        talk_refuses(&t, line, "after `trace` is a kernel of spmm; use a kernel or lu-paper, ");
     }
     assert_true(talk_line(&t, "gen poisson2d 4; load tests/golden/complex.mtx as C; use poisson2d"));
     talk_says(&t, "kernels spmm", "yes");
