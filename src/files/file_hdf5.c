@@ -264,7 +264,8 @@ static void describe_sides(struct reader *r)
 static void send_side(const struct reader *r, hid set, int64_t n)
 {
     double *out = mem_new(n, sizeof *out, "right sides", NULL);
-    for (int part = 0; part <= (complex_names(r, set) >= 0); part++)
+    int parts = complex_names(r, set) >= 0 ? 2 : 1;
+    for (int part = 0; part < parts; part++)
         if (!out || r->h.read_dataset(set, type_of_part(r, set, part), 0, 0, 0, out) < 0 ||
             !child_send(r->fd, out, (size_t)n * sizeof *out))
             _exit(1);

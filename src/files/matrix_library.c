@@ -190,7 +190,7 @@ static void detach(void)
 }
 
 bool matrix_library_load(const struct matrix_library *lib, struct source *s, struct watch *w, struct csr *A,
-                  struct load_info *info, struct err *e)
+                         struct load_info *info, struct err *e)
 {
     int ends[2];
     if (pipe2(ends, O_CLOEXEC))

@@ -42,6 +42,6 @@ struct matrix_library {
     void (*child)(int fd, const char *path, const char *part);
 };
 bool matrix_library_load(const struct matrix_library *lib, struct source *s, struct watch *w, struct csr *A,
-                  struct load_info *info, struct err *e);
+                         struct load_info *info, struct err *e);
 
 #endif

@@ -174,7 +174,7 @@ struct graphblas {
 };
 struct head {
     bool array, vector;
-    bool is_unsigned; /* the banner says that no integer is negative */
+    bool is_unsigned;        /* the banner says that no integer is negative */
     const struct list *list; /* NULL: the file has a banner */
     struct amgx amgx;
     struct graphblas graphblas;

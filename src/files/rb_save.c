@@ -90,7 +90,7 @@ static bool put_values(struct writer *w, const double *re, const double *im, int
     struct layout a = layout_of(VALUE_WIDTH, parts * n);
     for (int64_t k = 0; k < parts * n; k++) {
         memset(s, 0, sizeof s);
-        int length = print_value(parts == 1 ? re[k] : k % 2 ? im[k / 2] : re[k / 2], s);
+        int length = print_value(!im ? re[k] : k % 2 ? im[k / 2] : re[k / 2], s);
         if (!put_field(w, &a, k, parts * n, s, length, e)) return false;
     }
     return true;

@@ -131,9 +131,10 @@ static bool is_alone(const struct csr *A, const int *of, const int *size, int64_
 static bool number_components(const struct csr *A, int *of, int64_t *count, int64_t *alone, struct err *e)
 {
     int64_t n = A->rows;
-    int *number = mem_zero(2 * n, sizeof *number, what, e), *size = number + n;
+    int *number = mem_zero(2 * n, sizeof *number, what, e);
     *count = *alone = 0;
     if (!number || !csr_components(A, what, of, NULL, e)) return mem_free(number), false;
+    int *size = number + n;
     for (int64_t i = 0; i < n; i++) size[of[i]]++;
     for (int64_t i = 0; i < n; i++) {
         bool empty = is_alone(A, of, size, i);
