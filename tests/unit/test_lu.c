@@ -364,7 +364,7 @@ TEST(test_columns_refused)
         {"trace lu-paper launch 3", "lu-paper has no launch 3: its launches are 0 .. 2"},
         {"trace lu-paper column 8 launch 2", "its launches are 0 .. 1"},
         {"trace lu-paper block 1", "lu-paper has no block 1: its blocks are 0 .. 0"},
-        {"trace lu", "`lu` after `trace` is unknown; use a kernel or lu-paper"},
+        {"trace lu", "`lu` after `trace` is an LU method; use a kernel or lu-paper"},
         {"trace csr-scalar column 2", "`column` is for LU methods; csr-scalar is a kernel"},
         {"trace ell b 8", "`b` is for LU methods; ell is a kernel"},
         {"count lu-paper", "`lu-paper` after `count` is unknown"},
