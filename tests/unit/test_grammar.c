@@ -154,7 +154,7 @@ TEST(commands_are_abbreviated)
 
 /* ---- completion ---- */
 
-enum { OFFERS_MAX = 400 };
+enum { OFFERS_MAX = 1000 };
 struct offers {
     char word[OFFERS_MAX][64];
     int n;

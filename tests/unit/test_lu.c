@@ -367,7 +367,7 @@ TEST(test_columns_refused)
         {"trace lu", "`lu` after `trace` is an LU method; use a kernel or lu-paper"},
         {"trace csr-scalar column 2", "`column` is for LU methods; csr-scalar is a kernel"},
         {"trace ell b 8", "`b` is for LU methods; ell is a kernel"},
-        {"count lu-paper", "`lu-paper` after `count` is unknown"},
+        {"count lu-paper", "`lu-paper` after `count` is an LU method"},
         {"gen dense 3 4; trace lu-paper", "3 rows and 4 columns"},
         {"gen dense 0; trace lu-paper", "no rows"},
         {"gen poisson2d 30; trace lu-paper", "the matrix has 900 rows"},

@@ -327,7 +327,7 @@ TEST(the_command_explains_the_last_solve)
     assert_true(talk_line(&t, "solve cg maxit 6 on cpu"));
     talk_says(&t, "why stagnates", "cg on P: stopped at the limit of 6 iterations");
     talk_says(&t, "why stagnates", "or `advise solver P`.");
-    talk_refuses(&t, "why stagnates ell", "is unknown");
+    talk_refuses(&t, "why stagnates ell", "`ell` after `stagnates` is a format");
     talk_refuses(&t, "why", "a format, a kernel or `stagnates` is missing");
     talk_refuses(&t, "why not", "a format, a kernel or `stagnates` is missing");
     assert_true(talk_line(&t, "solve direct P"));
