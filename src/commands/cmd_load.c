@@ -259,7 +259,7 @@ static const struct row_kind row_save = {"save", "a matrix written to a file", s
 
 static void list_loaded(char *out, size_t size)
 {
-    text_append(out, size, "Kinds of files, recognised by their content, also compressed or in an archive:\n");
+    text_append(out, size, "Kinds of files, by their content, also compressed or in an archive:\n");
     file_list_kinds(false, out, size);
 }
 
@@ -274,18 +274,17 @@ const struct command command_load = {
     .aliases = "open read",
     .grammar = "FILE... [as NAME] [variable WORD] [rhs FILE] [ones] [from N] [rows N] [cols N]",
     .about = "read matrices from files of many formats, also compressed or in an archive",
-    .help = "Each matrix becomes the current one, named after its file or, with `as`, NAME. Symmetric matrices are\n"
-            "expanded, duplicates are summed, and explicit zeros are kept. `variable` names a variable of .mat or\n"
-            "HDF5 (layers/counts of anndata), or the second matrix of PETSc: `variable 2`. Right sides, guesses and\n"
-            "solutions that the file contains stay with the matrix, and `solve` uses them; `rhs` reads right sides\n"
-            "from a file of their own: numbers, .npy, a vector of PETSc or hypre, an auxiliary file of\n"
-            "Rutherford-Boeing, or a Matrix Market array. A pattern file has no values: products take its entries as\n"
-            "ones; with `ones`, the ones are values like any others. Of a list without a header, `from 0` or `from 1`\n"
-            "is the first index, and `rows` and `cols` are the sizes; otherwise the indices in the file decide. A\n"
-            "name such as HB/1138_bus without a file is looked up in $WARPSPY_MATRICES, $XDG_DATA_HOME/warpspy,\n"
-            "~/.ssgetpy and $MATRIXDEPOT_DATA.\n"
-            "    load samples/thesis4.mtx as A; load west0479.mat variable Problem.A\n"
-            "    load add32.mtx rhs add32_b.mtx; load A.IJ rhs b.IJ; load edges.txt from 1 rows 100\n",
+    .help = "Each matrix becomes the current one, named after its file or, with `as`, NAME.\n"
+            "Symmetric matrices are expanded, duplicates summed, explicit zeros kept.\n"
+            "`variable` names a variable of .mat or HDF5 (layers/counts of anndata), or\n"
+            "counts PETSc's matrices (`variable 2`). Right sides, guesses and solutions in\n"
+            "the file stay with the matrix, and `solve` uses them; `rhs` reads right sides\n"
+            "from a file of their own. A pattern file has no values: products use ones; with\n"
+            "`ones`, the ones are values like any others. Of a list without a header, `from`\n"
+            "is the first index, 0 or 1, and `rows` and `cols` are the sizes; otherwise the\n"
+            "indices decide. A name without a file, such as HB/1138_bus, is looked up in\n"
+            "$WARPSPY_MATRICES, $XDG_DATA_HOME/warpspy, ~/.ssgetpy and $MATRIXDEPOT_DATA.\n"
+            "    load west0479.mat as A variable Problem.A; load edges.txt from 1 rows 100\n",
     .help_more = list_loaded,
     .rows = (const struct row_kind *const[]){&row_load, NULL},
     .run = run_load,

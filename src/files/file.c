@@ -250,7 +250,7 @@ size_t file_stem(const char *name, size_t n)
 
 void file_list_kinds(bool saved, char *out, size_t size)
 {
-    enum { WIDTH = 105 };
+    enum { WIDTH = 79 };
     char item[256];
     size_t column = 0;
     for (int i = 0; file_kinds[i]; i++) {

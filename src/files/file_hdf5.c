@@ -264,8 +264,8 @@ static void describe_sides(struct reader *r)
 static void send_side(const struct reader *r, hid set, int64_t n)
 {
     double *out = mem_new(n, sizeof *out, "right sides", NULL);
-    int parts = complex_names(r, set) >= 0 ? 2 : 1;
-    for (int part = 0; part < parts; part++)
+    int n_parts = complex_names(r, set) >= 0 ? 2 : 1;
+    for (int part = 0; part < n_parts; part++)
         if (!out || r->h.read_dataset(set, type_of_part(r, set, part), 0, 0, 0, out) < 0 ||
             !child_send(r->fd, out, (size_t)n * sizeof *out))
             _exit(1);
@@ -365,7 +365,7 @@ static bool recognises(const char *begin, int64_t n)
 const struct file_kind file_hdf5 = {
     .name = "HDF5",
     .endings = ".h5ad .h5",
-    .about = "HDF5: MATLAB's .mat of level 7.3, anndata's .h5ad, 10x's .h5",
+    .about = "HDF5 of MATLAB 7.3, anndata or 10x",
     .has_parts = true,
     .recognises = recognises,
     .load = load,

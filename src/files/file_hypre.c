@@ -476,7 +476,7 @@ static bool save(const char *path, bool force, const struct csr *A, const struct
 const struct file_kind file_hypre = {
     .name = "hypre IJ",
     .endings = ".IJ .IJ.00000",
-    .about = "hypre's IJ files, text or binary",
+    .about = "hypre's IJ, text or binary",
     .recognises = recognises,
     .load = load,
     .load_array = load_array,

@@ -126,7 +126,7 @@ static bool save(const char *path, bool force, const struct csr *A, const struct
 const struct file_kind file_metis = {
     .name = "METIS",
     .endings = ".graph .metis",
-    .about = "graphs of METIS and Chaco",
+    .about = "graphs of METIS or Chaco",
     .packed = true,
     .graph = true,
     .recognises = recognises,

@@ -27,7 +27,7 @@ static bool save(const char *path, bool force, const struct csr *A, const struct
 const struct file_kind file_mtx = {
     .name = "Matrix Market",
     .endings = ".mtx .mtx.gz",
-    .about = "Matrix Market text",
+    .about = "Matrix Market",
     .packed = true,
     .notes_not_finite = true,
     .large = true,

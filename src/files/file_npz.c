@@ -240,7 +240,7 @@ static bool save(const char *path, bool force, const struct csr *A, const struct
 const struct file_kind file_npz = {
     .name = "SciPy .npz",
     .endings = ".npz",
-    .about = "SciPy's .npz: csr, csc, coo, bsr or dia",
+    .about = "SciPy's or PyData sparse's arrays",
     .recognises = recognises,
     .large = true,
     .load = load,

@@ -380,7 +380,7 @@ static bool save(const char *path, bool force, const struct csr *A, const struct
 const struct file_kind file_petsc = {
     .name = "PETSc binary",
     .endings = ".petsc",
-    .about = "PETSc's binary format, of MatView and VecView",
+    .about = "PETSc's binary format",
     .has_parts = true,
     .large = true,
     .recognises = recognises,

@@ -204,7 +204,7 @@ static bool save_harwell(const char *path, bool force, const struct csr *A, cons
 const struct file_kind file_rb = {
     .name = "Rutherford-Boeing",
     .endings = ".rb",
-    .about = "Rutherford-Boeing text",
+    .about = "Rutherford-Boeing",
     .packed = true,
     .recognises = recognises,
     .load = load,
@@ -214,7 +214,7 @@ const struct file_kind file_rb = {
 const struct file_kind file_hb = {
     .name = "Harwell-Boeing",
     .endings = ".hb .rsa .rua .psa .pua",
-    .about = "Harwell-Boeing text",
+    .about = "Harwell-Boeing",
     .packed = true,
     .recognises = recognises_harwell,
     .load = load,

@@ -115,7 +115,7 @@ static bool load(struct source *s, struct watch *w, struct csr *A, struct load_i
 const struct file_kind file_triplets = {
     .name = "triplets",
     .endings = ".tri .tns .csv",
-    .about = "lists of i j [value [imaginary]]: CSparse, CHOLMOD, SNAP, FROSTT, spconvert, Octave text, CSV",
+    .about = "lists of i j [value], as of CSparse, SNAP or Octave",
     .packed = true,
     .notes_not_finite = true,
     .large = true,

@@ -357,7 +357,7 @@ static bool save(const char *path, bool force, const struct csr *A, const struct
 const struct file_kind file_wsb = {
     .name = ".wsb",
     .endings = ".wsb",
-    .about = "warpspy's binary cache, loaded at memory speed",
+    .about = "warpspy's fast binary cache",
     .recognises = recognises,
     .large = true,
     .load = load,
