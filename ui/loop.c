@@ -332,18 +332,32 @@ void ui_detach(struct session *s)
     screen_lock_give();
 }
 
-/* If no matrix is loaded, print how to begin. */
+/* How to begin, or what to do next with the matrix that the program was started with. */
+static void say_next(const struct session *s, char *text, size_t size)
+{
+    const struct matrix *m = s->current;
+    const struct device *d = s->dev ? s->dev : device_default();
+    if (!m)
+        snprintf(text, size, "warpspy %s on %s; begin with `help`, `lesson looks` or `load FILE`", WARPSPY_VERSION,
+                 d ? d->name : "no device");
+    else
+        snprintf(text, size,
+                 "next: `check` judges %s, `view` draws it, `advise` ranks kernels, `solve` %s; `help` lists all",
+                 m->name,
+                 m->csr.rows != m->csr.cols ? "finds a least-squares x"
+                 : m->sides.n               ? "uses its right side"
+                                            : "chooses a solver");
+}
+
 static void greet(struct session *s)
 {
     struct canvas c;
-    char text[160];
+    char text[400];
     int w, h;
-    const struct device *d = s->dev ? s->dev : device_default();
-    if (s->current || out_mode(s->out) != OUT_TEXT) return;
-    snprintf(text, sizeof text, "warpspy %s on %s; begin with `help`, `lesson looks` or `load FILE`", WARPSPY_VERSION,
-             d ? d->name : "no device");
+    if (out_mode(s->out) != OUT_TEXT) return;
+    say_next(s, text, sizeof text);
     term_size(&w, &h);
-    if (!canvas_new(&c, w + 2, 4, s->front->ascii, NULL)) return;
+    if (!canvas_new(&c, w, 4, s->front->ascii, NULL)) return;
     draw_wrapped(&c, 0, 0, c.h, ST_DIM, text);
     canvas_print(&c, stdout, s->plain ? COLOURS_NONE : colours_of_env(true));
     canvas_free(&c);

@@ -746,7 +746,15 @@ def test_greeting():
     s.wait("on cpu; begin with `help`, `lesson looks` or `load FILE`")
     quits(s)
     s = at_prompt("samples/thesis4.mtx")
+    s.wait("next: `check` judges thesis4, `view` draws it")
+    s.wait("`solve` chooses a solver; `help` lists all")
     assert "begin with" not in s.text(), s.text()
+    s.line("gen poisson2d 3")
+    s.wait("poisson2d")
+    assert s.text().count("next:") == 1, s.text()
+    quits(s)
+    s = at_prompt("tests/files/sides.npz")
+    s.wait("`solve` uses its right side")
     quits(s)
 
 
