@@ -567,7 +567,7 @@ static const char *const small[] = {
 static bool same_loaded(const struct loaded *f, const struct loaded *g)
 {
     return csr_equal(&f->A, &g->A) && f->t.n == g->t.n && !f->t.x == !g->t.x && !f->t.guess == !g->t.guess &&
-           !memcmp(f->t.b, g->t.b, (size_t)(f->t.n * f->t.b_each) * sizeof *f->t.b) &&
+           (!f->t.n || !memcmp(f->t.b, g->t.b, (size_t)(f->t.n * f->t.b_each) * sizeof *f->t.b)) &&
            (!f->t.x || !memcmp(f->t.x, g->t.x, (size_t)(f->t.n * f->t.x_each) * sizeof *f->t.x));
 }
 
