@@ -80,7 +80,8 @@ struct state {
     void *handle, *config, *data, *A, *b, *x; /* of the library */
     void *on_gpu[ARRAYS];
     int64_t bytes[ARRAYS];
-    int type; /* TYPE_GENERAL, ... */
+    int type;   /* TYPE_GENERAL, ... */
+    int failed; /* the row, counted from 1, at which the factorisation ended; 0: none */
 };
 
 /* ---- status ---- */
@@ -260,12 +261,12 @@ static bool analyse(struct direct *v, struct err *e)
 
 /* ---- factorisation ---- */
 
-/* 0, or the row, counted from 1, at which the factorisation ended. */
-static int failed_row(const struct state *s)
+static bool factorise(struct state *s, struct err *e)
 {
-    int row = 0;
     size_t written = 0;
-    return cudss.data_get(s->handle, s->data, DATA_INFO, &row, sizeof row, &written) ? 0 : row;
+    if (!execute(s, PHASE_FACTORIZATION, "factorisation", e)) return false;
+    if (cudss.data_get(s->handle, s->data, DATA_INFO, &s->failed, sizeof s->failed, &written)) s->failed = 0;
+    return true;
 }
 
 static void count_signs(const struct state *s, struct direct_factors *f)
@@ -284,7 +285,7 @@ static void describe_factors(const struct state *s, const struct direct_matrix *
     f->nnz = known(s, DATA_LU_NNZ);
     f->flops = known(s, DATA_FLOPS);
     f->bytes = peak_bytes(s);
-    if (failed_row(s)) return;
+    if (s->failed) return;
     f->rank = A->cols;
     if (is_definite(s))
         f->positive = A->cols, f->negative = 0;
@@ -296,14 +297,14 @@ static void describe_factors(const struct state *s, const struct direct_matrix *
 static bool factor(struct direct *v, struct err *e)
 {
     struct state *s = v->state;
-    bool ok = execute(s, PHASE_FACTORIZATION, "factorisation", e);
-    if (ok && is_definite(s) && failed_row(s)) {
+    bool ok = factorise(s, e);
+    if (ok && is_definite(s) && s->failed) {
         s->type = v->A.pairs ? TYPE_HERMITIAN : TYPE_SYMMETRIC;
-        ok = analyse_as(v, s, e) && execute(s, PHASE_FACTORIZATION, "factorisation", e);
+        ok = analyse_as(v, s, e) && factorise(s, e);
     }
     if (!ok) return false;
     describe_factors(s, &v->A, &v->factors);
-    if (failed_row(s)) direct_unusable(v, "pivot %d is 0", failed_row(s));
+    if (s->failed) direct_unusable(v, "pivot %d is 0", s->failed);
     return true;
 }
 
