@@ -25,17 +25,24 @@
 #include <math.h>
 #include <string.h>
 
+/* The word of the line that only a direct solver takes; NULL: none. */
+static const char *direct_word(const struct args *a)
+{
+    static const char *const words[] = {"plan", "keep", "again"};
+    return arg(a, "library") ? arg(a, "library") : arg_any(a, words, COUNT(words));
+}
+
 bool direct_was_typed(const struct args *a)
 {
     const char *solver = arg(a, "solver");
-    return solver ? registry_find(&direct_word_registry, solver) != NULL : arg(a, "library") || arg_flag(a, "plan");
+    return solver ? registry_find(&direct_word_registry, solver) != NULL : direct_word(a) != NULL;
 }
 
 /* ---- options ---- */
 
 bool direct_options_absent(const struct args *a, struct err *e)
 {
-    const char *const word = arg(a, "library") ? arg(a, "library") : arg_flag(a, "plan") ? "plan" : NULL;
+    const char *word = direct_word(a);
     return !word || fail(e, E_USAGE, "`%s` is for `solve direct`; %s iterates", word, arg(a, "solver"));
 }
 
@@ -92,6 +99,12 @@ static void drop_direct(struct session *s)
     s->direct = NULL;
 }
 
+static void drop_factors(struct session *s)
+{
+    direct_free(s->factors);
+    s->factors = NULL;
+}
+
 /* A plan leaves the answer of an earlier solve. A factorisation that failed replaces it, although there is no x. */
 static void keep(struct session *s, struct direct_answer *a)
 {
@@ -104,12 +117,19 @@ static void keep(struct session *s, struct direct_answer *a)
     s->direct_is_newer = true;
 }
 
+/* Where the factorisation goes: into the session if the line says `keep` or `again`. */
+static struct direct **place_of(struct session *s, const struct args *a)
+{
+    return arg_flag(a, "keep") || arg_flag(a, "again") ? &s->factors : NULL;
+}
+
 static struct direct_options options_of(struct session *s, const struct args *a)
 {
     return (struct direct_options){.method = method_of(a),
                                    .plan_only = arg_flag(a, "plan"),
                                    .force = arg_flag(a, "force"),
                                    .trust = true,
+                                   .keep = place_of(s, a),
                                    .tol = arg_real(a, "tol", 0),
                                    .watch = &s->watch};
 }
@@ -203,23 +223,23 @@ static bool solve_others(struct session *s, struct direct **v, struct direct_ans
 /* The answer of the last column is kept; after Ctrl-C, that of none. */
 static bool solve_columns(const struct solve_line *l, const struct direct_options *given, struct err *e)
 {
-    struct direct *factors = NULL;
+    struct direct *own = NULL, **factors = given->keep ? given->keep : &own;
     struct direct_answer *answer = NULL;
     struct direct_options o = *given;
     struct columns c = {0};
     const struct csr *A = &l->m->csr;
     const struct right_sides *r = &l->right.all;
     take_right(&o, r, 0);
-    o.keep = &factors;
+    o.keep = factors;
     if (!direct_solve(&answer, A, &o, e)) return false;
     answer->name = l->m->name;
     bool ok = true, solved = answer->x, saves = arg(l->a, "save") && solved;
     if (!solved) out_direct(l->s->out, answer, l->s->solve);
     if (saves) ok = (c.x = mem_zero(r->n * answer->x_numbers, sizeof *c.x, "the solutions", e));
     struct mtx_columns x = {c.x, A->cols, r->n, A->imag != NULL};
-    if (solved) ok = ok && solve_others(l->s, &factors, answer, &o, r, &c, e);
+    if (solved) ok = ok && solve_others(l->s, factors, answer, &o, r, &c, e);
     ok = ok && (solved ? save_solution(l->s, l->a, &x, e) : save(l, answer, e));
-    direct_free(factors);
+    direct_free(own);
     mem_free(c.x);
     if (solved || ok)
         keep(l->s, answer);
@@ -245,8 +265,24 @@ static bool solve_one(const struct solve_line *l, const struct direct_options *g
     return ok;
 }
 
+/* Does the line fit what is kept? Any other line frees it, to make room for its own. */
+static bool check_kept(struct session *s, const struct args *a, struct err *e)
+{
+    const struct direct_method *m = method_of(a);
+    if (!arg_flag(a, "again")) {
+        drop_factors(s);
+        return true;
+    }
+    if (!s->factors) return fail(e, E_USAGE, "no factorisation is kept; `solve direct keep` keeps one");
+    return !m || m == direct_method_of(s->factors) ||
+           fail(e, E_USAGE,
+                "the factorisation that is kept is one of %s; leave out `%s`, or use `solve direct %s keep`",
+                direct_method_of(s->factors)->name, m->name, m->name);
+}
+
 bool solve_direct(const struct solve_line *l, struct err *e)
 {
+    if (!check_kept(l->s, l->a, e)) return false;
     struct direct_options o = options_of(l->s, l->a);
     if (!save_allowed(l->a, e) || !matrix_is_hermitian(l->s, l->m, &o.symmetric, e)) return false;
     return (l->right.several ? solve_columns : solve_one)(l, &o, e);
@@ -265,4 +301,11 @@ static bool is_of(const struct session *s, const struct matrix *m)
     return s->direct && s->direct->A == &m->csr;
 }
 
+/* The factorisation has its own copy of the matrix, and serves other matrices with the same pattern. */
+static bool is_of_none(const struct session *s, const struct matrix *m)
+{
+    return false;
+}
+
+const struct holding holding_factors = {.drop = drop_factors, .belongs_to = is_of_none};
 const struct holding holding_direct = {.drop = drop_direct, .belongs_to = is_of};

@@ -116,7 +116,7 @@ const struct command command_solve = {
                "[omega R] [m N] [orth classical|modified] [sums device|host] [form update|matrix] [launches one|many] "
                "[maxit N] [refine fp32|fp16|bf16] [b RIGHT_SIDE] "
                "[column N] [x0 GUESS] [seed N] [nullspace NULLSPACE] "
-               "[save FILE] [DIRECT] [plan] [step] "
+               "[save FILE] [DIRECT] [plan|keep|again] [step] "
                "[scaled] [reorder ORDERING] [view] [force] [f32|f64] [within R] [options WORD]",
     .about = "solve A x = b by iteration, or directly",
     .help =
@@ -232,6 +232,8 @@ const struct command command_solve = {
         "name, each method that suits A is tried in this order until x is accurate, spqr last, which takes\n"
         "rectangular and singular matrices (least squares, rank). plan stops after the analysis and prints the fill,\n"
         "the operations and the memory of the factors; a factorisation that does not fit in memory is refused.\n"
+        "keep keeps the factorisation until the next `solve direct`; again factors a matrix with the same pattern, such\n"
+        "as that of the next time step, by the analysis that was kept, and keeps it.\n"
         "x is refined with residuals in higher precision, so later iterative solves with the same b show their\n"
         "error against it.\n"
         "`on ranks` solves by PETSc on the processes that `ranks` started; options passes it options of its own.\n"
@@ -244,6 +246,7 @@ const struct command command_solve = {
         "    solve bicgstab precond ilut drop 1e-2 fill 5; solve gmres precond ilu0 shift 1e-2\n"
         "    solve gmres m 30 orth modified\n"
         "    solve direct plan; solve direct; solve direct umfpack b random\n"
+        "    solve direct keep; load next.mtx; solve direct again\n"
         "    solve jacobi form matrix; solve bicgstab scaled\n"
         "    solve gmres precond ilu0 scaled reorder matching\n"
         "    solve cg precond ic0 reorder blocks\n"

@@ -17,6 +17,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/param.h>
 
 #define DIRECT(id) extern const struct direct_method direct_##id;
 #include "directs.def"
@@ -188,27 +189,33 @@ static int exponent_of(int64_t n, const double *b)
     return magnitude_exponent((struct magnitudes){m.most, m.most}, RANGE, NORMAL);
 }
 
+static const struct direct_factors no_factors = {.nnz = NAN,
+                                                 .flops = NAN,
+                                                 .bytes = NAN,
+                                                 .rank = -1,
+                                                 .positive = -1,
+                                                 .negative = -1,
+                                                 .off_diagonal = -1,
+                                                 .pivot_least = NAN,
+                                                 .pivot_most = NAN};
+
+/* Copy A, or the conjugate transpose of A if `wide` is set. */
+static bool matrix_of(struct direct_matrix *M, const struct csr *A, bool wide, struct err *e)
+{
+    int64_t rows = wide ? A->cols : A->rows, cols = wide ? A->rows : A->cols;
+    return matrix_new(M, rows, cols, A->nnz, A->imag, e) && (wide ? copy_rows : copy_columns)(M, A, e);
+}
+
 bool direct_begin(struct direct **out, const struct direct_method *m, const struct csr *A, struct err *e)
 {
-    bool wide = m->rectangular && A->rows < A->cols, pairs = A->imag;
     if (!shared_load(m->library, m->name, e) || (m->also && !shared_load(m->also, m->name, e))) return false;
     struct direct *v = mem_zero(1, sizeof *v, "a direct solve", e);
     if (!v) return false;
-    *v = (struct direct){.method = m, .wide = wide};
+    *v = (struct direct){.method = m, .wide = m->rectangular && A->rows < A->cols, .factors = no_factors};
     v->plan = (struct direct_plan){.nnz = NAN, .flops = NAN, .bytes = NAN};
-    v->factors = (struct direct_factors){.nnz = NAN,
-                                         .flops = NAN,
-                                         .bytes = NAN,
-                                         .rank = -1,
-                                         .positive = -1,
-                                         .negative = -1,
-                                         .off_diagonal = -1,
-                                         .pivot_least = NAN,
-                                         .pivot_most = NAN};
     v->condition = NAN;
-    int64_t rows = wide ? A->cols : A->rows, cols = wide ? A->rows : A->cols;
-    int64_t longest = (rows > cols ? rows : cols) * (pairs ? 2 : 1);
-    bool ok = matrix_new(&v->A, rows, cols, A->nnz, pairs, e) && (wide ? copy_rows : copy_columns)(&v->A, A, e);
+    int64_t longest = MAX(A->rows, A->cols) * (A->imag ? 2 : 1);
+    bool ok = matrix_of(&v->A, A, v->wide, e);
     v->from = ok ? mem_zero(longest, sizeof *v->from, "the vectors of a direct solve", e) : NULL;
     v->to = v->from ? mem_zero(longest, sizeof *v->to, "the vectors of a direct solve", e) : NULL;
     if (!v->to) {
@@ -218,6 +225,32 @@ bool direct_begin(struct direct **out, const struct direct_method *m, const stru
     scale_matrix(v);
     *out = v;
     return true;
+}
+
+static bool same_pattern(const struct direct_matrix *A, const struct direct_matrix *B)
+{
+    return A->rows == B->rows && A->cols == B->cols && A->pairs == B->pairs &&
+           !memcmp(A->start, B->start, (size_t)(A->cols + 1) * sizeof *A->start) &&
+           !memcmp(A->row, B->row, (size_t)A->start[A->cols] * sizeof *A->row);
+}
+
+bool direct_renew(struct direct *v, const struct csr *A, struct err *e)
+{
+    struct direct_matrix M = {0};
+    bool same = matrix_of(&M, A, v->wide, e);
+    if (same && !(same = same_pattern(&M, &v->A)))
+        fail(e, E_USAGE,
+             "the pattern of this matrix is not that of the factorisation that was kept; `solve direct keep` "
+             "analyses it");
+    if (same) {
+        double *val = v->A.val;
+        v->A.val = M.val;
+        M.val = val;
+        scale_matrix(v);
+        v->factors = no_factors;
+    }
+    matrix_free(&M);
+    return same;
 }
 
 void direct_free(struct direct *v)
@@ -230,6 +263,11 @@ void direct_free(struct direct *v)
     mem_free(v->to);
     mem_free(v->weights);
     mem_free(v);
+}
+
+const struct direct_method *direct_method_of(const struct direct *v)
+{
+    return v->method;
 }
 
 void *direct_state_new(struct direct *v, size_t size, struct err *e)
@@ -295,6 +333,11 @@ bool direct_run(struct direct **v, bool (*call)(struct direct *v, struct err *e)
 bool direct_call_analyse(struct direct *v, struct err *e)
 {
     return v->method->analyse(v, e);
+}
+
+bool direct_call_renew(struct direct *v, struct err *e)
+{
+    return (!v->method->renew || v->method->renew(v, e)) && direct_call_factor(v, e);
 }
 
 bool direct_call_factor(struct direct *v, struct err *e)

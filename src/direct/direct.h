@@ -18,10 +18,11 @@ struct watch;
 
 /* What the symbolic analysis predicts, before memory for the factors is allocated. NaN: the library gives no value. */
 struct direct_plan {
-    double nnz;   /* nonzeros of all factors */
-    double flops; /* of the factorisation */
-    double bytes; /* memory of the factors and of the work arrays */
-    bool bound;   /* the numbers are upper bounds for all choices of pivots */
+    double nnz;    /* nonzeros of all factors */
+    double flops;  /* of the factorisation */
+    double bytes;  /* memory of the factors and of the work arrays */
+    bool bound;    /* the numbers are upper bounds for all choices of pivots */
+    bool triangle; /* the factors have the nonzeros of one triangle */
     const char *ordering;
 };
 
@@ -53,6 +54,8 @@ struct direct_method {
        E_LIMIT if the factors have more nonzeros than the library can count. */
     bool (*analyse)(struct direct *v, struct err *e); /* fills v->plan */
     bool (*factor)(struct direct *v, struct err *e);  /* fills v->factors; a singular matrix is not an error */
+    /* v->A has new values, which `factor` will factor by the analysis that was made; NULL: nothing to do before. */
+    bool (*renew)(struct direct *v, struct err *e);
     /* x = A^-1 b, or x = A^-H b if `conjugate` is set */
     bool (*solve)(struct direct *v, bool conjugate, const double *b, double *x, struct err *e);
     void (*drop)(struct direct *v); /* free what v->state refers to */
@@ -78,6 +81,7 @@ struct direct_answer {
     int64_t b_numbers, x_numbers; /* the rows or columns of A; twice as many if A is complex */
     double *b, *x;                /* x is NULL if only a plan was made, or if A is singular */
     bool planned;                 /* only the plan was made */
+    bool again;                   /* the analysis was kept from an earlier solve */
     struct direct_plan plan;
     struct direct_factors factors;
     bool symmetric;       /* A is symmetric or hermitian */
@@ -123,7 +127,8 @@ struct direct_options {
     double tol;             /* see struct direct_answer; 0: 1e-8 */
     bool plan_only;
     bool force; /* factor even if memory does not seem to suffice */
-    /* If not NULL, *keep receives the factorisation, which the caller frees with direct_free. */
+    /* If not NULL, *keep receives the factorisation, which the caller frees with direct_free. If *keep is one that was
+       kept before, of a matrix with the same pattern, its method and analysis are used; after Ctrl-C, *keep is NULL. */
     struct direct **keep;
     bool regular; /* try only methods for regular matrices, and do not estimate the condition */
     struct watch *watch;
@@ -136,6 +141,7 @@ bool direct_solve(struct direct_answer **out, const struct csr *A, const struct 
 bool direct_solve_again(struct direct **v, struct direct_answer *a, const struct direct_options *o, struct err *e);
 void direct_answer_free(struct direct_answer *a);
 void direct_free(struct direct *v);
+const struct direct_method *direct_method_of(const struct direct *v);
 
 /* For tests: the memory that is available, in place of mem_available; 0: mem_available. */
 void direct_memory_hook(int64_t bytes);

@@ -436,18 +436,13 @@ static bool has_memory(const struct direct *v, struct err *e)
 /* What became of a method: the answer is complete; or another method should be tried; or an error ended the solve. */
 enum outcome { ANSWERED, LEFT, FAILED };
 
-static enum outcome after_analysis(struct direct **v, struct direct_answer *a, const struct direct_options *o,
-                                   struct err *e)
+/* Factor and find x. */
+static enum outcome factor_by(struct direct **v, bool (*call)(struct direct *v, struct err *e), struct direct_answer *a,
+                              const struct direct_options *o, struct err *e)
 {
-    bool choosing = !o->method && !a->method->rectangular;
+    bool choosing = (*v)->choosing && !a->method->rectangular;
     struct watch *w = o->watch;
-    if (choosing && a->method->pays && !a->method->pays(*v)) {
-        leave(a, "%.0f operations per nonzero of the factors are too many for columns", a->plan.flops / a->plan.nnz);
-        return LEFT;
-    }
-    a->planned = o->plan_only;
-    if (o->plan_only) return ANSWERED;
-    if ((!o->force && !has_memory(*v, e)) || !direct_run(v, direct_call_factor, "factorisation", w, e)) return FAILED;
+    if (!direct_run(v, call, "factorisation", w, e)) return FAILED;
     a->factors = (*v)->factors;
     a->factor_us = (*v)->us;
     a->unique = a->factors.rank == a->A->cols;
@@ -459,6 +454,20 @@ static enum outcome after_analysis(struct direct **v, struct direct_answer *a, c
         return leave(a, "backward error %.1e, residual %.1e", a->backward, a->residual_true), LEFT;
     if (o->regular) return ANSWERED;
     return *a->factors.unusable || find_condition(v, a, w, e) ? ANSWERED : FAILED;
+}
+
+static enum outcome after_analysis(struct direct **v, struct direct_answer *a, const struct direct_options *o,
+                                   struct err *e)
+{
+    bool choosing = !o->method && !a->method->rectangular;
+    if (choosing && a->method->pays && !a->method->pays(*v)) {
+        leave(a, "%.0f operations per nonzero of the factors are too many for columns", a->plan.flops / a->plan.nnz);
+        return LEFT;
+    }
+    a->planned = o->plan_only;
+    if (o->plan_only) return ANSWERED;
+    if (!o->force && !has_memory(*v, e)) return FAILED;
+    return factor_by(v, direct_call_factor, a, o, e);
 }
 
 static enum outcome try_method(struct direct_answer *a, const struct direct_options *o, struct err *e)
@@ -486,6 +495,23 @@ static enum outcome try_method(struct direct_answer *a, const struct direct_opti
     return outcome;
 }
 
+/* By the analysis of the factorisation *o->keep. */
+static enum outcome try_again(struct direct_answer *a, const struct direct_options *o, struct err *e)
+{
+    struct direct *v = *o->keep;
+    answer_reset(a, v->method);
+    a->again = true;
+    a->plan = v->plan;
+    if (v->symmetric && !o->symmetric)
+        return fail(e, E_USAGE,
+                    "the factorisation that was kept uses the symmetry of its matrix, and this matrix has none; `solve "
+                    "direct keep` analyses it"),
+               FAILED;
+    if (!direct_renew(v, a->A, e)) return FAILED;
+    v->choosing = false;
+    return factor_by(o->keep, direct_call_renew, a, o, e);
+}
+
 static bool b_is_finite(const struct direct_answer *a, struct err *e)
 {
     return first_not_finite(a->b_numbers, a->b) == a->b_numbers ||
@@ -509,8 +535,8 @@ static void take_known(struct direct_answer *a, const struct direct_options *o)
 static bool answer(struct direct_answer *a, const struct direct_options *o, struct err *e)
 {
     double start = now_us();
-    enum outcome outcome = LEFT;
     if (!is_finite(a->A, a, e)) return false;
+    enum outcome outcome = o->keep && *o->keep ? try_again(a, o, e) : LEFT;
     for (int i = 0; directs[i] && outcome == LEFT; i++) {
         const struct direct_method *m = directs[i];
         if (o->method ? m != o->method : m->asked || (o->regular && m->rectangular)) continue;

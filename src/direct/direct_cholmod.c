@@ -112,6 +112,21 @@ static void negate(int64_t n, double *x)
     for (int64_t i = 0; i < n; i++) x[i] = -x[i];
 }
 
+/* A negative diagonal: -A is factored. */
+static void take_sign(struct direct *v)
+{
+    struct state *s = v->state;
+    s->negated = is_diagonal_negative(&v->A);
+    if (s->negated) negate(v->A.start[v->A.cols] * (v->A.pairs ? 2 : 1), v->A.val);
+}
+
+static bool renew(struct direct *v, struct err *e)
+{
+    (void)e;
+    take_sign(v);
+    return true;
+}
+
 /* Supernodes compute L L' only; columns compute L D L'. Without `supernodes`, always by columns. */
 static bool analyse_by(struct direct *v, bool supernodes, struct err *e)
 {
@@ -130,9 +145,9 @@ static bool analyse(struct direct *v, struct err *e)
     cholmod_calls.start(&s->common);
     s->common.print = 0;
     s->common.quick_return_if_not_posdef = 1;
-    s->negated = is_diagonal_negative(&v->A);
-    if (s->negated) negate(v->A.start[v->A.cols] * (v->A.pairs ? 2 : 1), v->A.val);
+    take_sign(v);
     if (!analyse_by(v, true, e)) return false;
+    v->plan.triangle = true;
     double value = v->A.pairs ? 16 : 8;
     v->plan.nnz = s->common.lnz;
     v->plan.flops = s->common.fl * (v->A.pairs ? 4 : 1);
@@ -254,6 +269,7 @@ const struct direct_method direct_cholmod = {
     .hermitian = true,
     .analyse = analyse,
     .factor = factor,
+    .renew = renew,
     .solve = solve,
     .drop = drop,
     .peers = {.petsc = "-ksp_type preonly -pc_type cholesky -pc_factor_mat_solver_type cholmod",

@@ -23,6 +23,7 @@ enum { HOST_TO_DEVICE = 1, DEVICE_TO_HOST = 2 };
 static struct {
     int (*create)(void **handle);
     int (*destroy)(void *handle);
+    int (*threads)(void *handle, const char *library);
     int (*config_create)(void **config);
     int (*config_destroy)(void *config);
     int (*config_set)(void *config, int what, const void *value, size_t bytes);
@@ -40,6 +41,7 @@ static struct {
 
 static const struct shared_function cudss_functions[] = {{"cudssCreate", &cudss.create},
                                                          {"cudssDestroy", &cudss.destroy},
+                                                         {"cudssSetThreadingLayer", &cudss.threads},
                                                          {"cudssConfigCreate", &cudss.config_create},
                                                          {"cudssConfigDestroy", &cudss.config_destroy},
                                                          {"cudssConfigSet", &cudss.config_set},
@@ -246,7 +248,22 @@ static bool analyse_as(struct direct *v, struct state *s, struct err *e)
     v->plan = (struct direct_plan){.nnz = known(s, DATA_LU_NNZ),
                                    .flops = known(s, DATA_FLOPS),
                                    .bytes = peak_bytes(s),
+                                   .triangle = s->type != TYPE_GENERAL,
                                    .ordering = "chosen by cuDSS"};
+    return true;
+}
+
+/* A library of the same package with which the analysis runs on several threads of the host; without it, on one. */
+static bool take_threads(const char *path, void *handle)
+{
+    return !cudss.threads(handle, path);
+}
+
+static bool start(struct state *s, struct err *e)
+{
+    if (!called(cudss.create(&s->handle), "start", e) || !called(cudss.config_create(&s->config), "start", e))
+        return false;
+    shared_cuda_paths("libcudss_mtlayer_gomp.so.1", take_threads, s->handle);
     return true;
 }
 
@@ -255,8 +272,7 @@ static bool analyse(struct direct *v, struct err *e)
     struct state *s = direct_state_new(v, sizeof *s, e);
     if (!s || !has_gpu(e) || !allocate(s, &v->A, e) || !put_matrix(s, &v->A, e)) return false;
     s->type = first_type(v);
-    return called(cudss.create(&s->handle), "start", e) && called(cudss.config_create(&s->config), "start", e) &&
-           analyse_as(v, s, e);
+    return start(s, e) && analyse_as(v, s, e);
 }
 
 /* ---- factorisation ---- */
@@ -291,6 +307,11 @@ static void describe_factors(const struct state *s, const struct direct_matrix *
         f->positive = A->cols, f->negative = 0;
     else if (s->type != TYPE_GENERAL)
         count_signs(s, f);
+}
+
+static bool renew(struct direct *v, struct err *e)
+{
+    return put_matrix(v->state, &v->A, e);
 }
 
 /* A matrix that is not positive definite is factored again, with pivots of both signs. */
@@ -349,6 +370,7 @@ const struct direct_method direct_cudss = {
     .asked = true,
     .analyse = analyse,
     .factor = factor,
+    .renew = renew,
     .solve = solve,
     .drop = drop,
     .memory = memory,

@@ -96,11 +96,18 @@ static void note_singular(struct direct *v, const klu_l_common *common)
         direct_unusable(v, "singular to fp64: column %lld has no nonzero pivot", (long long)common->singular_col);
 }
 
+static void drop_numeric(struct direct *v)
+{
+    struct state *s = v->state;
+    (v->A.pairs ? klu.complex_free : klu.free)(&s->numeric, &s->common);
+}
+
 static bool factor(struct direct *v, struct err *e)
 {
     struct state *s = v->state;
     struct direct_factors *f = &v->factors;
     f->kind = "L U";
+    drop_numeric(v);
     s->numeric =
         (v->A.pairs ? klu.complex_factor : klu.factor)(v->A.start, v->A.row, v->A.val, s->symbolic, &s->common);
     f->bytes = (double)s->common.mempeak;
@@ -133,7 +140,7 @@ static bool solve(struct direct *v, bool conjugate, const double *b, double *x, 
 static void drop(struct direct *v)
 {
     struct state *s = v->state;
-    (v->A.pairs ? klu.complex_free : klu.free)(&s->numeric, &s->common);
+    drop_numeric(v);
     klu.free_symbolic(&s->symbolic, &s->common);
 }
 

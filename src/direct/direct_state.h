@@ -43,6 +43,8 @@ struct direct {
 void *direct_state_new(struct direct *v, size_t size, struct err *e);
 /* Copy the matrix for the method. */
 bool direct_begin(struct direct **v, const struct direct_method *m, const struct csr *A, struct err *e);
+/* Replace the values of v->A, which was analysed, by those of A. Fails if the pattern of A is another. */
+bool direct_renew(struct direct *v, const struct csr *A, struct err *e);
 /* Replace v->A by its conjugate transpose, which changes v->wide. */
 bool direct_turn(struct direct *v, struct err *e);
 /* Run a call on a worker thread; the calls for a small matrix run at once. v->us is the time of the call. After Ctrl-C,
@@ -51,6 +53,7 @@ bool direct_run(struct direct **v, bool (*call)(struct direct *v, struct err *e)
                 struct err *e);
 bool direct_call_analyse(struct direct *v, struct err *e);
 bool direct_call_factor(struct direct *v, struct err *e);
+bool direct_call_renew(struct direct *v, struct err *e);     /* factors the new values */
 bool direct_call_solve(struct direct *v, struct err *e);     /* v->to = A^-1 v->from */
 bool direct_call_condition(struct direct *v, struct err *e); /* fills v->condition */
 bool direct_call_weighted(struct direct *v, struct err *e); /* v->weighted: about || |A^-1| weights ||, infinity norm */

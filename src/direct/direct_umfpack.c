@@ -98,11 +98,18 @@ static bool analyse(struct direct *v, struct err *e)
     return true;
 }
 
+static void drop_numeric(struct direct *v)
+{
+    struct state *s = v->state;
+    (v->A.pairs ? umfpack.complex_free_numeric : umfpack.free_numeric)(&s->numeric);
+}
+
 static bool factor(struct direct *v, struct err *e)
 {
     struct state *s = v->state;
     struct direct_factors *f = &v->factors;
     const struct direct_matrix *A = &v->A;
+    drop_numeric(v);
     whole status = A->pairs ? umfpack.complex_numeric(A->start, A->row, A->val, NULL, s->symbolic, &s->numeric,
                                                       s->control, s->info)
                             : umfpack.numeric(A->start, A->row, A->val, s->symbolic, &s->numeric, s->control, s->info);
@@ -138,7 +145,7 @@ static void drop(struct direct *v)
 {
     struct state *s = v->state;
     umfpack.free_symbolic(&s->symbolic);
-    (v->A.pairs ? umfpack.complex_free_numeric : umfpack.free_numeric)(&s->numeric);
+    drop_numeric(v);
 }
 
 const struct direct_method direct_umfpack = {

@@ -21,7 +21,7 @@
 static double replaced(const struct direct_answer *a)
 {
     double nnz = (double)a->A->nnz;
-    return a->method->hermitian ? (nnz + (double)a->A->rows) / 2 : nnz;
+    return a->plan.triangle ? (nnz + (double)a->A->rows) / 2 : nnz;
 }
 
 static const char *status_of(const struct direct_answer *a)
@@ -40,7 +40,7 @@ struct fill {
 static struct fill fill_of(const struct direct_answer *a, double nnz)
 {
     struct fill f = {""};
-    const char *triangle = a->method->hermitian ? "'s triangle" : "";
+    const char *triangle = a->plan.triangle ? "'s triangle" : "";
     if (replaced(a) > 0) snprintf(f.text, sizeof f.text, ", %.3g times those of A%s", nnz / replaced(a), triangle);
     return f;
 }
@@ -168,6 +168,7 @@ static void out_before(struct out *o, const struct direct_answer *a, const struc
 static void out_times(struct out *o, const struct direct_answer *a)
 {
     char text[200] = "";
+    if (a->again) snprintf(text, sizeof text, "analysis kept");
     add_time(text, sizeof text, "analysis", a->analyse_us);
     add_time(text, sizeof text, "factorisation", a->factor_us);
     add_time(text, sizeof text, "substitution", a->solve_us);
@@ -326,7 +327,7 @@ static const struct field solve_direct_fields[] = {
     {"digits_because", F_TEXT, "what the digits are based on, or why they are not known, as a sentence"},
     {"before", F_TEXT | OR_NULL, "solver of the last iterative solve, if it solved the same system; null: it did not"},
     {"before_error", F_AMOUNT | OR_NULL, "relative error of its x against this x; null like before"},
-    {"analysis_us", F_AMOUNT, "time of the analysis, in us"},
+    {"analysis_us", F_AMOUNT | OR_NULL, "time of the analysis, in us; null: it was kept from an earlier solve"},
     {"factor_us", F_AMOUNT | OR_NULL, "time of the factorisation, in us; null: nothing was factored"},
     {"solve_us", F_AMOUNT | OR_NULL, "time of the substitutions, refinement included, in us; null: there is no x"},
     {"condition_us", F_AMOUNT | OR_NULL, "time of the condition estimate, in us; null like condition"},

@@ -22,7 +22,8 @@ struct product;
 
 enum { OPTIONS_MAX = 16, OPTION_MAX = 240 };
 
-struct solve;         /* solve.h */
+struct solve; /* solve.h */
+struct direct;
 struct direct_answer; /* direct.h */
 struct eigen;         /* eigen.h */
 struct lu_steps;      /* lu.h */
@@ -55,6 +56,7 @@ struct session {
     struct matrix *runs_of;       /* the matrix that was multiplied in `runs` */
     struct solve *solve;          /* the current or last solve */
     struct direct_answer *direct; /* the last direct solve; NULL: none */
+    struct direct *factors;       /* kept by `solve direct keep`, for `again`; NULL: none */
     bool direct_is_newer;         /* than `solve`: its vectors are x, b and r */
     struct eigen *eigen;          /* the last eigenpairs; NULL: none */
     struct race *race;            /* the current or last race */

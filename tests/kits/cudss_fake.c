@@ -138,6 +138,12 @@ static int cudssDestroy_(void *handle)
     return destroy(handle);
 }
 
+static int cudssSetThreadingLayer_(void *handle, const char *library)
+{
+    CALL;
+    return handle && strstr(library, "libcudss_mtlayer_gomp.so.1") ? OK : INVALID;
+}
+
 static int cudssConfigCreate_(void **config)
 {
     CALL;
@@ -404,13 +410,26 @@ static int cudssExecute_(void *handle, int phase, void *config, void *data, void
 static const struct {
     const char *name;
     void *at;
-} functions[] = {FUNCTION(cudaGetDeviceCount),   FUNCTION(cudaMalloc),          FUNCTION(cudaFree),
-                 FUNCTION(cudaMemcpy),           FUNCTION(cudaMemGetInfo),      FUNCTION(cudaDeviceSynchronize),
-                 FUNCTION(cudaGetErrorString),   FUNCTION(cudssCreate),         FUNCTION(cudssDestroy),
-                 FUNCTION(cudssConfigCreate),    FUNCTION(cudssConfigDestroy),  FUNCTION(cudssConfigSet),
-                 FUNCTION(cudssDataCreate),      FUNCTION(cudssDataDestroy),    FUNCTION(cudssDataGet),
-                 FUNCTION(cudssMatrixCreateCsr), FUNCTION(cudssMatrixCreateDn), FUNCTION(cudssMatrixDestroy),
-                 FUNCTION(cudssExecute)};
+} functions[] = {FUNCTION(cudaGetDeviceCount),
+                 FUNCTION(cudaMalloc),
+                 FUNCTION(cudaFree),
+                 FUNCTION(cudaMemcpy),
+                 FUNCTION(cudaMemGetInfo),
+                 FUNCTION(cudaDeviceSynchronize),
+                 FUNCTION(cudaGetErrorString),
+                 FUNCTION(cudssCreate),
+                 FUNCTION(cudssDestroy),
+                 FUNCTION(cudssConfigCreate),
+                 FUNCTION(cudssConfigDestroy),
+                 FUNCTION(cudssConfigSet),
+                 FUNCTION(cudssDataCreate),
+                 FUNCTION(cudssDataDestroy),
+                 FUNCTION(cudssDataGet),
+                 FUNCTION(cudssMatrixCreateCsr),
+                 FUNCTION(cudssMatrixCreateDn),
+                 FUNCTION(cudssMatrixDestroy),
+                 FUNCTION(cudssExecute),
+                 FUNCTION(cudssSetThreadingLayer)};
 
 static void replace(struct shared_library *l)
 {

@@ -1018,6 +1018,93 @@ TEST(every_failing_call_of_cudss_is_named_and_nothing_leaks)
     talk_close(&t);
 }
 
+/* ---- an analysis that is kept ---- */
+
+static void load_entries(struct talk *t, const char *name, const char *kind, const char *entries)
+{
+    char text[300], line[PATH_MAX + 80];
+    int n = snprintf(text, sizeof text, "%%%%MatrixMarket matrix coordinate %s\n%s", kind, entries);
+    snprintf(line, sizeof line, "load %s as %s", write_file("again.mtx", text, (size_t)n), name);
+    assert_true(talk_line(t, line));
+}
+
+/* The second matrix has the pattern of the first one, other signs and another size of the values. */
+TEST(a_kept_analysis_factors_new_values)
+{
+    static const struct {
+        const char *kind, *first, *second;
+        int negative; /* eigenvalues of the second; -1: no hermitian matrix */
+    } cases[] = {{"real general", "3 3 6\n1 1 2\n1 2 1\n2 2 3\n2 3 -1\n3 1 1\n3 3 4\n",
+                  "3 3 6\n1 1 -2e40\n1 2 5e40\n2 2 -3e40\n2 3 7e39\n3 1 1e40\n3 3 9e40\n", -1},
+                 {"real symmetric", "2 2 3\n1 1 2\n2 1 1\n2 2 3\n", "2 2 3\n1 1 -2\n2 1 1\n2 2 -3\n", 2},
+                 {"real symmetric", "2 2 3\n1 1 -2\n2 1 1\n2 2 -3\n", "2 2 3\n1 1 2\n2 1 3\n2 2 3\n", 1},
+                 {"complex hermitian", "2 2 3\n1 1 2 0\n2 1 0 1\n2 2 3 0\n", "2 2 3\n1 1 5 0\n2 1 1 1\n2 2 3 0\n", 0},
+                 {"complex general", "2 2 4\n1 1 2 1\n1 2 0 -1\n2 1 1 3\n2 2 3 -2\n",
+                  "2 2 4\n1 1 1 9\n1 2 4 -1\n2 1 1 8\n2 2 -3 2\n", -1}};
+    struct talk t;
+    talk_open(&t, OUT_JSON);
+    for (int i = 0; i < COUNT(cases); i++)
+        for (int k = 0; directs[k]; k++) {
+            char line[80];
+            if (directs[k]->hermitian && cases[i].negative < 0) continue;
+            load_entries(&t, "A", cases[i].kind, cases[i].first);
+            snprintf(line, sizeof line, "solve direct %s A keep; drop A", directs[k]->name);
+            assert_true(talk_line(&t, line));
+            load_entries(&t, "B", cases[i].kind, cases[i].second);
+            for (int turn = 0; turn < 2; turn++) {
+                talk_forget(&t);
+                talk_says(&t, "solve direct B again", "\"analysis_us\":null");
+                assert_ptr_equal(t.s.direct->method, directs[k]);
+                if (!(t.s.direct->error_known < 1e-14)) fail_msg("%s, case %d: %s", directs[k]->name, i, t.out);
+                assert_true(t.s.direct->condition > 1 && t.s.direct->factor_us > 0);
+                if (directs[k]->hermitian) assert_int_equal(t.s.direct->factors.negative, cases[i].negative);
+            }
+            assert_true(talk_line(&t, "drop B"));
+        }
+    talk_close(&t);
+    assert_int_equal(cudss_fake_used(), 0);
+}
+
+/* Several right sides, and a wide matrix whose rows turn out to depend on each other. */
+TEST(kept_factors_of_many_right_sides_and_of_any_shape)
+{
+    struct talk t;
+    char b[1200] = "%%MatrixMarket matrix array real general\n81 2\n", line[PATH_MAX + 40];
+    for (int i = 0; i < 2 * 81; i++) snprintf(b + strlen(b), sizeof b - strlen(b), "%d\n", i % 7 - 2);
+    talk_open(&t, OUT_TEXT);
+    load_entries(&t, "W", "real general", "2 3 4\n1 1 2\n1 2 1\n2 1 1\n2 2 3\n");
+    assert_true(talk_line(&t, "solve direct spqr W keep"));
+    load_entries(&t, "V", "real general", "2 3 4\n1 1 2\n1 2 1\n2 1 4\n2 2 2\n");
+    talk_says(&t, "solve direct V again", "rank 1 of 2");
+    talk_says(&t, "solve direct W again b random", "analysis kept");
+    assert_true(t.s.direct->residual_true < 1e-14);
+    assert_true(talk_line(&t, "gen poisson2d 9; solve direct keep"));
+    snprintf(line, sizeof line, "solve direct again b %s", write_file("columns.mtx", b, strlen(b)));
+    talk_says(&t, line, "2 of 2 right sides solved by cholmod with one factorisation");
+    talk_close(&t);
+}
+
+TEST(a_kept_factorisation_serves_only_its_pattern)
+{
+    struct talk t;
+    talk_open(&t, OUT_TEXT);
+    assert_true(talk_line(&t, "gen poisson2d 9"));
+    talk_refuses(&t, "solve direct again", "no factorisation is kept; `solve direct keep` keeps one");
+    assert_true(talk_line(&t, "solve direct keep"));
+    talk_refuses(&t, "solve direct klu again", "is one of cholmod; leave out `klu`");
+    talk_refuses(&t, "gen poisson2d 10 as B; solve direct B again", "the pattern of this matrix is not that of");
+    talk_says(&t, "solve direct poisson2d again", "analysis kept");
+    talk_refuses(&t, "solve cg keep", "`keep` is for `solve direct`");
+    load_entries(&t, "S", "real symmetric", "2 2 3\n1 1 2\n2 1 1\n2 2 3\n");
+    load_entries(&t, "N", "real general", "2 2 4\n1 1 2\n1 2 1\n2 1 5\n2 2 3\n");
+    talk_refuses(&t, "solve direct cudss S keep; solve direct N again", "uses the symmetry of its matrix");
+    assert_true(cudss_fake_used() > 0);
+    assert_true(talk_line(&t, "solve direct S"));
+    assert_int_equal(cudss_fake_used(), 0);
+    talk_refuses(&t, "solve direct S again", "no factorisation is kept");
+    talk_close(&t);
+}
+
 struct paths {
     int n, most;
     char text[4][PATH_MAX];
