@@ -654,6 +654,8 @@ static bool run_lesson(struct session *s, const struct args *a, struct err *e)
     if (!arg_within(a, "reps", 0, 0, SPMV_REPS_MAX, &reps, e)) return false;
     const char *check = arg(a, "--check") ? arg(a, "--check") : arg(a, "check"), *handin = arg(a, "handin");
     if (check) return handin_check(s, check, e);
+    if (arg_flag(a, "course")) return lesson_course(s, e);
+    if (arg_flag(a, "review")) return lesson_review(s, arg(a, "lesson"), e);
     if (handin && !arg(a, "lesson")) return fail(e, E_USAGE, "the name of the lesson is missing before `handin`");
     if (!arg(a, "lesson")) return lesson_list(s, e);
     if (!find_lesson(arg(a, "lesson"), path, sizeof path, e)) return false;
@@ -678,16 +680,20 @@ static bool run_lesson(struct session *s, const struct args *a, struct err *e)
 
 const struct command command_lesson = {
     .name = "lesson",
-    .grammar = "[LESSON] [restart] [handin FILE] [check FILE] [--check FILE] [force] [reps N] [allow PERMISSION]",
+    .grammar = "[LESSON] [course|review|restart] [handin FILE] [check FILE] [--check FILE] [force] [reps N] [allow "
+               "PERMISSION]",
     .about = "read a lesson: prose, commands, questions, and tables that compare papers with our own measurements",
     .help =
         "`lesson` alone lists the lessons and your progress in each lesson. `lesson looks` begins a lesson, or\n"
         "continues where you left off; `restart` begins the lesson again. At a terminal, questions are asked: an\n"
         "empty line shows the answer, you have a second try after a wrong answer, and Ctrl-C leaves the lesson.\n"
+        "`lesson course` shows the order, the minutes that each lesson takes and which lessons come before it;\n"
+        "`lesson review` lists what you have not answered right, of all lessons or of the one that is named.\n"
         "Text waits at the end of each page, unless you `set pager off`. In a pipe or script, questions are\n"
         "printed with their answers, and nothing waits.\n"
         "At the end, you can write a hand-in file with your answers and tries; `handin FILE` writes it later.\n"
         "`lesson --check FILE` shows a teacher who answered what and when, and refuses a file that was changed.\n"
+        "With a folder, it prints a row for each hand-in file (with --csv for a spreadsheet).\n"
         "The checksum detects damage and changes by hand; it uses no secret key, so a programmer can forge it.\n"
         "A lesson runs its commands and measures the rows of its tables on the device in use. The matrices of a\n"
         "lesson are kept until the next lesson, but what it sets by `set` ends with it. Shell commands (!COMMAND)\n"
@@ -695,7 +701,7 @@ const struct command command_lesson = {
         "without `allow files` (see `help allow`). A lesson is a text file, found by its name in the folders of the\n"
         "program and in warpspy/lessons of $XDG_DATA_HOME, or by its path; file names in it are relative to its\n"
         "own folder. The first byte of a line gives its kind:\n"
-        "    %  a comment                     #  a title\n"
+        "    %  a comment, or % needs LESSON  #  a title\n"
         "    >  a command                     |  a row of a table\n"
         "    @  a line that it must print, * matches any text; @! an error that it must report\n"
         "    ?  a question, or with two blanks and a letter a choice: ?  a  the longest row\n"
@@ -706,9 +712,9 @@ const struct command command_lesson = {
         "    :  a condition on the table above, for the text below: ratio[matrix=A,of=csr-vector] > 2\n"
         "and all other lines are prose. A missing line, or an answer that is no longer true, is an error.\n"
         "    lesson looks\n"
-        "    lesson --check looks-ada.txt\n"
+        "    lesson --check looks-ada.txt; lesson --check handed-in\n"
         "    device cuda:0; lesson drm",
     .rows = (const struct row_kind *const[]){&row_lesson_number, &row_lesson, &row_lesson_handin, &row_lesson_answer,
-                                             &row_done, NULL},
+                                             &row_lesson_pupil, &row_lesson_review, &row_done, NULL},
     .run = run_lesson,
 };

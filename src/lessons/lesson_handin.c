@@ -12,10 +12,13 @@
 #include "session/session.h"
 
 #include <ctype.h>
+#include <dirent.h>
+#include <errno.h>
 #include <limits.h>
 #include <pwd.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 /* ---- writing ---- */
@@ -153,7 +156,7 @@ static void say_reply(struct session *s, int number, const struct reply *r)
     out_str(o, "asked", NULL, r->asked);
 }
 
-bool handin_check(struct session *s, const char *path, struct err *e)
+static bool check_file(struct session *s, const char *path, struct err *e)
 {
     struct sheet *t = mem_zero(1, sizeof *t, "the sheet of a lesson", e);
     bool ok = t && sheet_read(t, path, e);
@@ -162,6 +165,78 @@ bool handin_check(struct session *s, const char *path, struct err *e)
     for (int i = 0; ok && i < t->n; i++) say_reply(s, i + 1, &t->reply[i]);
     mem_free(t);
     return ok;
+}
+
+/* ---- a class: all files of a folder ---- */
+
+static int count_of(const struct sheet *t, enum outcome v)
+{
+    int n = 0;
+    for (int i = 0; i < t->n; i++) n += t->reply[i].outcome == v;
+    return n;
+}
+
+/* A hint is shown after the first wrong answer. */
+static int tries_of(const struct sheet *t, int *hints)
+{
+    int n = *hints = 0;
+    for (int i = 0; i < t->n; i++) n += t->reply[i].tries, *hints += t->reply[i].tries > 1;
+    return n;
+}
+
+/* A file that cannot be read has its error in the column `checksum`, and no numbers. */
+static void say_pupil(struct session *s, const char *file, const struct sheet *t, const struct err *why)
+{
+    struct out *o = s->out;
+    bool read = !why->code;
+    int hints, tries = tries_of(t, &hints);
+    out_row(o);
+    out_str(o, "kind", NULL, "pupil");
+    out_str(o, "file", "file", file);
+    out_str(o, "who", "who", read ? t->who : NULL);
+    out_str(o, "lesson", "lesson", read ? t->lesson : NULL);
+    out_int_if(o, "questions", "questions", read, t->questions);
+    out_int_if(o, "right", "right", read, count_of(t, RIGHT));
+    out_int_if(o, "wrong", "wrong", read, count_of(t, WRONG));
+    out_int_if(o, "skipped", "skipped", read, count_of(t, SKIPPED));
+    out_int_if(o, "tries", "tries", read, tries);
+    out_int_if(o, "hints", "hints", read, hints);
+    out_str(o, "ended", "ended", !read ? NULL : *t->ended ? t->ended : "not finished");
+    out_str(o, "text", NULL, read ? text_here(t) : NULL);
+    out_str(o, "checksum", "checksum", read ? "correct" : why->text);
+}
+
+static int is_handin(const struct dirent *d)
+{
+    const char *end = strrchr(d->d_name, '.');
+    return *d->d_name != '.' && end && !strcmp(end, ".txt");
+}
+
+static bool check_folder(struct session *s, const char *path, struct err *e)
+{
+    struct dirent **file;
+    int n = scandir(path, &file, is_handin, alphasort), read = 0;
+    if (n < 0) return fail_at(e, E_IO, path, "cannot read the folder: %s", strerror(errno));
+    struct sheet *t = mem_zero(1, sizeof *t, "the sheet of a lesson", e);
+    for (int i = 0; i < n && t; i++) {
+        char one[PATH_MAX];
+        struct err why = {0};
+        snprintf(one, sizeof one, "%s/%s", path, file[i]->d_name);
+        read += sheet_read(t, one, &why);
+        say_pupil(s, file[i]->d_name, t, &why);
+    }
+    if (t) out_text(s->out, "%d of %d files are hand-in files that nobody has changed by hand.", read, n);
+    for (int i = 0; i < n; i++) free(file[i]);
+    free(file);
+    mem_free(t);
+    return t && (n || fail_at(e, E_INPUT, path, "the folder has no hand-in files: their names end in .txt"));
+}
+
+bool handin_check(struct session *s, const char *path, struct err *e)
+{
+    struct stat info;
+    bool folder = !stat(path, &info) && S_ISDIR(info.st_mode);
+    return (folder ? check_folder : check_file)(s, path, e);
 }
 
 /* ---- the keys of the rows ---- */
@@ -196,3 +271,21 @@ static const struct field lesson_answer_fields[] = {
     {0},
 };
 const struct row_kind row_lesson_answer = {"answer", "an answer in a hand-in file", lesson_answer_fields};
+
+static const struct field lesson_pupil_fields[] = {
+    {"kind", F_TEXT, "a hand-in file of a folder", .words = "pupil"},
+    {"file", F_TEXT, "name of the file"},
+    {"who", F_TEXT | OR_NULL, "name of the reader; null, like the keys below: the file cannot be read"},
+    {"lesson", F_TEXT | OR_NULL, "name of the lesson"},
+    {"questions", F_COUNT | OR_NULL, "questions of the lesson"},
+    {"right", F_COUNT | OR_NULL, "answers that were right"},
+    {"wrong", F_COUNT | OR_NULL, "answers that were wrong"},
+    {"skipped", F_COUNT | OR_NULL, "questions whose answer the reader asked for"},
+    {"tries", F_COUNT | OR_NULL, "answers that the reader typed"},
+    {"hints", F_COUNT | OR_NULL, "questions with a second try, before which a hint is shown"},
+    {"ended", F_TEXT | OR_NULL, "when the reader ended the lesson; or: not finished"},
+    {"text", F_TEXT | OR_NULL, "whether the text of the lesson was the same as the text here"},
+    {"checksum", F_TEXT, "correct, or why the file cannot be read: it was changed, or is no hand-in file"},
+    {0},
+};
+const struct row_kind row_lesson_pupil = {"pupil", "a hand-in file of a folder", lesson_pupil_fields};

@@ -13,10 +13,10 @@ struct sheet;
 void handin_ask(struct session *s, struct sheet *t);
 /* Write the stored answers to this lesson to a hand-in file. */
 bool handin_write(struct session *s, const char *lesson, const char *path, bool force, struct err *e);
-/* Check a hand-in file and print what it holds. */
+/* Check a hand-in file and print what it holds; of a folder, a row for each of its files. */
 bool handin_check(struct session *s, const char *path, struct err *e);
 
 /* The keys of rows (report/fields.h). */
-extern const struct row_kind row_lesson_handin, row_lesson_answer;
+extern const struct row_kind row_lesson_handin, row_lesson_answer, row_lesson_pupil;
 
 #endif

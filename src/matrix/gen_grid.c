@@ -1,55 +1,82 @@
-/* Matrices on regular grids: the Poisson equation in two and three dimensions, and finite elements. */
+/* Matrices on regular grids: the Poisson equation in one to three dimensions, convection and diffusion, and finite
+   elements. */
 #include "gen.h"
 #include "random.h"
 
-/* ---- Poisson: each point is coupled to its neighbours along the axes; x varies fastest ---- */
+#include <string.h>
+
+/* ---- boxes: each point is coupled to its neighbours along the axes; x varies fastest ---- */
 
 struct box {
-    int64_t nx, ny, nz;
-    double diagonal;
+    int64_t n[3];                         /* points along x, y and z */
+    double diagonal, before[3], after[3]; /* the entries of the neighbours along each axis */
 };
 
-static int64_t laplace_length(const void *of, int64_t i)
+static int64_t box_length(const void *of, int64_t i)
 {
     const struct box *b = of;
-    int64_t x = i % b->nx, y = i / b->nx % b->ny, z = i / (b->nx * b->ny);
-    return 1 + (z > 0) + (y > 0) + (x > 0) + (x < b->nx - 1) + (y < b->ny - 1) + (z < b->nz - 1);
+    int64_t length = 1;
+    for (int k = 0; k < 3; i /= b->n[k++]) length += (i % b->n[k] > 0) + (i % b->n[k] < b->n[k] - 1);
+    return length;
 }
 
-static void laplace_row(const void *of, int64_t i, struct csr *A, int64_t at)
+static void box_row(const void *of, int64_t i, struct csr *A, int64_t at)
 {
     const struct box *b = of;
-    int64_t layer = b->nx * b->ny, x = i % b->nx, y = i / b->nx % b->ny, z = i / layer;
-    if (z > 0) gen_put(A, &at, i - layer, -1);
-    if (y > 0) gen_put(A, &at, i - b->nx, -1);
-    if (x > 0) gen_put(A, &at, i - 1, -1);
+    int64_t step[3] = {1, b->n[0], b->n[0] * b->n[1]}, place[3];
+    for (int k = 0; k < 3; k++) place[k] = i / step[k] % b->n[k];
+    for (int k = 2; k >= 0; k--)
+        if (place[k] > 0) gen_put(A, &at, i - step[k], b->before[k]);
     gen_put(A, &at, i, b->diagonal);
-    if (x < b->nx - 1) gen_put(A, &at, i + 1, -1);
-    if (y < b->ny - 1) gen_put(A, &at, i + b->nx, -1);
-    if (z < b->nz - 1) gen_put(A, &at, i + layer, -1);
+    for (int k = 0; k < 3; k++)
+        if (place[k] < b->n[k] - 1) gen_put(A, &at, i + step[k], b->after[k]);
 }
 
-static struct row_source *laplace(const struct generator *g, int64_t nx, int64_t ny, int64_t nz, struct err *e)
+static struct row_source *rows_of(const struct generator *g, const struct box *b, struct err *e)
 {
-    static const struct row_maker maker = {laplace_length, laplace_row};
-    struct box b = {nx, ny, nz, g == &generator_poisson3d ? 6 : 4};
-    int64_t n = nx * ny * nz;
+    static const struct row_maker maker = {box_length, box_row};
+    int64_t n = b->n[0] * b->n[1] * b->n[2];
     if (!csr_limits_any(n, n, 0, e)) return NULL;
-    struct row_source *s = row_source_new(g->name, n, n, gen_axis_pairs(nx, ny, nz), &maker, &b, sizeof b, e);
-    if (s) s->symmetric = true;
+    struct row_source *s =
+        row_source_new(g->name, n, n, gen_axis_pairs(b->n[0], b->n[1], b->n[2]), &maker, b, sizeof *b, e);
+    if (s) s->symmetric = !memcmp(b->before, b->after, sizeof b->before);
     return s;
+}
+
+/* The Poisson equation in 1, 2 or 3 dimensions. */
+static struct row_source *laplace(const struct generator *g, int64_t nx, int64_t ny, int64_t nz, int dimensions,
+                                  struct err *e)
+{
+    struct box b = {{nx, ny, nz}, 2 * dimensions, {-1, -1, -1}, {-1, -1, -1}};
+    return rows_of(g, &b, e);
+}
+
+static struct row_source *rows_chain(const int64_t *p, uint64_t seed, struct err *e)
+{
+    const struct generator *g = &generator_chain;
+    return gen_params(g, p, e) ? laplace(g, p[0], 1, 1, 1, e) : NULL;
+}
+
+/* Convection and diffusion by central differences, times h^2: a wind along both axes, whose cell Peclet number is 2 w.
+ */
+static struct row_source *rows_convection(const int64_t *p, uint64_t seed, struct err *e)
+{
+    const struct generator *g = &generator_convection;
+    double w = (double)p[2] / 100;
+    struct box b = {{p[0], p[1] ? p[1] : p[0], 1}, 4, {-1 - w, -1 - w, 0}, {-1 + w, -1 + w, 0}};
+    return gen_params(g, p, e) ? rows_of(g, &b, e) : NULL;
 }
 
 static struct row_source *rows_poisson2d(const int64_t *p, uint64_t seed, struct err *e)
 {
     const struct generator *g = &generator_poisson2d;
-    return gen_params(g, p, e) ? laplace(g, p[0], p[1] ? p[1] : p[0], 1, e) : NULL;
+    return gen_params(g, p, e) ? laplace(g, p[0], p[1] ? p[1] : p[0], 1, 2, e) : NULL;
 }
 
 static struct row_source *rows_poisson3d(const int64_t *p, uint64_t seed, struct err *e)
 {
     const struct generator *g = &generator_poisson3d;
-    return gen_params(g, p, e) ? laplace(g, p[0], p[1] ? p[1] : p[0], p[2] ? p[2] : p[0], e) : NULL;
+    return gen_params(g, p, e) ? laplace(g, p[0], p[1] ? p[1] : p[0], p[2] ? p[2] : p[0], 3, e) : NULL;
 }
 
 static bool make_poisson2d(const int64_t *p, uint64_t seed, struct watch *w, struct csr *out, struct err *e)
@@ -60,6 +87,16 @@ static bool make_poisson2d(const int64_t *p, uint64_t seed, struct watch *w, str
 static bool make_poisson3d(const int64_t *p, uint64_t seed, struct watch *w, struct csr *out, struct err *e)
 {
     return gen_rows(rows_poisson3d(p, seed, e), w, out, e);
+}
+
+static bool make_chain(const int64_t *p, uint64_t seed, struct watch *w, struct csr *out, struct err *e)
+{
+    return gen_rows(rows_chain(p, seed, e), w, out, e);
+}
+
+static bool make_convection(const int64_t *p, uint64_t seed, struct watch *w, struct csr *out, struct err *e)
+{
+    return gen_rows(rows_convection(p, seed, e), w, out, e);
 }
 
 /* ---- fem: nodes with 3 unknowns each, coupled to the 8 nodes around them by -w M, M = [8 1 1; 1 8 1; 1 1 8] / 8 ----
@@ -144,6 +181,29 @@ const struct generator generator_poisson3d = {
                {"nz", 0, 0, 1 << 20, "layers; 0: nx"}},
     .make = make_poisson3d,
     .rows = rows_poisson3d,
+};
+
+const struct generator generator_chain = {
+    .name = "chain",
+    .aliases = "laplace1d poisson1d",
+    .about = "a line of N points: 2 and -1; the eigenvalues are 2 - 2 cos(i pi / (N + 1))",
+    .usage = "chain N",
+    .params = {{"n", 1000, 1, INT32_MAX, "points"}},
+    .make = make_chain,
+    .rows = rows_chain,
+};
+
+const struct generator generator_convection = {
+    .name = "convection",
+    .about =
+        "convection and diffusion on a grid, w = W / 100: 4, -1 - w before and -1 + w after a point; the eigenvalues "
+        "are 4 - 2 sqrt(1 - w^2) (cos(i pi / (NX + 1)) + cos(j pi / (NY + 1)))",
+    .usage = "convection NX [NY] [W%]",
+    .params = {{"nx", 100, 1, INT32_MAX, "points per line of the grid"},
+               {"ny", 0, 0, INT32_MAX, "lines; 0: nx"},
+               {"wind", 50, 0, 10000, "half the cell Peclet number in percent; above 100, the spectrum is complex"}},
+    .make = make_convection,
+    .rows = rows_convection,
 };
 
 const struct generator generator_fem = {

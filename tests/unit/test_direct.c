@@ -1034,9 +1034,9 @@ TEST(a_kept_analysis_factors_new_values)
     static const struct {
         const char *kind, *first, *second;
         int negative; /* eigenvalues of the second; -1: no hermitian matrix */
-    } cases[] = {{"real general", "3 3 6\n1 1 2\n1 2 1\n2 2 3\n2 3 -1\n3 1 1\n3 3 4\n",
-                  "3 3 6\n1 1 -2e40\n1 2 5e40\n2 2 -3e40\n2 3 7e39\n3 1 1e40\n3 3 9e40\n", -1},
-                 {"real symmetric", "2 2 3\n1 1 2\n2 1 1\n2 2 3\n", "2 2 3\n1 1 -2\n2 1 1\n2 2 -3\n", 2},
+    } cases[] = {{"real general", "3 3 6\n1 1 -2e40\n1 2 5e40\n2 2 -3e40\n2 3 7e39\n3 1 1e40\n3 3 9e40\n",
+                  "3 3 6\n1 1 2\n1 2 1\n2 2 3\n2 3 -1\n3 1 1\n3 3 4\n", -1},
+                 {"real symmetric", "2 2 3\n1 1 2\n2 1 1\n2 2 3\n", "2 2 3\n1 1 -3\n2 1 1\n2 2 -3\n", 2},
                  {"real symmetric", "2 2 3\n1 1 -2\n2 1 1\n2 2 -3\n", "2 2 3\n1 1 2\n2 1 3\n2 2 3\n", 1},
                  {"complex hermitian", "2 2 3\n1 1 2 0\n2 1 0 1\n2 2 3 0\n", "2 2 3\n1 1 5 0\n2 1 1 1\n2 2 3 0\n", 0},
                  {"complex general", "2 2 4\n1 1 2 1\n1 2 0 -1\n2 1 1 3\n2 2 3 -2\n",
@@ -1059,6 +1059,11 @@ TEST(a_kept_analysis_factors_new_values)
                 assert_true(t.s.direct->condition > 1 && t.s.direct->factor_us > 0);
                 if (directs[k]->hermitian) assert_int_equal(t.s.direct->factors.negative, cases[i].negative);
             }
+            struct direct_factors again = t.s.direct->factors;
+            snprintf(line, sizeof line, "solve direct %s B", directs[k]->name);
+            assert_true(talk_line(&t, line));
+            assert_memory_equal(&again.pivot_least, &t.s.direct->factors.pivot_least, sizeof(double));
+            assert_memory_equal(&again.pivot_most, &t.s.direct->factors.pivot_most, sizeof(double));
             assert_true(talk_line(&t, "drop B"));
         }
     talk_close(&t);

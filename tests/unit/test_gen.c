@@ -77,6 +77,12 @@ static const struct {
     {"stencil", {7, 4, 0, 2, 1}, 32, 32, 7 * 32 - 2 * (8 + 8 + 16), true, false, true},
     {"stencil", {27, 3, 4, 0, 1}, 36, 36, 7 * 10 * 7, true, false, true},
     {"stencil", {27, 3, 0, 5, 1}, 45, 45, 7 * 7 * 13, true, false, true},
+    {"chain", {1}, 1, 1, 1, true, true, true},
+    {"chain", {9}, 9, 9, 25, true, true, true},
+    {"convection", {1, 0, 50}, 1, 1, 1, true, true, true},
+    {"convection", {5, 3, 0}, 15, 15, 5 * 15 - 2 * 5 - 2 * 3, true, true, true},
+    {"convection", {5, 0, 50}, 25, 25, 5 * 25 - 4 * 5, true, false, true},
+    {"convection", {5, 0, 150}, 25, 25, 5 * 25 - 4 * 5, true, false, false},
 };
 
 static struct csr make(int i, uint64_t seed)
@@ -126,12 +132,20 @@ TEST(every_generator_is_tested_and_has_valid_defaults)
     assert_null(generator_find("no such"));
 }
 
+static bool is_one_of(const char *name, int n, const char *const *names)
+{
+    for (int i = 0; i < n; i++)
+        if (!strcmp(name, names[i])) return true;
+    return false;
+}
+
 TEST(seeds_determine_the_bits)
 {
     int threads = omp_get_max_threads();
     for (int i = 0; i < COUNT(cases); i++) {
-        bool fixed = !strncmp(cases[i].name, "poisson", 7) || !strcmp(cases[i].name, "walk") ||
-                     cases[i].nnz == cases[i].rows || cases[i].nnz == 0;
+        static const char *const without_seed[] = {"poisson2d", "poisson3d", "chain", "convection", "walk"};
+        bool fixed = is_one_of(cases[i].name, COUNT(without_seed), without_seed) || cases[i].nnz == cases[i].rows ||
+                     cases[i].nnz == 0;
         struct csr A = make(i, 5);
         omp_set_num_threads(i % 4 + 1);
         struct csr B = make(i, 5), C = make(i, 6);
@@ -213,6 +227,36 @@ TEST(poisson_has_its_stencil)
         if (i > 0 && i < 5) assert_true(A.val[csr_find(&A, 4, 4 + near[i])] == -1);
     }
     assert_int_equal(csr_find(&A, 2, 3), -1);
+    csr_free(&A);
+    csr_free(&B);
+}
+
+/* A v = lambda v, for v at point (x, y) = r^(x + y) sin(kx x pi / (nx + 1)) sin(ky y pi / (ny + 1)), x and y from 1. */
+static void check_eigenpair(const struct csr *A, int nx, int ny, double w, int kx, int ky)
+{
+    double r = sqrt((1 + w) / (1 - w)), tx = M_PI * kx / (nx + 1), ty = M_PI * ky / (ny + 1), v[120], most = 0;
+    double lambda = ny == 1 ? 2 - 2 * cos(tx) : 4 - 2 * sqrt(1 - w * w) * (cos(tx) + cos(ty));
+    for (int i = 0; i < nx * ny; i++) {
+        int x = i % nx + 1, y = i / nx + 1;
+        v[i] = pow(r, x + y) * sin(tx * x) * (ny == 1 ? 1 : sin(ty * y));
+        most = fmax(most, fabs(v[i]));
+    }
+    for (int i = 0; i < nx * ny; i++) {
+        double sum = -lambda * v[i];
+        for (int64_t k = A->rowptr[i]; k < A->rowptr[i + 1]; k++) sum += A->val[k] * v[A->col[k]];
+        assert_true(fabs(sum) < 1e-13 * most);
+    }
+}
+
+TEST(chain_and_convection_have_the_known_spectrum)
+{
+    static const int64_t chain[PARAMS_MAX] = {11}, wind[PARAMS_MAX] = {7, 4, 60};
+    struct csr A, B;
+    assert_true(generator_find("chain")->make(chain, 0, NULL, &A, NULL));
+    assert_true(generator_find("convection")->make(wind, 0, NULL, &B, NULL));
+    for (int k = 1; k <= 11; k++) check_eigenpair(&A, 11, 1, 0, k, 1);
+    for (int k = 1; k <= 7; k++)
+        for (int l = 1; l <= 4; l++) check_eigenpair(&B, 7, 4, 0.6, k, l);
     csr_free(&A);
     csr_free(&B);
 }

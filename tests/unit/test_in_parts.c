@@ -30,11 +30,21 @@
 static const struct {
     const char *generator;
     int64_t p[PARAMS_MAX];
-} cases[] = {{"elasticity", {5, 0, 1}}, {"elasticity", {4, 1, 3}},       {"poisson2d", {23, 31}},
-             {"poisson3d", {7, 9, 8}},  {"stencil", {27, 6, 5, 4, 2}},   {"stencil", {5, 40, 3, 0, 1}},
-             {"band", {300, 17, 40}},   {"band", {200, 0, 0}},           {"random", {150, 9, 400}},
-             {"random", {400, 3, 150}}, {"random", {130000, 9, 130000}}, {"poisson2d", {1200, 300}}};
-enum { SMALL_CASES = 10 }; /* the others have several slices */
+} cases[] = {{"elasticity", {5, 0, 1}},
+             {"elasticity", {4, 1, 3}},
+             {"poisson2d", {23, 31}},
+             {"poisson3d", {7, 9, 8}},
+             {"stencil", {27, 6, 5, 4, 2}},
+             {"stencil", {5, 40, 3, 0, 1}},
+             {"band", {300, 17, 40}},
+             {"band", {200, 0, 0}},
+             {"random", {150, 9, 400}},
+             {"random", {400, 3, 150}},
+             {"chain", {900}},
+             {"convection", {23, 31, 70}},
+             {"random", {130000, 9, 130000}},
+             {"poisson2d", {1200, 300}}};
+enum { SMALL_CASES = 12 }; /* the others have several slices */
 
 static const struct generator *found(int i)
 {
@@ -218,7 +228,10 @@ TEST(solves_have_the_same_bits)
     talk_says(&t, "drop P; undo; spmv P on emu*3", "emu*3");
     csr_set_most_small(1); /* row pointers of 64 bits */
     talk_says(&t, "gen poisson3d 9 8 7 on emu*4 as L; solve cg L", "csr64-stream");
+    assert_null(strstr(t.err, "may not be symmetric"));
     assert_true(t.s.solve->reason == CONVERGED && t.s.solve->result.error_known < 1e-6);
+    assert_true(talk_line(&t, "gen convection 9 on emu*4 as C; solve cg C maxit 2"));
+    assert_non_null(strstr(t.err, "C may not be symmetric"));
     talk_says(&t, "solve jacobi L; solve bicgstab L precond jacobi", "csr64-stream");
     assert_true(t.s.solve->reason == CONVERGED);
     csr_set_most_small(0);
@@ -233,7 +246,7 @@ TEST(refusals)
     talk_open(&t, OUT_TEXT);
     talk_refuses(&t, "gen poisson2d 9 on cpu", "cpu is one device; a matrix is generated in parts on several");
     talk_refuses(&t, "gen fem 9 on emu*2",
-                 "these generate in parts: poisson2d, poisson3d, elasticity, stencil, band, random");
+                 "these generate in parts: poisson2d, poisson3d, chain, convection, elasticity, stencil, band, random");
     talk_refuses(&t, "gen stencil 6 9 on emu*2", "6 points is not a stencil");
     assert_null(t.s.matrices);
     assert_true(talk_line(&t, "gen poisson2d 5 as A; gen poisson2d 9 on emu*2 as P"));

@@ -1143,6 +1143,94 @@ TEST(the_list_shows_what_was_answered)
     }
 }
 
+/* Each lesson comes after those that it needs, and takes a reader some minutes. */
+TEST(a_course_has_an_order)
+{
+    enum { LESSONS = 60 };
+    static char names[LESSONS][64];
+    struct talk t;
+    int n = 0;
+    unsetenv("XDG_DATA_HOME");
+    open_on_cpu(&t, OUT_JSON);
+    assert_true(talk_line(&t, "lesson course"));
+    for (const char *at = t.out; n < LESSONS && (at = strstr(at, "\"kind\":\"lesson\"")); at++, n++) {
+        cJSON *j = object(&t, "lesson", n);
+        const char *needs = cJSON_GetStringValue(cJSON_GetObjectItem(j, "needs"));
+        for (size_t k; needs && *needs; needs += k + (needs[k] == ' ')) {
+            k = strcspn(needs, " ");
+            int i = 0;
+            while (i < n && (strlen(names[i]) != k || strncmp(names[i], needs, k))) i++;
+            if (i == n) fail_msg("%s is not before lesson %d", needs, n);
+        }
+        double minutes = cJSON_GetNumberValue(cJSON_GetObjectItem(j, "minutes"));
+        double questions = cJSON_GetNumberValue(cJSON_GetObjectItem(j, "questions"));
+        assert_true(minutes > questions && minutes < 60);
+        snprintf(names[n], sizeof *names, "%s", cJSON_GetStringValue(cJSON_GetObjectItem(j, "lesson")));
+        cJSON_Delete(j);
+    }
+    assert_true(n > 20);
+    shut(&t);
+}
+
+/* 300 words, those of the questions included, and two questions take 4 minutes. */
+TEST(a_course_says_what_is_next_and_a_review_what_was_wrong)
+{
+    char text[4000] = "% 1 Own\n% needs nothing else\n# Own\n";
+    struct talk t;
+    add_own_lesson();
+    for (int i = 0; i < 291; i++) strcat(text, i % 10 ? "word " : "\nword ");
+    strcat(text, "\n? Which?\n?  a  this\n= a\n\n? Many?\n= 2\n");
+    write_file("warpspy/lessons/early.txt", text, strlen(text));
+    open_on_cpu(&t, OUT_TEXT);
+    t.s.front->ask = type_next;
+    t.s.interactive = true;
+    talk_says(&t, "lesson course", "nothing else");
+    assert_says(t.out, "Next: `lesson early`.");
+    typed = (const char *const[]){"a", "3", "", NULL};
+    assert_true(talk_line(&t, "lesson early restart"));
+    talk_says(&t, "lesson course", "Next: `lesson looks`.");
+    talk_says(&t, "lesson review", "early          2  wrong    3         2             Many?");
+    talk_says(&t, "lesson early review", "Many?");
+    assert_null(strstr(t.out, "Which?"));
+    talk_says(&t, "lesson looks review", "No answer was wrong or skipped in lesson looks.");
+    shut(&t);
+    open_on_cpu(&t, OUT_JSON);
+    assert_true(talk_line(&t, "lesson course"));
+    assert_says(t.out, "\"lesson\":\"early\",\"place\":1,\"minutes\":4,\"needs\":\"nothing else\"");
+    shut(&t);
+    unlink(path_of("warpspy/lessons/early.txt"));
+}
+
+TEST(a_folder_of_hand_in_files_is_a_class)
+{
+    char text[8192], name[160], line[200];
+    struct talk t;
+    hand_in(&t);
+    snprintf(text, sizeof text, "%s", read_file("ada.txt"));
+    make_folder("class");
+    write_file("class/ada.txt", text, strlen(text));
+    strstr(text, "Ada L.")[0] = 'O';
+    write_file("class/oda.txt", text, strlen(text));
+    write_file("class/notes.txt", "Dear teacher\n", 13);
+    write_file("class/picture.png", "no", 2);
+    snprintf(name, sizeof name, "%s", path_of("class"));
+    snprintf(line, sizeof line, "lesson --check %s", name);
+    talk_says(&t, line, "1 of 3 files are hand-in files that nobody has changed by hand.");
+    shut(&t);
+    open_on_cpu(&t, OUT_CSV);
+    assert_true(talk_line(&t, line));
+    assert_says(t.out, "pupil,ada.txt,Ada L.,lesson,4,2,1,0,6,2,");
+    assert_says(t.out, ",correct\n");
+    assert_says(t.out, "pupil,oda.txt,,,,,,,,,,,the file was changed after it was written");
+    assert_says(t.out, "pupil,notes.txt,,,,,,,,,,,this is not a hand-in file");
+    assert_null(strstr(t.out, "picture"));
+    shut(&t);
+    make_folder("empty");
+    open_on_cpu(&t, OUT_TEXT);
+    talk_refuses(&t, check_of("empty"), "the folder has no hand-in files: their names end in .txt");
+    shut(&t);
+}
+
 /* A file with a changed byte, a missing line or an additional line is refused; line ends of a different system are
    accepted. */
 TEST(a_changed_hand_in_file_is_refused)
