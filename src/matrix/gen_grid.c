@@ -186,7 +186,7 @@ const struct generator generator_poisson3d = {
 const struct generator generator_chain = {
     .name = "chain",
     .aliases = "laplace1d poisson1d",
-    .about = "a line of N points: 2 and -1; the eigenvalues are 2 - 2 cos(i pi / (N + 1))",
+    .about = "3-point Laplacian of a line: 2 on the diagonal, -1 for each neighbour",
     .usage = "chain N",
     .params = {{"n", 1000, 1, INT32_MAX, "points"}},
     .make = make_chain,
@@ -195,9 +195,7 @@ const struct generator generator_chain = {
 
 const struct generator generator_convection = {
     .name = "convection",
-    .about =
-        "convection and diffusion on a grid, w = W / 100: 4, -1 - w before and -1 + w after a point; the eigenvalues "
-        "are 4 - 2 sqrt(1 - w^2) (cos(i pi / (NX + 1)) + cos(j pi / (NY + 1)))",
+    .about = "convection and diffusion on a grid: 4, -1 - w before and -1 + w after each point, w = W / 100",
     .usage = "convection NX [NY] [W%]",
     .params = {{"nx", 100, 1, INT32_MAX, "points per line of the grid"},
                {"ny", 0, 0, INT32_MAX, "lines; 0: nx"},
