@@ -660,6 +660,14 @@ static const char *const parts[] = {"<!DOCTYPE html>",
                                     "definite ",
                                     "<title>spy of poisson2d</title>",
                                     "<title>rows of poisson2d</title>",
+                                    "<h2>Report card</h2>",
+                                    "<h2>Which kernel</h2>",
+                                    "<h2>What limits it</h2>",
+                                    "fp64: ",
+                                    "<h2>Roofline</h2>",
+                                    "<title>roofline of poisson2d</title>",
+                                    "<h2>Facts</h2>",
+                                    "<h2>How to repeat this</h2>",
                                     "<h2>SpMV benchmarks</h2>",
                                     "<h2>Solve</h2>",
                                     "<h2>Race</h2>",
@@ -682,6 +690,13 @@ TEST(test_report)
     assert_null(strstr(page, "solve nothing"));
     assert_null(strstr(page, "http://localhost"));
     assert_null(strstr(page, "src="));
+    assert_null(strstr(page, "@page"));
+    free(page);
+    do_export(&t, "report %s/s.html slides");
+    page = exported("s.html", &n);
+    check_xml("s.html", page);
+    assert_non_null(strstr(page, "@page"));
+    assert_non_null(strstr(page, "<h2>Roofline</h2>"));
     free(page);
     assert_true(talk_line(&t, "gen dense 3"));
     do_export(&t, "report %s/b.html dense");
