@@ -38,12 +38,17 @@ static char *next_word(char **line)
     return word;
 }
 
-/* A number of 1 to 9 digits. */
-static bool read_number(const char *word, int *out)
+/* The next number of a line: a word of 1 to 9 digits. The table has 150,000, which strtol would read in 5 ms. */
+static bool next_number(char **line, int *out)
 {
-    size_t digits = strspn(word, "0123456789");
-    *out = digits <= 9 ? atoi(word) : 0;
-    return digits > 0 && digits <= 9 && !word[digits];
+    enum { DIGITS_MAX = 9 };
+    char *at = *line;
+    int digits = 0;
+    *out = 0;
+    while (*at == ' ') at++;
+    for (; *at >= '0' && *at <= '9' && digits < DIGITS_MAX; digits++) *out = 10 * *out + (*at++ - '0');
+    *line = at;
+    return digits > 0 && (!*at || *at == ' ');
 }
 
 /* A file of another version may have other columns. */
@@ -78,10 +83,10 @@ static struct compiled_column *column_of(struct reading *r, int architecture)
     return &t->column[at];
 }
 
-static bool add_function(struct reading *r, const char *architecture, const struct compiled *c)
+static bool add_function(struct reading *r, char *architecture, const struct compiled *c)
 {
     int number;
-    if (!read_number(architecture, &number) || number < ARCHITECTURE_MIN || number > ARCHITECTURE_MAX)
+    if (!next_number(&architecture, &number) || *architecture || number < ARCHITECTURE_MIN || number > ARCHITECTURE_MAX)
         return fail(r->e, E_INPUT, "a line begins with architectures, such as 80,90");
     struct compiled_column *to = column_of(r, number);
     if (!to) return false;
@@ -101,7 +106,7 @@ static bool read_facts(struct reading *r, char *line)
     int number[NUMBERS];
     if (!r->name || !r->checked) return fail(r->e, E_INPUT, "the name of a function or the line `columns` is missing");
     for (int i = 0; i < NUMBERS; i++)
-        if (!read_number(next_word(&line), &number[i]))
+        if (!next_number(&line, &number[i]))
             return fail(r->e, E_INPUT, "number %d of %d is missing or wrong", i + 1, +NUMBERS);
     if (*next_word(&line)) return fail(r->e, E_INPUT, "there are more than %d numbers", +NUMBERS);
     c.registers = number[0];
@@ -128,10 +133,11 @@ static bool read_line(struct reading *r, char *line)
     return true;
 }
 
-static int64_t count_lines(const char *text)
+/* At least the number of functions: the lines that begin with a name. */
+static int64_t count_names(const char *text)
 {
-    int64_t n = 1;
-    for (const char *at = text; (at = strchr(at, '\n')); at++) n++;
+    int64_t n = 0;
+    for (const char *line = text; line; line = strchr(line, '\n')) n += *(line += *line == '\n') != ' ';
     return n;
 }
 
@@ -140,7 +146,7 @@ bool compiled_table_parse(char *text, int64_t n, const char *shown, struct compi
     struct err why = {0};
     char where[320];
     *out = (struct compiled_table){.text = text};
-    struct reading r = {.table = out, .functions = count_lines(text), .e = &why};
+    struct reading r = {.table = out, .functions = count_names(text), .e = &why};
     int number = 0;
     for (char *line = text, *next; line < text + n; line = next) {
         char *end = line + strcspn(line, "\n");

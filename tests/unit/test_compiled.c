@@ -321,6 +321,7 @@ TEST(test_other_gpus)
     talk_says(&t, "gen poisson2d 100; predict csr-vector", older);
     talk_says(&t, "set gpu rtx4090; sm csr-vector", "so one multiprocessor gets");
     assert_null(strstr(t.out, "no column"));
+    assert_true(talk_line(&t, "set gpu auto"));
     talk_close(&t);
     devices_close();
 }
