@@ -232,10 +232,10 @@ void say_compiled(struct session *s, const struct kernel *k)
     if (!has_functions(k)) return;
     const struct compiled_column *column = compiled_column(g.is.capability, &why);
     compiled_remark(g.is.capability, remark, sizeof remark);
+    if (*remark) out_text(s->out, "%s", remark);
     if (column)
         out_text(s->out, "Compiled for sm_%d by %s, in fp64; blocks per multiprocessor of an %s:", column->architecture,
                  compiled_by(), g.name);
-    if (*remark) out_text(s->out, "%s", remark);
     for (int i = 0; i < KERNEL_FUNCTIONS; i++)
         if (k->functions[i].name) say_function(s->out, &g, column, &k->functions[i]);
 }
