@@ -73,9 +73,9 @@ def disassembled(cuobjdump, path):
 
 
 def compiler(cubin):
-    """The version of the nvcc that made a program for GPUs: "13.0.88"."""
+    """The version of the nvcc that made a program for GPUs: "13.0.88". Those before 13 do not leave it there."""
     found = re.search(rb"Cuda compilation tools, release [\d.]+, V([\d.]+)", cubin)
-    return found.group(1).decode() if found else "unknown"
+    return found.group(1).decode() if found else "12 or older"
 
 
 def class_of(name, modifiers):
@@ -124,7 +124,7 @@ def text_at(data, at):
 
 def attributes(cubin, of):
     """(attribute, symbol, value) of the section .nv.info, for the attributes of functions that have a number."""
-    at, size = of[".nv.info"]
+    at, size = of.get(".nv.info", (0, 0))  # without functions, ptxas 12 makes no such section
     end = at + size
     while at < end:
         form, attribute, n = struct.unpack_from("<BBH", cubin, at)
