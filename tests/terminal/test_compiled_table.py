@@ -5,6 +5,7 @@ Skipped in a build without CUDA and with another nvcc than the table's. The regi
 compared for the architectures for which this build has objects, and two files are compiled for every architecture.
 Instructions need cuobjdump, and only those in small objects are compared: all would take half a minute.
 """
+import functools
 import pathlib
 import subprocess
 import sys
@@ -43,7 +44,9 @@ def test_classes_of_instructions():
     assert found == {"loads": 1, "fp64": 2, "branches": 1, "other": 3}, found
 
 
+@functools.cache
 def skip(reason):
+    """Print a reason, once."""
     print(f"skip the comparison with nvcc: {reason}")
 
 
@@ -61,7 +64,7 @@ def programs(paths):
             raise compiled.Skip(f"the table is that of nvcc {wanted}, and this is nvcc {own}")
         return found
     except compiled.Skip as reason:
-        return skip(reason)
+        return skip(str(reason))
 
 
 def compare(arch, of, complete):
@@ -85,8 +88,7 @@ def compare_instructions(arch, paths):
     try:
         counts = compiled.read_instructions(paths)
     except compiled.Skip as reason:
-        print(f"skip the instructions: {reason}")
-        return 0
+        return skip(f"instructions: {reason}") or 0
     for name, numbers in counts.items():
         assert table[name][3:] == numbers, f"{name}, {arch}: run `make compiled-table`"
     return len(counts)
