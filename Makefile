@@ -30,7 +30,7 @@ PATHS  := -Isrc -I. -Itests
 CFLAGS   += -std=c17 $(OPT) $(WARN) -Wstrict-prototypes -Wmissing-prototypes -Werror=implicit-function-declaration \
   -fopenmp $(DEFS) $(PATHS) $(SANITIZE)
 CXXFLAGS += -std=c++20 $(OPT) $(WARN) -Wno-missing-field-initializers -fopenmp $(DEFS) $(PATHS) $(SANITIZE)
-NVFLAGS  += -std=c++20 -O3 -lineinfo -Xcompiler -Wall,-Wextra,-Wno-missing-field-initializers,-Wno-unused-parameter $(DEFS) $(PATHS) $(GENCODE)
+NVFLAGS  += -std=c++20 -O3 -lineinfo -Xcompiler -Wall,-Wextra,-Wno-missing-field-initializers,-Wno-unused-parameter $(DEFS) $(PATHS)
 LIBS := -larchive -lz -lcjson -lreadline -lncursesw -l:liblpsolve55.a -l:libcxsparse.a -l:libbtf.a -l:libamd.a \
   -l:libsuitesparseconfig.a -ldl -lm
 ifeq ($(CUDA),1)
@@ -137,10 +137,10 @@ $(BUILD)/prelude.h.gch: gpu/emu/prelude.h src/lab/lab_flags.def
 $(BUILD)/cuda/%.o: gpu/%.cu $(BUILD)/cuda/flags
 	@mkdir -p $(@D)
 	$(call say,nvcc,$<)
-	$(Q)$(NVCC) $(NVFLAGS) -MMD -c -o $@ $<
+	$(Q)$(NVCC) $(NVFLAGS) $(GENCODE) -MMD -c -o $@ $<
 $(BUILD)/cuda/flags: FORCE
 	@mkdir -p $(@D)
-	@echo '$(NVCC) $(NVFLAGS)' | cmp -s - $@ || echo '$(NVCC) $(NVFLAGS)' > $@
+	@echo '$(NVCC) $(NVFLAGS) $(GENCODE)' | cmp -s - $@ || echo '$(NVCC) $(NVFLAGS) $(GENCODE)' > $@
 $(AWARE:%.c=$(BUILD)/%.o): DEFS += $(if $(filter 1,$(CUDA)),-DHAVE_CUDA)
 $(AWARE:%.c=$(BUILD)/%.o): $(BUILD)/with_cuda
 $(BUILD)/with_cuda: FORCE
@@ -159,6 +159,10 @@ $(UNIT_TESTS): $(call objects,tests/unit/*.c) $(KITS) $(LIB)
 $(BUILD)/tests/%: $$(call object,tests/$$*.c) $(KITS) $(LIB)
 	@mkdir -p $(@D)
 	$(link_test)
+
+# The toolkit's occupancy calculator, with which a test compares ours, is plain C; only its unused functions would warn.
+CALCULATOR := $(firstword $(dir $(wildcard $(addsuffix /cuda_occupancy.h,$(CUDA_ROOT)/include $(CUDA_LIB)/../include $(CUDA_HOME)/include))))
+$(OBJ)/tests/unit/test_occupancy.o: CFLAGS += $(addprefix -isystem ,$(CALCULATOR))
 
 FLAGS = $(CC) $(CFLAGS) $(CXXFLAGS)
 FORCE:
@@ -272,9 +276,19 @@ mutants:
 # On a machine with a GPU. NOBUILD=1 uses what is there, for a machine without the -dev packages.
 check-gpu: $(if $(NOBUILD),,all $(GPU_TESTS))
 	@tests/run.py $(BUILD) --gpu
-# What nvcc made of the kernels' functions, which `help` shows; the table is part of the source.
-compiled-table: $(filter $(BUILD)/cuda/kernels/%,$(CUDA_OBJ))
-	@gpu/kernels/compiled.py $(BUILD)
+# What nvcc made of the kernels' functions for each architecture, samples/compiled.txt, which `help` and the cost model
+# read; the table is part of the source.
+COMPILED_FOR := 75 80 86 89 90 100 103 120
+CUBINS := $(foreach a,$(COMPILED_FOR),$(patsubst gpu/kernels/%.cu,$(BUILD)/compiled/sm_$a/%.cubin,$(wildcard gpu/kernels/*.cu)))
+compiled-table: $(CUBINS)
+	@gpu/kernels/compiled.py $(BUILD)/compiled
+define cubin_rule
+$(BUILD)/compiled/sm_$1/%.cubin: gpu/kernels/%.cu $(BUILD)/cuda/flags
+	@mkdir -p $$(@D)
+	$$(call say,nvcc,$$@)
+	$$(Q)$$(NVCC) $$(NVFLAGS) -arch=sm_$1 -MMD -cubin -o $$@ $$<
+endef
+$(foreach a,$(COMPILED_FOR),$(eval $(call cubin_rule,$a)))
 bench: $(if $(NOBUILD),,all $(BENCHES))
 	@tests/bench/bench.sh $(BUILD)
 # Predicted times beside those that were measured on an H200 and saved; needs no GPU, and 10 minutes on two cores.
@@ -299,6 +313,7 @@ install: all
 	install -m644 samples/lessons/*.txt $(SHARE)/warpspy/samples/lessons
 	install -m644 samples/puzzles/*.txt $(SHARE)/warpspy/samples/puzzles
 	install -m644 samples/gpus/*.txt $(SHARE)/warpspy/gpus
+	install -m644 samples/compiled.txt $(SHARE)/warpspy/samples
 	for f in $$(find src gpu -name '*.h' -o -name '*.def'); do install -Dm644 $$f $(SHARE)/warpspy/include/$$f || exit 1; done
 	$(BUILD)/warpspy --man > $(BUILD)/warpspy.1
 	$(BUILD)/warpspy --completion bash > $(BUILD)/warpspy.bash

@@ -1,12 +1,14 @@
 #!/usr/bin/env python3
-"""compiled.py BUILD: write the table gpu/kernels/compiled.def, from the objects that nvcc made in BUILD.
+"""compiled.py FOLDER: write the table samples/compiled.txt, from the programs for GPUs in FOLDER/sm_NN.
 
-The table has a line for each function that gpu/kernels compiles for the GPU: what nvcc made of the function, so that a
-build without CUDA can show it, and the cost model knows how many blocks fit on a multiprocessor. `make compiled-table`
-runs this program. Registers and memory are in the objects' ELF files. The instructions need cuobjdump and nvdisasm of
-the CUDA toolkit (or of the packages nvidia-cuda-cuobjdump and nvidia-cuda-nvdisasm of PyPI): in PATH, beside nvcc, or
-named by CUOBJDUMP.
+The table has a paragraph for each function that gpu/kernels compiles for the GPU: what nvcc made of the function for
+each architecture, so that a build without CUDA can show it, and the cost model knows how many blocks fit on a
+multiprocessor. `make compiled-table` makes the programs and runs this one. Registers and memory are in the ELF files of
+nvcc. The instructions need cuobjdump and nvdisasm of the CUDA toolkit (or of the packages nvidia-cuda-cuobjdump and
+nvidia-cuda-nvdisasm of PyPI): in PATH, beside nvcc, or named by CUOBJDUMP.
 """
+import collections
+import concurrent.futures
 import os
 import pathlib
 import re
@@ -16,17 +18,19 @@ import subprocess
 import sys
 
 TOP = pathlib.Path(__file__).resolve().parent.parent.parent
-TABLE = TOP / "gpu/kernels/compiled.def"
+TABLE = TOP / "samples/compiled.txt"
 SPACE = "cuda_::"
-RESERVED = 1024  # bytes of shared memory that the system takes of each block, since sm_80; the section counts them
+RESERVED = ".nv.shared.reserved.0"  # a section of the shared memory that the system takes of each block
+RESERVED_BYTES = 1024  # of it, which a function's own section counts, too
 EM_CUDA = 190  # the machine of an ELF file for GPUs
 FRAME, REGISTERS = 0x11, 0x2f  # attributes of a function: bytes of its stack, registers
 
 # The classes of instructions, in the order of enum instruction_class (src/machine/compiled.h), with the names that
-# instructions have up to the first dot. Every other instruction belongs to the last class: moves, selections, constants.
+# instructions have up to the first dot. Every other instruction belongs to the last class: moves, selections,
+# constants, those that do nothing.
 CLASSES = {
     "loads": "LDG LD",
-    "texture": "TEX TLD TLD4",
+    "texture_loads": "TEX TLD TLD4",
     "stores": "STG ST",
     "atomics": "ATOMG ATOM REDG RED",
     "shared": "LDS STS ATOMS",
@@ -41,6 +45,7 @@ CLASSES = {
     "branches": "BRA BRX BSSY BSYNC BREAK CALL RET EXIT YIELD",
     "other": "",
 }
+COLUMNS = ["registers", "shared_bytes", "local_bytes", *CLASSES]  # of the table, after the architecture
 CLASS_OF = {name: label for label, names in CLASSES.items() for name in names.split()}
 INSTRUCTION = re.compile(r"\s+/\*[0-9a-f]{4,}\*/\s+(?:@!?U?P\w+ +)?([A-Z0-9_]+)((?:\.[A-Za-z0-9_]+)*)")
 
@@ -67,13 +72,10 @@ def disassembled(cuobjdump, path):
     return done.stdout
 
 
-def compiler(build):
-    """The release of the nvcc that made the objects: "13.0"."""
-    flags = build / "cuda/flags"
-    if not flags.exists():
-        raise Skip(f"{build} has no objects of nvcc: it was built without CUDA")
-    done = subprocess.run([flags.read_text().split()[0], "--version"], capture_output=True, text=True)
-    return re.search(r"release ([\d.]+)", done.stdout).group(1)
+def compiler(cubin):
+    """The version of the nvcc that made a program for GPUs: "13.0.88". Those before 13 do not leave it there."""
+    found = re.search(rb"Cuda compilation tools, release [\d.]+, V([\d.]+)", cubin)
+    return found.group(1).decode() if found else "12 or older"
 
 
 def class_of(name, modifiers):
@@ -122,7 +124,7 @@ def text_at(data, at):
 
 def attributes(cubin, of):
     """(attribute, symbol, value) of the section .nv.info, for the attributes of functions that have a number."""
-    at, size = of[".nv.info"]
+    at, size = of.get(".nv.info", (0, 0))  # without functions, ptxas 12 makes no such section
     end = at + size
     while at < end:
         form, attribute, n = struct.unpack_from("<BBH", cubin, at)
@@ -138,23 +140,29 @@ def resources(cubin):
     of = sections(cubin)
     numbers = {(attribute, symbol): value for attribute, symbol, value in attributes(cubin, of)}
     code = {name.removeprefix(".text."): size for name, (_, size) in of.items() if name.startswith(".text.")}
+    system = RESERVED_BYTES if RESERVED in of else 0
     found = {}
     for symbol in code:
-        shared = max(0, of.get(".nv.shared." + symbol, (0, 0))[1] - RESERVED)
+        shared = max(0, of.get(".nv.shared." + symbol, (0, 0))[1] - system)
         found[symbol] = (numbers[REGISTERS, symbol], shared, numbers.get((FRAME, symbol), 0))
     return found, code
 
 
 def instructions(text):
-    """{symbol: {class: number of instructions}} of cuobjdump -sass, without what follows the end for alignment."""
-    found, counts = {}, None
+    """{symbol: {class: number of instructions}} of cuobjdump -sass, without those that do nothing after the end. Inside
+    the code, these count: for sm_103 and sm_120, four follow each fp64 instruction."""
+    found, counts, idle = {}, None, 0
     for line in text.splitlines():
         if "Function : " in line:
-            counts = found.setdefault(line.split("Function : ")[1].strip(), dict.fromkeys(CLASSES, 0))
+            counts, idle = found.setdefault(line.split("Function : ")[1].strip(), dict.fromkeys(CLASSES, 0)), 0
             continue
         m = counts is not None and INSTRUCTION.match(line)
-        if m and m.group(1) != "NOP":
+        if m and m.group(1) == "NOP":
+            idle += 1
+        elif m:
             counts[class_of(m.group(1), m.group(2))] += 1
+            counts["other"] += idle
+            idle = 0
     return found
 
 
@@ -166,39 +174,93 @@ def named(by_symbol):
     return {instance(name): by_symbol[symbol] for symbol, name in names if SPACE in name}
 
 
-def read_objects(build):
-    """{name: (registers, shared bytes, local bytes)}, {name: bytes of code}, and the architecture."""
-    usage, code, archs = {}, {}, set()
-    for path in sorted((build / "cuda/kernels").glob("*.o")):
+class Programs:
+    """What nvcc made of the functions for one architecture."""
+
+    def __init__(self):
+        self.usage, self.code = {}, {}  # by symbol: (registers, shared bytes, local bytes); bytes of code
+
+    def add(self, cubin):
+        usage, code = resources(cubin)
+        self.usage.update(usage)
+        self.code.update(code)
+
+    def named(self):
+        return named(self.usage), named(self.code)
+
+
+def read_programs(paths):
+    """{architecture: Programs} of objects of nvcc or of programs for GPUs, and the version of their nvcc."""
+    found, compilers = collections.defaultdict(Programs), set()
+    for path in paths:
         for cubin in cubins(path):
-            own, own_code = resources(cubin)
-            usage.update(own)
-            code.update(own_code)
-            archs.add(architecture(cubin))
-    if len(archs) != 1:
-        raise Skip(f"the objects hold code for {', '.join(sorted(archs)) or 'no GPU'}: the table is for one architecture")
-    return named(usage), named(code), archs.pop()
+            found[architecture(cubin)].add(cubin)
+            compilers.add(compiler(cubin))
+    if len(compilers) != 1:
+        raise Skip(f"the programs for GPUs are those of nvcc {' and '.join(sorted(compilers))}" if compilers else
+                   "there are no programs for GPUs")
+    return found, compilers.pop()
 
 
-def read_instructions(build, size_most=None):
-    """{name: instructions of each class}, of objects of at most size_most bytes; cuobjdump disassembles them."""
+def read_instructions(paths):
+    """{name: instructions of each class}, of objects for one architecture; cuobjdump disassembles them."""
     cuobjdump, counts = tool(), {}
-    for path in sorted((build / "cuda/kernels").glob("*.o")):
-        if size_most is None or path.stat().st_size <= size_most:
-            counts.update({f: tuple(c.values()) for f, c in instructions(disassembled(cuobjdump, path)).items()})
+    with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
+        for text in pool.map(lambda path: disassembled(cuobjdump, path), paths):
+            counts.update({symbol: tuple(c.values()) for symbol, c in instructions(text).items()})
     return named(counts)
 
 
-def table(build):
-    usage, _, arch = read_objects(build)
-    counts = read_instructions(build)
-    lines = [f'COMPILED("{name}", {", ".join(map(str, usage[name] + counts[name]))})' for name in sorted(usage)]
-    return f"""/* What nvcc made of the functions in gpu/kernels. `make compiled-table` writes this file; do not edit it.
-   COMPILER(release, architecture). COMPILED(function, registers per thread, bytes of shared memory per block without
-   those that a launch gives, bytes of local memory per thread, and the number of instructions of each class, in the
-   order of enum instruction_class). */
-COMPILER("{compiler(build)}", "{arch}")
+def facts(folder):
+    """{name: {architecture: numbers in the order of COLUMNS}}, and the version of nvcc."""
+    found, compilers = collections.defaultdict(dict), set()
+    for of in sorted(folder.glob("sm_*"), key=lambda path: int(path.name[3:])):
+        paths = sorted(of.glob("*.cubin"))
+        programs, own = read_programs(paths)
+        if list(programs) != [of.name]:
+            raise Skip(f"{of} holds programs for {' and '.join(sorted(programs))}")
+        compilers.add(own)
+        counts = read_instructions(paths)
+        for name, numbers in programs[of.name].named()[0].items():
+            found[name][int(of.name[3:])] = numbers + counts[name]
+    if len(compilers) != 1:
+        raise Skip(f"{folder} holds programs of nvcc {' and '.join(sorted(compilers)) or 'for no GPU'}")
+    return found, compilers.pop()
+
+
+def paragraph(name, by_architecture):
+    """The lines of a function: its name, and one line for all architectures with the same numbers."""
+    alike = collections.defaultdict(list)
+    for arch, numbers in by_architecture.items():
+        alike[numbers].append(str(arch))
+    return "\n".join([name, *(f" {','.join(archs)} {' '.join(map(str, numbers))}" for numbers, archs in alike.items())])
+
+
+def table(folder):
+    found, own = facts(folder)
+    lines = [paragraph(name, found[name]) for name in sorted(found)]
+    return f"""# What nvcc made of the functions in gpu/kernels. `make compiled-table` writes this file; do not edit it.
+# Below the name of a function, each line lists architectures (90: sm_90) and what is the same for all of them: registers
+# per thread, bytes of shared memory per block without those that a launch gives, bytes of local memory per thread, and
+# the number of instructions of each class.
+compiler nvcc {own}
+columns {' '.join(COLUMNS)}
 """ + "\n".join(lines) + "\n"
+
+
+def committed():
+    """The version of nvcc of the table, and {architecture: {name: numbers}}."""
+    found, own, name = collections.defaultdict(dict), "", ""
+    for line in TABLE.read_text().splitlines():
+        if line.startswith("compiler nvcc "):
+            own = line.split()[2]
+        elif line.startswith(" "):
+            archs, *numbers = line.split()
+            for arch in archs.split(","):
+                found[f"sm_{arch}"][name] = tuple(map(int, numbers))
+        else:
+            name = line
+    return own, found
 
 
 def main():

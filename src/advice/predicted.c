@@ -5,6 +5,7 @@
 #include "base/precision.h"
 #include "base/text.h"
 #include "machine/bench.h"
+#include "machine/compiled.h"
 #include "machine/kernel.h"
 #include "microscope/model.h"
 #include "microscope/modeled.h"
@@ -79,6 +80,7 @@ const struct run *modeled_run(const struct session *s, const struct matrix *m, c
 
 static void explain_model(const struct session *s, const struct machine *g)
 {
+    char remark[640];
     const char *basis =
         g->here     ? "Predicted for %s, from its measured ceilings."
         : !s->gpu   ? "Predicted for an %s, because no measured GPU is available."
@@ -86,6 +88,8 @@ static void explain_model(const struct session *s, const struct machine *g)
                     : "Predicted for %s, from the ceilings in its profile (`set gpu`).";
     out_text(s->out, basis, g->name);
     if (g->scaled) out_text(s->out, "The error of predictions for this GPU was not measured.");
+    compiled_remark(g->is.capability, remark, sizeof remark);
+    if (*remark) out_text(s->out, "%s", remark);
     out_text(s->out,
              "Model error on H200s and H100s: median 4%%, mean 6%%; near the best kernel 3%%, 5%% (not fitted).");
 }
@@ -131,9 +135,11 @@ void say_registers(struct out *o, const struct modeled *k)
 {
     const struct work *w = workload_busiest(&k->work);
     struct residency r = model_residency(&k->on, w);
-    if (!w->registers)
+    if (!w->registers && k->kernel->remote)
         out_text(o, "The registers of a thread are not known, so that the occupancy may be lower: `sm %s` asks nvcc.",
                  k->kernel->name);
+    else if (!w->registers)
+        out_text(o, "The registers of a thread are not known, so that the occupancy may be lower.");
     if (r.by == LIMITED_BY_REGISTERS)
         out_text(
             o,

@@ -190,8 +190,12 @@ bool sm_begin(struct session *s, struct matrix *m, const struct kernel *k, enum 
     if (v) *v = (struct making){.m = m, .k = k, .watch = &s->watch};
     bool ok = v && prepare(s, m, v, real, e);
     if (ok) {
-        *l = (struct sm_lives){
-            .matrix = m, .kernel = k, .real = v->M->of->real, .here = v->on.here, .scaled = v->on.scaled};
+        *l = (struct sm_lives){.matrix = m,
+                               .kernel = k,
+                               .real = v->M->of->real,
+                               .here = v->on.here,
+                               .scaled = v->on.scaled,
+                               .capability = v->on.is.capability};
         snprintf(l->machine, sizeof l->machine, "%s", v->on.name);
         ok = modeled_accesses(k, v->M, &v->accesses, e) && ask_registers(l, v, e) && make_lives(l, v, warps, e);
     }
@@ -302,7 +306,7 @@ static void say_registers_of(struct out *o, const struct sm_lives *l)
 void out_sm(struct session *s, const struct sm_lives *l)
 {
     struct out *o = s->out;
-    struct machine g = {.here = l->here, .scaled = l->scaled};
+    struct machine g = {.here = l->here, .scaled = l->scaled, .is.capability = l->capability};
     snprintf(g.name, sizeof g.name, "%s", l->machine);
     out_text(o, "%s on %s: %s of %lld threads, so one multiprocessor gets %lld.", l->kernel->name, l->matrix->name,
              how_many(l->blocks, "block").text, (long long)l->threads, (long long)l->of_sm);

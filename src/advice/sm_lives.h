@@ -20,6 +20,7 @@ struct sm_lives {
     enum precision real;
     char machine[64];
     bool here, scaled; /* as in struct machine */
+    int capability;    /* the compute capability of this GPU */
     char launch[64];   /* name of the launch that is shown: the one with the most steps */
     int64_t blocks;    /* of the launch */
     int64_t of_sm;     /* blocks that one multiprocessor gets */

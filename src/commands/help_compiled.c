@@ -2,6 +2,7 @@
    the range of their numbers. */
 #include "help_compiled.h"
 #include "base/base.h"
+#include "base/err.h"
 #include "base/text.h"
 #include "machine/compiled.h"
 #include "machine/kernel.h"
@@ -19,6 +20,12 @@
 static struct machine machine_shown(const struct session *s)
 {
     return s->gpu ? *s->gpu : machine_reference();
+}
+
+/* Function n of the column, or NULL after the last one or without a column. */
+static const struct compiled *function_at(const struct compiled_column *column, int n)
+{
+    return column && n < column->n ? &column->functions[n] : NULL;
 }
 
 /* The blocks of an instance that a multiprocessor of g holds; false: the launch decides it. */
@@ -55,12 +62,13 @@ static void out_instance(struct out *o, const struct machine *g, const struct ke
     for (int k = 0; k < INSTRUCTION_CLASSES; k++) out_int(o, instruction_words[k].key, NULL, c->instructions[k]);
 }
 
-static void out_functions(struct out *o, const struct machine *g, const struct kernel *k)
+static void out_functions(struct out *o, const struct machine *g, const struct compiled_column *column,
+                          const struct kernel *k)
 {
     const struct compiled *c;
     out_list(o, "functions");
     for (int i = 0; i < KERNEL_FUNCTIONS; i++)
-        for (int n = 0; (c = compiled_at(n)); n++) {
+        for (int n = 0; (c = function_at(column, n)); n++) {
             if (!is_instance(&k->functions[i], c) || !out_within(o, "functions")) continue;
             out_instance(o, g, &k->functions[i], c);
             out_without(o);
@@ -180,12 +188,13 @@ static void say_resident(const struct family *all, const struct kernel_function 
     append(text, size, ")");
 }
 
-static void say_function(struct out *o, const struct machine *g, const struct kernel_function *f)
+static void say_function(struct out *o, const struct machine *g, const struct compiled_column *column,
+                         const struct kernel_function *f)
 {
     struct family all = {0};
     const struct compiled *c;
     char resources[256] = "", mix[512] = "", instances[40] = "";
-    for (int n = 0; (c = compiled_at(n)); n++)
+    for (int n = 0; (c = function_at(column, n)); n++)
         if (is_instance(f, c) && compiled_in_fp64(c)) add_instance(&all, g, f, c);
     if (!all.n) return;
     say_memory(&all, resources, sizeof resources);
@@ -204,20 +213,29 @@ static bool has_functions(const struct kernel *k)
 void out_compiled(struct session *s, const struct kernel *k)
 {
     struct out *o = s->out;
+    struct err why = {0};
+    char architecture[16] = "";
     const struct machine g = machine_shown(s);
-    bool has = has_functions(k);
-    out_str(o, "compiled_by", NULL, has ? compiled_by() : NULL);
-    out_str(o, "compiled_for", NULL, has ? compiled_for() : NULL);
-    out_str(o, "machine", NULL, has ? g.name : NULL);
-    out_functions(o, &g, k);
+    const struct compiled_column *column = has_functions(k) ? compiled_column(g.is.capability, &why) : NULL;
+    if (column) snprintf(architecture, sizeof architecture, "sm_%d", column->architecture);
+    out_str(o, "compiled_by", NULL, column ? compiled_by() : NULL);
+    out_str(o, "compiled_for", NULL, column ? architecture : NULL);
+    out_str(o, "machine", NULL, column ? g.name : NULL);
+    out_functions(o, &g, column, k);
 }
 
 void say_compiled(struct session *s, const struct kernel *k)
 {
+    char remark[640];
+    struct err why = {0};
     const struct machine g = machine_shown(s);
     if (!has_functions(k)) return;
-    out_text(s->out, "Compiled for %s by %s, in fp64; blocks per multiprocessor of an %s:", compiled_for(),
-             compiled_by(), g.name);
+    const struct compiled_column *column = compiled_column(g.is.capability, &why);
+    compiled_remark(g.is.capability, remark, sizeof remark);
+    if (*remark) out_text(s->out, "%s", remark);
+    if (column)
+        out_text(s->out, "Compiled for sm_%d by %s, in fp64; blocks per multiprocessor of an %s:", column->architecture,
+                 compiled_by(), g.name);
     for (int i = 0; i < KERNEL_FUNCTIONS; i++)
-        if (k->functions[i].name) say_function(s->out, &g, &k->functions[i]);
+        if (k->functions[i].name) say_function(s->out, &g, column, &k->functions[i]);
 }

@@ -130,6 +130,7 @@ static double life(const struct machine *g, const struct factors *f, const doubl
     return (f->chain * ns + wait[WAIT_FIRST] * missed * H.memory_ns) / clock_ratio(g) / 1000;
 }
 
+enum { AMPERE = 80 }; /* its compute capability */
 const char *const residency_limit_names[RESIDENCY_LIMITS] = {"blocks", "threads", "shared memory", "registers"};
 
 /* The number of blocks of `warps` warps for which there are registers. Each quarter of a multiprocessor has a quarter
@@ -142,15 +143,23 @@ static double fit_in_registers(const struct machine *g, int64_t registers, int64
     return (double)(g->is.registers / QUARTERS / of_warp * QUARTERS / warps);
 }
 
+/* The number of blocks for which there is shared memory, which a block takes in units. Since Ampere, the system takes
+   1 KB of each block's; a profile states what one block can use, which is less than all by that. */
+static double fit_in_shared(const struct machine *g, int64_t bytes)
+{
+    bool since_ampere = g->is.capability >= AMPERE;
+    int64_t unit = since_ampere ? 128 : 256, of_system = since_ampere ? 1024 : 0;
+    int64_t of_block = (bytes + of_system + unit - 1) / unit * unit;
+    return of_block ? floor((g->is.shared_kb * 1024 + (double)of_system) / (double)of_block) : INFINITY;
+}
+
 struct residency model_residency(const struct machine *g, const struct work *w)
 {
     int64_t threads = w->threads < 1 ? 1 : w->threads > g->is.threads ? g->is.threads : w->threads;
     int64_t warps = (threads + LANES - 1) / LANES, slots = g->is.threads / LANES;
-    /* a block needs 1 kB of shared memory for itself */
     double fit[RESIDENCY_LIMITS] = {[LIMITED_BY_BLOCKS] = g->is.blocks,
                                     [LIMITED_BY_THREADS] = (double)(slots / warps),
-                                    [LIMITED_BY_SHARED] =
-                                        floor(g->is.shared_kb * 1024 / ((double)w->shared_bytes + 1024)),
+                                    [LIMITED_BY_SHARED] = fit_in_shared(g, w->shared_bytes),
                                     [LIMITED_BY_REGISTERS] = fit_in_registers(g, w->registers, warps)};
     struct residency r = {.by = LIMITED_BY_THREADS};
     for (int k = 0; k < RESIDENCY_LIMITS; k++)

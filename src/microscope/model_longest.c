@@ -163,8 +163,15 @@ static bool follow(const struct watching *v, int launch, int64_t warp, struct wa
     bool ok = one && trace_warp(&of, launch, warp / warps, (int)(warp % warps), watch, &t, e);
     if (ok) {
         *out = (struct workload){.kernel = v->out->kernel};
-        *one = (struct watching){
-            .M = v->M, .gpu = v->gpu, .A = v->A, .sms = 1, .lines = v->lines, .out = out, .launch = -1, .row = -1};
+        *one = (struct watching){.M = v->M,
+                                 .gpu = v->gpu,
+                                 .compiled = v->compiled,
+                                 .A = v->A,
+                                 .sms = 1,
+                                 .lines = v->lines,
+                                 .out = out,
+                                 .launch = -1,
+                                 .row = -1};
         one->queue = mem_zero(1, sizeof *one->queue, "a multiprocessor", e);
         t.scope.nlaunches = launch + 1;
         t.scope.weight = t.scope.longer = 1;

@@ -26,16 +26,16 @@ static void *room_for(void *p, int64_t n, int64_t *room, size_t size, struct err
     return bigger;
 }
 
-int64_t model_registers(const struct scope_launch *l)
+int64_t model_registers(const struct watching *v, const struct scope_launch *l)
 {
-    const struct compiled *code = compiled_find(l->instance);
+    const struct compiled *code = compiled_find(v->compiled, l->instance);
     return code ? code->registers : 0;
 }
 
 /* The blocks of a launch that a multiprocessor holds; their shared memory is not known yet. */
 static int resident(const struct watching *v, const struct scope_launch *l)
 {
-    struct work w = {.threads = l->threads, .registers = model_registers(l)};
+    struct work w = {.threads = l->threads, .registers = model_registers(v, l)};
     double n = model_resident(v->gpu, &w);
     return n > BLOCKS_MAX ? BLOCKS_MAX : (int)n;
 }
@@ -46,7 +46,7 @@ void model_launch_begin(struct watching *v, const struct scope *s)
     const struct scope_launch *l = &s->launch[s->nlaunches - 1];
     struct work *w = &v->out->launch[s->nlaunches - 1];
     int64_t at_once = (l->blocks + v->sms - 1) / v->sms;
-    v->registers = model_registers(l);
+    v->registers = model_registers(v, l);
     v->sms_busy = fmin((double)v->gpu->sms, (double)l->blocks);
     if (at_once > resident(v, l)) at_once = resident(v, l);
     if (v->tape && at_once > v->tape->at_once) at_once = v->tape->at_once;

@@ -11,6 +11,7 @@
 #include "base/mem.h"
 #include "base/precision.h"
 #include "formats/format.h"
+#include "machine/compiled.h"
 #include "machine/kernel.h"
 #include "machine/mat.h"
 #include "machine/remote.h"
@@ -62,7 +63,7 @@ static void finish(struct watching *v, const struct counts *c)
         snprintf(w->name, sizeof w->name, "%s", at->name);
         w->blocks = at->blocks;
         w->threads = at->threads;
-        w->registers = model_registers(at);
+        w->registers = model_registers(v, at);
         w->seen = at->seen;
         out->sampled |= at->seen < at->blocks;
         double warps = (double)at->blocks * (double)((at->threads + LANES - 1) / LANES);
@@ -81,6 +82,15 @@ static void finish(struct watching *v, const struct counts *c)
         if (is_read_once(&c->scope, a)) out->once += SECTOR * sectors;
     }
     if (out->footprint > 0) out->once /= out->footprint;
+}
+
+/* Without a table, the registers are not known, and the remarks on a prediction say so (compiled_remark). */
+static const struct compiled_column *compiled_of(struct watching *v)
+{
+    struct err why = {0};
+    const struct compiled_column *c = compiled_column(v->gpu->is.capability, &why);
+    if (why.code == E_MEMORY) fail(&v->err, E_MEMORY, "%s", why.text);
+    return c;
 }
 
 bool model_watch(const struct kernel *k, const struct csr *A, const struct mat *M, const struct machine *g,
@@ -112,9 +122,10 @@ bool model_record(const struct kernel *k, const struct csr *A, const struct mat 
                                .row_length = -1,
                                .A = A,
                                .tape = tape};
+    if (v) v->compiled = compiled_of(v);
     if (v) model_find_longest(v);
     if (v && c) v->queue = mem_zero(g->sms, sizeof *v->queue, "the multiprocessors", e);
-    bool ok = v && c && v->queue && find_positions(v);
+    bool ok = v && !v->err.code && c && v->queue && find_positions(v);
     if (v && v->err.code) fail(e, v->err.code, "%s", v->err.text);
     if (ok) {
         struct scope_sink sink = {model_request, model_block_end, v};

@@ -96,6 +96,7 @@ struct spotted {
 struct watching {
     const struct mat *M;
     const struct machine *gpu;
+    const struct compiled_column *compiled; /* what nvcc made of the functions for this GPU; NULL: not known */
     int sms;
     int lines; /* of an L1 cache */
     struct workload *out;
@@ -166,7 +167,7 @@ void model_launch_end(struct watching *v);
 void model_block_end(void *user, const struct scope *s, int launch, int64_t block);
 
 /* model_requests.c */
-int64_t model_registers(const struct scope_launch *l); /* of a thread; 0: not known */
+int64_t model_registers(const struct watching *v, const struct scope_launch *l); /* of a thread; 0: not known */
 void model_launch_begin(struct watching *v, const struct scope *s);
 void model_window_end(struct watching *v);
 int64_t position_of(const struct watching *v, int64_t row);

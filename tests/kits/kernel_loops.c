@@ -19,6 +19,7 @@
 #include "matrix/csr.h"
 #include "matrix/gen.h"
 #include "matrix/random.h"
+#include "microscope/gpu_profile.h"
 #include "shapes.h"
 
 #include <dirent.h>
@@ -320,10 +321,11 @@ static void hold_launches_to_table(struct subject *s, const struct kernel *k, in
     while (kernels[number] != k) number++;
     for (int l = 0; l < c.scope.nlaunches; l++) {
         const struct scope_launch *at = &c.scope.launch[l];
-        const struct compiled *code = compiled_find(at->instance);
+        const struct compiled *code =
+            compiled_find(compiled_column(machine_reference().is.capability, &e), at->instance);
         int f = 0;
         if (!code)
-            fail_msg("%s launches %s, which gpu/kernels/compiled.def lacks: run `make compiled-table`", k->name,
+            fail_msg("%s launches %s, which samples/compiled.txt lacks: run `make compiled-table`", k->name,
                      *at->instance ? at->instance : at->function);
         while (f < KERNEL_FUNCTIONS && !(k->functions[f].name && compiled_matches(code, k->functions[f].name))) f++;
         if (f == KERNEL_FUNCTIONS) fail_msg("%s launches %s: its entry lacks it in .functions", k->name, code->name);

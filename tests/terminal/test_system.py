@@ -425,6 +425,13 @@ def test_install_and_uninstall():
     r = subprocess.run([folder + "/usr/bin/warpspy", "-c", "stats", folder + "/usr/share/warpspy/samples/thesis4.mtx"],
                        capture_output=True, text=True, env=ENV)
     assert r.returncode == 0 and not r.stderr, r
+    help_of = [folder + "/usr/bin/warpspy", "-c", "set gpu t4; help csr-vector; gen poisson2d 4; predict csr-vector"]
+    r = subprocess.run(help_of, capture_output=True, text=True, env=ENV, cwd=folder)
+    assert r.returncode == 0 and "Compiled for sm_75" in r.stdout, r
+    os.remove(folder + "/usr/share/warpspy/samples/compiled.txt")
+    r = subprocess.run(help_of, capture_output=True, text=True, env=ENV, cwd=folder)
+    assert r.returncode == 0 and "Compiled for" not in r.stdout and "registers not known" in r.stdout, r
+    assert "table of compiled functions, samples/compiled.txt, is not installed" in r.stdout, r
     r = subprocess.run([folder + "/usr/bin/warpspy", "-c", "gen poisson2d 4; try " + os.path.abspath("tests/files/try/right.cu")],
                        capture_output=True, text=True, env=ENV, cwd=folder)
     assert r.returncode == 0 and "right, within" in r.stdout, r  # compiled with the installed headers

@@ -210,8 +210,9 @@ TEST(test_chain)
     mem_free(k);
 }
 
-/* The blocks that a multiprocessor of an H200 holds: 32 blocks, 2048 threads, 227 KB of shared memory, of which each
-   block takes 1 KB itself, and 4 times 16384 registers, of which each warp takes a multiple of 256. */
+/* The blocks that a multiprocessor of an H200 holds: 32 blocks, 2048 threads, 228 KB of shared memory, of which the
+   system takes 1 KB for each block, in units of 128 bytes, and 4 times 16384 registers, of which each warp takes a
+   multiple of 256. */
 static const struct {
     struct work of;
     int blocks, warps; /* warps of a block */
@@ -223,8 +224,8 @@ static const struct {
     {{.threads = 256, .registers = 33}, 6, 8, LIMITED_BY_REGISTERS}, /* 1056, thus 1280: 12 warps in a quarter */
     {{.threads = 1024, .registers = 255}, 1, 32, LIMITED_BY_REGISTERS},
     {{.threads = 128, .shared_bytes = 48 * 1024}, 4, 4, LIMITED_BY_SHARED}, /* 4 (48 + 1) = 196, 5 (48 + 1) = 245 */
-    {{.threads = 128, .shared_bytes = 45400}, 5, 4, LIMITED_BY_SHARED},     /* 5 (45400 + 1024) = 232120 of 232448 */
-    {{.threads = 128, .shared_bytes = 45500}, 4, 4, LIMITED_BY_SHARED},
+    {{.threads = 128, .shared_bytes = 45568}, 5, 4, LIMITED_BY_SHARED},     /* 5 (45568 + 1024) = 232960 of 233472 */
+    {{.threads = 128, .shared_bytes = 45569}, 4, 4, LIMITED_BY_SHARED},     /* 46720 each: 5 take 233600 */
 };
 
 TEST(test_residency_by_hand)
@@ -235,6 +236,22 @@ TEST(test_residency_by_hand)
         if (r.blocks != residencies[i].blocks || r.by != residencies[i].by)
             fail_msg("%d: %g blocks, limited by %s", i, r.blocks, residency_limit_names[r.by]);
         assert_float_equal(r.share, residencies[i].blocks * residencies[i].warps / 64.0, 1e-12);
+    }
+}
+
+/* Before Ampere, the system takes no shared memory of a block, and a block takes it in units of 256 bytes: a T4 has
+   64 KB of it, and 1024 threads. */
+TEST(test_residency_of_turing)
+{
+    static const struct {
+        int shared, blocks;
+    } held[] = {{16 * 1024, 4}, {16 * 1024 + 1, 3}, {5120, 12}, {4865, 12}, {4864, 13}, {0, 16}};
+    struct machine g;
+    struct err e = {0};
+    assert_true(profile_load("t4", &g, &e));
+    for (int i = 0; i < COUNT(held); i++) {
+        const struct work w = {.threads = 64, .shared_bytes = held[i].shared};
+        assert_int_equal((int)model_resident(&g, &w), held[i].blocks);
     }
 }
 

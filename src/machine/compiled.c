@@ -1,9 +1,8 @@
-/* The table of what nvcc made of the kernels' functions. */
-#include "machine/compiled.h"
+/* What nvcc made of a kernel's function: the classes of its instructions, and its name. */
+#include "compiled.h"
 #include "base/base.h"
 
 #include <fnmatch.h>
-#include <stdlib.h>
 #include <string.h>
 
 const struct instruction_word instruction_words[INSTRUCTION_CLASSES] = {
@@ -22,34 +21,6 @@ const struct instruction_word instruction_words[INSTRUCTION_CLASSES] = {
     [INSTRUCTION_BRANCH] = {"branches", "branch", true},
     [INSTRUCTION_OTHER] = {"other", "other", false},
 };
-
-#define COMPILER(release, architecture)
-#define COMPILED(name, registers, shared_bytes, local_bytes, ...) \
-    {name, registers, shared_bytes, local_bytes, {__VA_ARGS__}},
-static const struct compiled table[] = {
-#include "compiled.def"
-};
-#undef COMPILER
-#undef COMPILED
-
-#define COMPILER(release, architecture) static const char compiler[] = "nvcc " release, target[] = architecture;
-#define COMPILED(name, ...)
-#include "compiled.def"
-
-const struct compiled *compiled_at(int i)
-{
-    return i >= 0 && i < COUNT(table) ? &table[i] : NULL;
-}
-
-static int by_name(const void *name, const void *c)
-{
-    return strcmp(name, ((const struct compiled *)c)->name);
-}
-
-const struct compiled *compiled_find(const char *name)
-{
-    return bsearch(name, table, COUNT(table), sizeof *table, by_name);
-}
 
 bool compiled_matches(const struct compiled *c, const char *pattern)
 {
@@ -71,14 +42,4 @@ int compiled_instructions(const struct compiled *c)
     int sum = 0;
     for (int k = 0; k < INSTRUCTION_CLASSES; k++) sum += c->instructions[k];
     return sum;
-}
-
-const char *compiled_by(void)
-{
-    return compiler;
-}
-
-const char *compiled_for(void)
-{
-    return target;
 }
