@@ -1,0 +1,313 @@
+/* What nvcc makes of users' kernels: the text that names accesses, the file with the code, the accesses that the
+   compiler hoists out of loops or merges, and several compilers. Tests that need nvcc are skipped without it. */
+#include "base/base.h"
+#include "base/mem.h"
+#include "kits/talk.h"
+#include "kits/test.h"
+#include "lab/lab_apart.h"
+#include "lab/lab_code.h"
+#include "lab/lab_cubin.h"
+#include "lab/lab_private.h"
+#include "machine/device.h"
+#include "machine/toolkit.h"
+
+#include <cjson/cJSON.h>
+#include <limits.h>
+#include <unistd.h>
+
+static char files[PATH_MAX];
+
+static int find_program(void **state)
+{
+    char program[PATH_MAX];
+    if (!find_warpspy(program)) return -1;
+    lab_set_program(program);
+    return realpath("tests/files/code", files) ? 0 : -1;
+}
+
+static int close_lab(void **state)
+{
+    lab_close();
+    devices_close();
+    return 0;
+}
+
+/* Other tests see no nvcc: unit/main.c sees to it. */
+static bool with_nvcc(void)
+{
+    unsetenv("WARPSPY_NVCC");
+    return toolkit_nvcc() != NULL;
+}
+
+static int without_nvcc(void **state)
+{
+    setenv("WARPSPY_NVCC", "off", 1);
+    return 0;
+}
+
+static bool try_code(struct talk *t, const char *file, const char *more)
+{
+    char line[3 * PATH_MAX];
+    snprintf(line, sizeof line, "try %s/%s.cu %s", files, file, more);
+    talk_forget(t);
+    return talk_line(t, line);
+}
+
+/* ---- the text in which each access has a line ---- */
+
+static const char loops[] = "#define END(r) ptr[(r) + 1]\n"                                  /* 1 */
+                            "__global__ void f(int rows, const int *ptr, double *y)\n"       /* 2 */
+                            "{\n"                                                            /* 3 */
+                            "    for (int k = ptr[0]; k < ptr[1]; k++) y[k] = ptr[2];\n"     /* 4 */
+                            "    do y[3] = 1; while (y[4] > 0); /* [5] */\n"                 /* 5 */
+                            "    while (y[6] > END(7)) if (rows) y[8] = 1; else y[9] = 2;\n" /* 6 */
+                            "    y[10] = *y * 2;\n"                                          /* 7 */
+                            "}\n";
+
+/* The line of the text taken apart on which this is. */
+static int line_with(const struct apart *a, const char *what)
+{
+    const char *at = strstr(a->text, what);
+    assert_non_null(at);
+    int line = 1;
+    for (const char *p = a->text; p < at; p++) line += *p == '\n';
+    return line;
+}
+
+TEST(each_access_has_a_line_and_its_loops)
+{
+    static const struct {
+        const char *access;
+        int written, depth;
+    } expected[] = {{"[0]", 4, 0}, {"[1]", 4, 1}, {"[k]", 4, 1}, {"[2]", 4, 1},    {"[3]", 5, 1},  {"[4]", 5, 1},
+                    {"[6]", 6, 1}, {"[8]", 6, 1}, {"[9]", 6, 1}, {"END(7)", 6, 1}, {"[10]", 7, 0}, {"*y *", 7, 0}};
+    struct apart a;
+    struct source s;
+    struct err e = {0};
+    assert_true(source_read(&s, loops, "f.cu", &e));
+    assert_true(apart_new(&a, &s, loops, &e));
+    assert_int_equal(a.nloops, 3);
+    int before = 0;
+    for (int i = 0; i < COUNT(expected) - 1; i++) {
+        int line = line_with(&a, expected[i].access);
+        if (a.written[line] != expected[i].written || a.depth[line] != expected[i].depth || !a.accesses[line])
+            fail_msg("%s: line %d, depth %d", expected[i].access, a.written[line], a.depth[line]);
+        if (strcmp(expected[i].access, "END(7)")) assert_int_not_equal(line, before);
+        before = line;
+    }
+    assert_null(strstr(a.text, "\n[5]"));
+    assert_true(a.accesses[line_with(&a, "*y ")]);
+    assert_int_equal(a.written[line_with(&a, "*y ")], 7);
+    /* the bracket that closes ptr[1] is in the part of its line, and in the loop */
+    const struct text_part *part = &a.line[line_with(&a, "[1]")], *loop = apart_loop(&a, line_with(&a, "[1]"), 0);
+    assert_true(text_part_has(part, 4, 34) && !text_part_has(part, 4, 23));
+    assert_true(loop && text_part_has(loop, 4, 34) && !text_part_has(loop, 4, 23) && !text_part_has(loop, 5, 8));
+    assert_null(apart_loop(&a, line_with(&a, "[0]"), 0));
+    assert_true(a.body[0].first < line_with(&a, "[0]") && a.body[0].last > line_with(&a, "[10]"));
+    apart_free(&a);
+}
+
+/* ---- the file with the code ---- */
+
+TEST(damaged_cubins_are_refused)
+{
+    static const char text[] = "\177ELF is not enough";
+    struct cubin *c = malloc(sizeof *c);
+    struct err e = {0};
+    assert_false(cubin_read(text, sizeof text, c, &e));
+    assert_string_equal(e.text, "what nvcc wrote is not a program for a GPU");
+    free(c);
+}
+
+TEST(instances_are_found_by_precision)
+{
+    static const struct cubin c = {.n = 6,
+                                   .of = {{.symbol = "_ZN11of_the_user5boundEiPKiS1_PKdS3_Pd"},
+                                          {.symbol = "_ZN4cuda_3rowIfEEvT_"},
+                                          {.symbol = "_ZN4cuda_3rowIdfEEvT_"},
+                                          {.symbol = "_ZN4cuda_3rowIddEEvT_"},
+                                          {.symbol = "_Z13row_of_blocksv"},
+                                          {.symbol = "plain"}}};
+    assert_ptr_equal(code_instance(&c, "bound", P_F64), &c.of[0]);
+    assert_ptr_equal(code_instance(&c, "row", P_F32), &c.of[1]);
+    assert_ptr_equal(code_instance(&c, "row", P_F64), &c.of[3]);
+    assert_ptr_equal(code_instance(&c, "row", P_C64), &c.of[1]);
+    assert_ptr_equal(code_instance(&c, "row_of_blocks", P_F32), &c.of[4]);
+    assert_ptr_equal(code_instance(&c, "plain", P_F64), &c.of[5]);
+    assert_null(code_instance(&c, "ound", P_F64));
+    assert_null(code_instance(&c, "lain", P_F64));
+}
+
+/* ---- counts as compiled ---- */
+
+static double number(const cJSON *row, const char *key)
+{
+    const cJSON *v = cJSON_GetObjectItem(row, key);
+    if (!cJSON_IsNumber(v)) fail_msg("there is no number %s", key);
+    return v->valuedouble;
+}
+
+/* The first row of this kind that the last line printed; the caller deletes it. */
+static cJSON *row_of(const struct talk *t, const char *kind)
+{
+    for (const char *p = t->out; *p; p += strcspn(p, "\n"), p += *p == '\n') {
+        cJSON *row = cJSON_Parse(p);
+        const char *is = cJSON_GetStringValue(cJSON_GetObjectItem(row, "kind"));
+        if (is && !strcmp(is, kind)) return row;
+        cJSON_Delete(row);
+    }
+    return NULL;
+}
+
+/* On 64 rows of the five-point stencil, 2 warps load in 5 rounds each: R = 10 rounds, W = 2. */
+static const struct counted {
+    const char *file;
+    int source, compiled;
+    const char *how; /* of the first line that differs; NULL: none */
+} counted[] = {
+    {"hoisted", 46, 36, "hoisted"}, /* 4R + 3W in the source; the bound is loaded before the loop: 3R + 3W */
+    {"stored", 66, 56, "merged"},   /* stores to y may change the bound, but y itself is in a register */
+    {"sunk", 66, 38, "hoisted"},    /* by __restrict__, they may not; y is stored at first and at last */
+    {"ldg", 46, 36, "merged"},      {"do_while", 46, 36, "merged"}, {"twice", 66, 36, "hoisted"},
+    {"reread", 50, 36, "hoisted"},  {"pointer", 50, 36, "merged"},  {"stride", 46, 36, "hoisted"},
+    {"device", 46, 36, "hoisted"},  {"macro", 46, 36, "hoisted"},   {"fixed", 46, 36, "merged"},
+    {"atomic", 56, 56, NULL}, /* a launch makes y zero; an atomic may change the bound */
+};
+
+TEST_OF_EACH(accesses_are_counted_as_compiled, counted)
+{
+    const struct counted *c = *state;
+    struct talk t;
+    if (!with_nvcc()) skip();
+    const char *nvcc = toolkit_nvcc();
+    if (!toolkit_nvdisasm(nvcc)) skip();
+    talk_open(&t, OUT_JSON);
+    assert_true(talk_line(&t, "gen poisson2d 8"));
+    if (!try_code(&t, c->file, "")) fail_msg("%s", t.err);
+    cJSON *row = row_of(&t, "compiled");
+    assert_non_null(row);
+    assert_int_equal(number(row, "requests_in_source"), c->source);
+    assert_int_equal(number(row, "requests"), c->compiled);
+    const cJSON *change = cJSON_GetArrayItem(cJSON_GetObjectItem(row, "changes"), 0);
+    const char *how = cJSON_GetStringValue(cJSON_GetObjectItem(change, "how"));
+    assert_true(c->how ? how && !strcmp(how, c->how) : !change);
+    cJSON_Delete(row);
+    talk_close(&t);
+    lab_close();
+}
+
+/* What cannot be decided is counted as in the source. */
+TEST(the_rest_is_counted_as_in_the_source)
+{
+    struct talk t;
+    if (!with_nvcc()) skip();
+    const char *nvcc = toolkit_nvcc();
+    if (!toolkit_nvdisasm(nvcc)) skip();
+    talk_open(&t, OUT_TEXT);
+    assert_true(talk_line(&t, "gen poisson2d 8"));
+    assert_true(try_code(&t, "templated", ""));
+    if (!strstr(t.out, "Counted as in the source: the accesses of a template cannot be told apart."))
+        fail_msg("%s", t.out);
+    talk_says(&t, "count templated", "templated is counted as in the source");
+    assert_true(try_code(&t, "unswitched", "")); /* unswitching moves the code of two lines */
+    if (!strstr(t.out, "56, as in the source")) fail_msg("%s", t.out);
+    talk_close(&t);
+}
+
+/* The same command without nvcc, with it, and without nvdisasm. */
+TEST(the_output_says_what_is_known)
+{
+    struct talk t;
+    talk_open(&t, OUT_TEXT);
+    assert_true(talk_line(&t, "gen poisson2d 8"));
+    assert_true(try_code(&t, "hoisted", ""));
+    if (!strstr(t.out, "Counted as in the source: nvcc, which compiles kernels for the GPU, is not"))
+        fail_msg("%s", t.out);
+    talk_says(&t, "explain hoisted", "hoisted is counted as in the source");
+    if (!with_nvcc()) return talk_close(&t);
+    char *path = strdup(getenv("PATH")), nvcc[PATH_MAX];
+    snprintf(nvcc, sizeof nvcc, "%s", toolkit_nvcc());
+    bool reads = toolkit_nvdisasm(nvcc) != NULL;
+    assert_true(try_code(&t, "hoisted", ""));
+    if (reads && !strstr(t.out, "36 instead of 46")) fail_msg("%s", t.out);
+    if (reads && !strstr(t.out, "Line 8, load of ptr: 2 requests instead of 12; loaded before its loop."))
+        fail_msg("%s", t.out);
+    if (!strstr(t.out, "none: no value is spilled")) fail_msg("%s", t.out);
+    talk_says(&t, "predict hoisted", reads ? "hoisted is counted as nvcc " : "hoisted is counted as in the source");
+    talk_says(&t, "sm hoisted", "registers, for sm_90");
+    if (reads) talk_says(&t, "count hoisted lines", "elided");
+    free(path);
+    talk_close(&t);
+}
+
+TEST(compilers_are_compared)
+{
+    struct talk t;
+    char more[PATH_MAX + 32];
+    talk_open(&t, OUT_TEXT);
+    assert_true(talk_line(&t, "gen poisson2d 8"));
+    assert_false(try_code(&t, "hoisted", "with /tmp"));
+    if (!strstr(t.err, "/tmp is no nvcc, and has none below it")) fail_msg("%s", t.err);
+    assert_false(try_code(&t, "hoisted", "and /tmp"));
+    if (!with_nvcc()) return talk_close(&t);
+    snprintf(more, sizeof more, "with %s", toolkit_nvcc());
+    assert_true(try_code(&t, "hoisted", more));
+    const char *first = strstr(t.out, "\ncompiler "), *row = first ? strstr(first, "\nnvcc ") : NULL;
+    if (!row || !strstr(row + 1, "\nnvcc ")) fail_msg("%s", t.out);
+    talk_close(&t);
+}
+
+TEST(an_nvcc_is_chosen)
+{
+    struct talk t;
+    talk_open(&t, OUT_TEXT);
+    talk_refuses(&t, "set nvcc /nowhere", "`/nowhere` is not a value of nvcc");
+    assert_true(talk_line(&t, "set nvcc off"));
+    assert_null(toolkit_nvcc());
+    assert_true(talk_line(&t, "set nvcc auto"));
+    if (with_nvcc()) {
+        char nvcc[PATH_MAX], line[PATH_MAX + 32];
+        snprintf(nvcc, sizeof nvcc, "%s", toolkit_nvcc());
+        setenv("WARPSPY_NVCC", "off", 1);
+        assert_null(toolkit_nvcc());
+        snprintf(line, sizeof line, "set nvcc %.*s", (int)(strstr(nvcc, "/bin/nvcc") - nvcc), nvcc);
+        assert_true(talk_line(&t, line));
+        assert_string_equal(toolkit_nvcc(), nvcc);
+        assert_true(talk_line(&t, "set nvcc auto"));
+    }
+    talk_close(&t);
+}
+
+/* Every beginning of a cubin is refused or read, but nothing behind it. */
+TEST(cubins_are_read)
+{
+    struct err e = {0};
+    if (!with_nvcc()) skip();
+    static const char kernel[] =
+        "extern \"C\" __global__ void f(double *y) { __shared__ double s[64]; s[threadIdx.x] = 1; "
+        "__syncthreads(); y[0] = s[63 - threadIdx.x]; }";
+    int fd = lab_compile(kernel, "f.cu", "/tmp", kernel,
+                         (struct lab_target){.gpu = true, .capability = 90, .cubin = true}, NULL, &e);
+    if (fd < 0) fail_msg("%s", e.text);
+    int64_t n = lseek(fd, 0, SEEK_END);
+    char *bytes = lab_memory_text(fd, n, &e);
+    struct cubin *c = malloc(sizeof *c);
+    assert_true(bytes && c && cubin_read(bytes, n, c, &e));
+    assert_int_equal(c->capability, 90);
+    assert_int_equal(c->n, 1);
+    assert_string_equal(c->of[0].symbol, "f");
+    assert_int_equal(c->of[0].shared_bytes, 512);
+    assert_true(c->of[0].registers >= 4 && c->of[0].registers <= 32 && c->of[0].code_bytes >= 256);
+    assert_int_equal(c->of[0].local_bytes, 0);
+    for (int64_t k = 0; k < n; k += 7) {
+        char *part = malloc((size_t)k + 1);
+        memcpy(part, bytes, (size_t)k);
+        cubin_read(part, k, c, NULL);
+        free(part);
+    }
+    free(c);
+    mem_free(bytes);
+    close(fd);
+}
+
+SUITE(.setup = find_program, .teardown = close_lab, .before = without_nvcc, .after = without_nvcc);
