@@ -345,7 +345,8 @@ static bool out_compilations(struct session *s, const struct trying *t, struct e
     const struct tried tried = {t->matrix, t->M, t->kernel, &t->report};
     struct machine g;
     return modeled_machine(s, &g, e) && out_flush(s->out, e) && try_out_compiled(s, &tried, &g, e) &&
-           (!t->nvcc[0] || (out_flush(s->out, e) && try_out_compilers(s, &tried, &g, t->nvcc, COUNT(t->nvcc), e)));
+           (!t->nvcc[0] || (out_flush(s->out, e) && try_out_compilers(s, &tried, &g, t->nvcc, COUNT(t->nvcc), e) &&
+                            out_flush(s->out, e)));
 }
 
 /* Print the result. Of a kernel that is wrong, `verdict` says the rest. */

@@ -225,7 +225,7 @@ const struct lab_code *lab_code_for(const struct lab_kernel *l, const char *nvcc
     struct err why = {0};
     char path[PATH_MAX];
     if (!nvcc) nvcc = toolkit_nvcc();
-    if (!nvcc) return fail(e, E_UNSUPPORTED, "nvcc, which compiles kernels for the GPU, is not installed"), NULL;
+    if (!nvcc) return fail(e, E_UNSUPPORTED, "%s", toolkit_missing()), NULL;
     snprintf(path, sizeof path, "%s", nvcc);
     const struct lab_code *known = lab_code_known(l, path, capability, real);
     if (known) return *known->failed ? (fail(e, E_UNSUPPORTED, "%s", known->failed), NULL) : known;

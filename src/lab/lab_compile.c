@@ -78,6 +78,13 @@ char *lab_read(const char *path, struct stat *st, struct err *e)
     return NULL;
 }
 
+void lab_folder_of(const struct lab_kernel *k, char *folder, size_t size)
+{
+    snprintf(folder, size, "%s", k->path);
+    char *slash = strrchr(folder, '/');
+    if (slash) slash[slash == folder] = 0;
+}
+
 /* #include of what is not a file, such as a device, would never end. */
 static bool check_includes(const char *text, const char *file, const char *folder, struct err *e)
 {
@@ -385,7 +392,7 @@ static bool has_compiler(struct lab_target target, struct err *e)
     bool gpu = target.gpu;
     if (target.nvcc) return true;
     if (gpu && toolkit_nvcc()) return true;
-    if (gpu) return fail(e, E_UNSUPPORTED, "nvcc, which compiles kernels for the GPU, is not installed");
+    if (gpu) return fail(e, E_UNSUPPORTED, "%s", toolkit_missing());
     if (is_in_path("g++")) return true;
     return fail(e, E_UNSUPPORTED,
                 "g++, which compiles kernels for the emulator, is not installed; on Debian, "

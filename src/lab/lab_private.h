@@ -44,13 +44,13 @@ static inline struct lab_kernel *lab_kernel_of(const struct kernel *k)
 {
     return k->remote == &lab_remote ? (struct lab_kernel *)k : NULL;
 }
-void lab_folder_of(const struct lab_kernel *k, char *folder, size_t size); /* of its file */
 void lab_forget_names(void);                                               /* free the names that traces point to */
 
 /* ---- lab_compile.c ---- */
 
 /* The text of a user's file, for the caller to free; NULL: it is missing, not a file, empty, too large or binary. */
 char *lab_read(const char *path, struct stat *st, struct err *e);
+void lab_folder_of(const struct lab_kernel *k, char *folder, size_t size); /* of its file */
 /* Compile text to a shared object: a file descriptor of memory, or -1. `file` is the name of the user's file in
    messages, `folder` the folder of files that it includes. */
 struct lab_target {

@@ -19,13 +19,6 @@
 
 /* ---- may it run? ---- */
 
-void lab_folder_of(const struct lab_kernel *k, char *folder, size_t size)
-{
-    snprintf(folder, size, "%s", k->path);
-    char *slash = strrchr(folder, '/');
-    if (slash) slash[slash == folder] = 0;
-}
-
 /* A GPU needs code that nvcc compiled, which is made when it is first needed. */
 static bool compile_for(struct lab_kernel *k, const struct device *d, struct watch *w, struct err *e)
 {

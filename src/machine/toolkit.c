@@ -58,14 +58,32 @@ void toolkit_choose(const char *path)
     snprintf(chosen, sizeof chosen, "%s", path ? path : "");
 }
 
+/* What the user chose, or WARPSPY_NVCC; NULL: neither. */
+static const char *own_choice(void)
+{
+    const char *named = getenv("WARPSPY_NVCC");
+    return *chosen ? chosen : named && *named ? named : NULL;
+}
+
+static bool is_off(void)
+{
+    return own_choice() && !strcmp(own_choice(), "off");
+}
+
 const char *toolkit_nvcc(void)
 {
     static char path[PATH_MAX];
-    const char *named = getenv("WARPSPY_NVCC"), *own = *chosen ? chosen : named && *named ? named : NULL;
-    if (own && !strcmp(own, "off")) return NULL;
+    const char *own = own_choice();
+    if (is_off()) return NULL;
     bool found = own ? toolkit_find(own, path, sizeof path)
                      : in_path("nvcc", path, sizeof path) || in_home("nvcc", path, sizeof path);
     return found ? path : NULL;
+}
+
+const char *toolkit_missing(void)
+{
+    return is_off() ? "nvcc is not used, as `set nvcc off` or WARPSPY_NVCC says"
+                    : "nvcc, which compiles kernels for the GPU, is not installed";
 }
 
 const char *toolkit_nvdisasm(const char *nvcc)

@@ -8,6 +8,8 @@
 /* The nvcc that was chosen; if none was, the one that WARPSPY_NVCC names, in PATH, in CUDA_HOME or in /usr/local/cuda.
    NULL: there is none, or none is to be used. */
 const char *toolkit_nvcc(void);
+/* Why there is none, as a sentence without its end. */
+const char *toolkit_missing(void);
 /* Choose another: a program, or a folder below which it is, such as that of a Python package; "off": none; NULL: none
    is chosen. */
 void toolkit_choose(const char *path);

@@ -606,7 +606,7 @@ TEST(sm_without_nvcc_does_not_know_registers)
     talk_says(&t, "predict bound", "registers not known");
     assert_true(talk_line(&t, "sm bound"));
     assert_says(t.out,
-                "The registers of a thread are not known: nvcc, which compiles kernels for the GPU, is not installed");
+                "The registers of a thread are not known: nvcc is not used, as `set nvcc off` or WARPSPY_NVCC says");
     assert_says(t.out, "is an upper bound");
     assert_int_equal(t.s.sm->registers, 0);
     assert_int_equal(t.s.sm->blocks_most, 2);
