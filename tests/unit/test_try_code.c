@@ -2,6 +2,7 @@
    compiler hoists out of loops or merges, and several compilers. Tests that need nvcc are skipped without it. */
 #include "base/base.h"
 #include "base/mem.h"
+#include "formats/format.h"
 #include "kits/talk.h"
 #include "kits/test.h"
 #include "lab/lab_apart.h"
@@ -9,7 +10,9 @@
 #include "lab/lab_cubin.h"
 #include "lab/lab_private.h"
 #include "machine/device.h"
+#include "machine/mat.h"
 #include "machine/toolkit.h"
+#include "session/matrix.h"
 
 #include <cjson/cJSON.h>
 #include <limits.h>
@@ -195,6 +198,67 @@ TEST_OF_EACH(accesses_are_counted_as_compiled, counted)
     talk_close(&t);
     lab_close();
 }
+
+/* ---- what the emulator leaves out, without nvcc ---- */
+
+/* The requests for x[0] in first.cu, as this code does them. */
+static int64_t requests_of_first(const struct kernel *k, const struct mat *M, const struct as_compiled *code)
+{
+    struct lab_request q = {.op = OP_COUNT, .M = M, .code = code};
+    struct lab_reply reply;
+    struct err e = {0};
+    struct counts *c = malloc(sizeof *c);
+    int64_t found = 0;
+    if (!c || !lab_run(lab_kernel_of(k), &q, NULL, &reply, &e)) fail_msg("%s", e.text);
+    memcpy(c, reply.bytes, sizeof *c);
+    for (int i = 0; i < c->scope.nsites; i++)
+        if (text_part_has(&code->of[0].part, c->scope.site[i].line, c->scope.site[i].column)) {
+            found += c->by_site[i].requests;
+            assert_int_equal(c->by_site[i].requests + c->by_site[i].elided, 20);
+        }
+    mem_free(reply.bytes);
+    free(c);
+    return found;
+}
+
+/* Two blocks with half a warp each; both go through 2 rows per thread, in 5 rounds each. */
+TEST(a_loop_is_entered_again)
+{
+    struct talk t;
+    struct stored S;
+    struct mat M;
+    struct apart a;
+    struct err e = {0};
+    char path[PATH_MAX + 16];
+    snprintf(path, sizeof path, "%s/first.cu", files);
+    const struct kernel *k = lab_build(path, NULL, NULL, &e);
+    if (!k) fail_msg("%s", e.text);
+    talk_open(&t, OUT_TEXT);
+    assert_true(talk_line(&t, "gen poisson2d 8"));
+    assert_true(format_pack(&session_matrix(&t.s, NULL, &e)->csr, k->format, k->param, P_F64, true, &S, &e));
+    assert_true(mat_put(&M, &S, device_open("emu", NULL), &e));
+    assert_true(apart_new(&a, &lab_kernel_of(k)->source, lab_kernel_of(k)->text, &e));
+    int line = line_with(&a, "[0]");
+    assert_int_equal(a.depth[line], 2);
+    struct as_compiled code = {.file = "first.cu", .nfunctions = 1, .function = {{"first", 30}}, .n = 1};
+    code.of[0] = (struct elision){.part = a.line[line], .kind = ACCESS_LOAD, .bytes = 8};
+    assert_int_equal(requests_of_first(k, &M, &code), 2); /* once per thread */
+    code.of[0].loop = *apart_loop(&a, line, 1);
+    assert_int_equal(requests_of_first(k, &M, &code), 4); /* once per row */
+    code.of[0].loop = *apart_loop(&a, line, 0);
+    assert_int_equal(requests_of_first(k, &M, &code), 2); /* before the loop over rows */
+    code.of[0].after_stores = true;
+    assert_int_equal(requests_of_first(k, &M, &code), 4); /* y is stored in that loop */
+    code.of[0].bytes = 4;
+    assert_int_equal(requests_of_first(k, &M, &code), 20); /* another access */
+    apart_free(&a);
+    mat_free(&M);
+    stored_free(&S);
+    talk_close(&t);
+    lab_close();
+}
+
+/* ---- the rest ---- */
 
 /* What cannot be decided is counted as in the source. */
 TEST(the_rest_is_counted_as_in_the_source)
