@@ -1,7 +1,9 @@
 /* What nvcc makes of users' kernels: the text that names accesses, the file with the code, the accesses that the
    compiler hoists out of loops or merges, and several compilers. Tests that need nvcc are skipped without it. */
 #include "base/base.h"
+#include "base/clock.h"
 #include "base/mem.h"
+#include "base/watch.h"
 #include "formats/format.h"
 #include "kits/talk.h"
 #include "kits/test.h"
@@ -16,6 +18,7 @@
 
 #include <cjson/cJSON.h>
 #include <limits.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 static char files[PATH_MAX];
@@ -318,6 +321,75 @@ TEST(compilers_are_compared)
     assert_true(try_code(&t, "hoisted", more));
     const char *first = strstr(t.out, "\ncompiler "), *row = first ? strstr(first, "\nnvcc ") : NULL;
     if (!row || !strstr(row + 1, "\nnvcc ")) fail_msg("%s", t.out);
+    talk_close(&t);
+}
+
+static double cancelled_at;
+
+static bool cancel_later(struct watch *w, const char *what, int64_t done, int64_t total)
+{
+    static double begin;
+    if (!begin) begin = now_us();
+    if (now_us() - begin < 100 * 1000) return true;
+    if (!cancelled_at) cancelled_at = now_us();
+    return false;
+}
+
+/* Make a program of this text called nvcc in a new folder, and use it. */
+static void use_fake(const char *text, char *path)
+{
+    assert_non_null(mkdtemp(path));
+    strcat(path, "/nvcc");
+    FILE *f = fopen(path, "w");
+    assert_non_null(f);
+    fputs(text, f);
+    fclose(f);
+    assert_int_equal(chmod(path, 0700), 0);
+    setenv("WARPSPY_NVCC", path, 1);
+}
+
+static void remove_fake(char *path)
+{
+    unlink(path);
+    *strrchr(path, '/') = 0;
+    rmdir(path);
+}
+
+/* Ctrl-C while nvcc compiles. */
+TEST(compiling_is_cancelled)
+{
+    struct err e = {0};
+    char path[PATH_MAX + 16], fake[64] = "/tmp/warpspy-test-XXXXXX";
+    struct watch w = {cancel_later, NULL};
+    snprintf(path, sizeof path, "%s/hoisted.cu", files);
+    const struct kernel *k = lab_build(path, NULL, NULL, &e);
+    if (!k) fail_msg("%s", e.text);
+    use_fake("#!/bin/sh\ncase $* in *--version*) echo 'release 1.2, V1.2.3';; *) sleep 60;; esac\n", fake);
+    assert_null(lab_code_for(lab_kernel_of(k), NULL, 90, P_F64, &w, &e));
+    assert_int_equal(e.code, E_CANCELLED);
+    assert_true(cancelled_at > 0 && now_us() - cancelled_at < 50 * 1000);
+    remove_fake(fake);
+    lab_close();
+}
+
+/* A compiler that refuses the file, or that is none, is asked once. */
+TEST(a_compiler_that_fails_is_named)
+{
+    struct talk t;
+    char fake[64] = "/tmp/warpspy-test-XXXXXX", other[64] = "/tmp/warpspy-test-XXXXXX";
+    talk_open(&t, OUT_TEXT);
+    assert_true(talk_line(&t, "gen poisson2d 8"));
+    use_fake(
+        "#!/bin/sh\ncase $* in *--version*) echo 'release 1.2, V1.2.3';; *) echo 'hoisted.cu(8): error: no'; exit 1;; "
+        "esac\n",
+        fake);
+    assert_true(try_code(&t, "hoisted", ""));
+    if (!strstr(t.out, "Counted as in the source: hoisted.cu:8: no.")) fail_msg("%s", t.out);
+    remove_fake(fake);
+    use_fake("#!/bin/sh\necho hello\n", other);
+    assert_true(try_code(&t, "hoisted", ""));
+    if (!strstr(t.out, "/nvcc is not an nvcc: it does not say its version.")) fail_msg("%s", t.out);
+    remove_fake(other);
     talk_close(&t);
 }
 
