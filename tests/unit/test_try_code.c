@@ -102,6 +102,7 @@ TEST(each_access_has_a_line_and_its_loops)
         before = line;
     }
     assert_null(strstr(a.text, "\n[5]"));
+    assert_true(strstr(a.text, "\n*y") && strstr(a.text, "\nEND(7)"));
     assert_true(a.accesses[line_with(&a, "*y ")]);
     assert_int_equal(a.written[line_with(&a, "*y ")], 7);
     /* the bracket that closes ptr[1] is in the part of its line, and in the loop */
@@ -444,6 +445,73 @@ TEST(cubins_are_read)
     free(c);
     mem_free(bytes);
     close(fd);
+}
+
+/* ---- the lesson about the compiler ---- */
+
+/* What samples/lessons/compiler.txt says of a loop, as a number of instructions. */
+static const struct said {
+    const char *name, *before, *counter, *body, *instruction;
+    int count;
+} said[] = {
+    {"nothing is said", "", "int", "sum += val[k] * x[col[k]]", "DFMA", 29},
+    {"unroll 4", "#pragma unroll 4\n", "int", "sum += val[k] * x[col[k]]", "DFMA", 5},
+    {"unroll 1", "#pragma unroll 1\n", "int", "sum += val[k] * x[col[k]]", "DFMA", 1},
+    {"int: all", "", "int", "sum += val[k] * x[col[k]]", "*/  ", 246},
+    {"unsigned: all", "", "unsigned", "sum += val[k] * x[col[k]]", "*/  ", 343},
+    {"unsigned: entries", "", "unsigned", "sum += val[k] * x[col[k]]", "DFMA", 33},
+    {"unsigned: addresses", "", "unsigned", "sum += val[k] * x[col[k]]", "IMAD.WIDE", 3 * 33 + 1},
+    {"int: addresses", "", "int", "sum += val[k] * x[col[k]]", "IMAD.WIDE", 29 + 5},
+    {"not fused", "#pragma unroll 1\n", "int", "sum = __dadd_rn(sum, __dmul_rn(val[k], x[col[k]]))", "DADD", 1},
+};
+
+static char *listing_of(const struct said *s)
+{
+    struct err e = {0};
+    char text[1000];
+    snprintf(
+        text, sizeof text,
+        "__global__ void f(int rows, const int *ptr, const int *col, const double *val, const double *x, double *y)\n"
+        "{\n    int row = blockIdx.x * blockDim.x + threadIdx.x;\n    if (row >= rows) return;\n    double sum = 0;\n"
+        "%s    for (%s k = ptr[row]; k < ptr[row + 1]; k++) %s;\n    y[row] = sum;\n}\n",
+        s->before, s->counter, s->body);
+    int fd = lab_compile(text, "f.cu", "/tmp", text, (struct lab_target){.gpu = true, .capability = 90, .cubin = true},
+                         NULL, &e);
+    if (fd < 0) fail_msg("%s", e.text);
+    const char *argv[] = {toolkit_nvdisasm(toolkit_nvcc()), "-c", "/proc/self/fd/3", NULL};
+    struct lab_process p = {.argv = argv, .keep = {fd}, .nkeep = 1, .cpu_seconds = 60};
+    char *listing = lab_output(&p, "nvdisasm", 60, 1 << 24, NULL, &e);
+    close(fd);
+    return listing;
+}
+
+/* The numbers are those of the versions that the lesson names. */
+static bool is_named(void)
+{
+    char version[48] = "";
+    struct err e = {0};
+    return lab_nvcc_version(toolkit_nvcc(), version, sizeof version, NULL, &e) &&
+           (!strcmp(version, "nvcc 13.0.88") || !strcmp(version, "nvcc 13.5.37"));
+}
+
+TEST(the_lesson_about_the_compiler_is_true)
+{
+    if (!with_nvcc() || !toolkit_nvdisasm(toolkit_nvcc()) || !is_named()) skip();
+    char *listing = NULL;
+    for (int i = 0; i < COUNT(said); i++) {
+        const struct said *s = &said[i];
+        bool same =
+            i && !strcmp(s->before, s[-1].before) && !strcmp(s->counter, s[-1].counter) && s->body == s[-1].body;
+        if (!same) {
+            mem_free(listing);
+            listing = listing_of(s);
+        }
+        int n = 0;
+        for (const char *p = listing; p && (p = strstr(p, s->instruction)); p++)
+            n += strncmp(p + strcspn(p, ";") - 3, "NOP", 3) != 0; /* these fill the space after the end */
+        if (n != s->count) fail_msg("%s: %d of %s", s->name, n, s->instruction);
+    }
+    mem_free(listing);
 }
 
 SUITE(.setup = find_program, .teardown = close_lab, .before = without_nvcc, .after = without_nvcc);
