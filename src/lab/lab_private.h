@@ -44,7 +44,7 @@ static inline struct lab_kernel *lab_kernel_of(const struct kernel *k)
 {
     return k->remote == &lab_remote ? (struct lab_kernel *)k : NULL;
 }
-void lab_forget_names(void);                                               /* free the names that traces point to */
+void lab_forget_names(void); /* free the names that traces point to */
 
 /* ---- lab_compile.c ---- */
 

@@ -178,7 +178,8 @@ static const struct counted {
     {"ldg", 46, 36, "merged"},      {"do_while", 46, 36, "merged"}, {"twice", 66, 36, "hoisted"},
     {"reread", 50, 36, "hoisted"},  {"pointer", 50, 36, "merged"},  {"stride", 46, 36, "hoisted"},
     {"device", 46, 36, "hoisted"},  {"macro", 46, 36, "hoisted"},   {"fixed", 46, 36, "merged"},
-    {"atomic", 56, 56, NULL}, /* a launch makes y zero; an atomic may change the bound */
+    {"nested", 66, 46, "hoisted"}, /* a load under a condition stays in its loop; col[k] is loaded once */
+    {"atomic", 56, 56, NULL},      /* a launch makes y zero; an atomic may change the bound */
 };
 
 TEST_OF_EACH(accesses_are_counted_as_compiled, counted)
@@ -198,6 +199,9 @@ TEST_OF_EACH(accesses_are_counted_as_compiled, counted)
     const cJSON *change = cJSON_GetArrayItem(cJSON_GetObjectItem(row, "changes"), 0);
     const char *how = cJSON_GetStringValue(cJSON_GetObjectItem(change, "how"));
     assert_true(c->how ? how && !strcmp(how, c->how) : !change);
+    cJSON *report = row_of(&t, "report");
+    assert_int_equal(number(report, "requests"), c->source);
+    cJSON_Delete(report);
     cJSON_Delete(row);
     talk_close(&t);
     lab_close();
