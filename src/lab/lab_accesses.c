@@ -4,6 +4,7 @@
 #include "base/base.h"
 #include "machine/sass.h"
 
+#include <stdio.h>
 #include <string.h>
 
 /* The functions by which nvcc divides and the like access no global memory. */
@@ -48,7 +49,10 @@ static void collect(struct lab_code *c, int function, const struct sass *s, cons
         bool own = in->file && !strcmp(in->file, c->as.file) && in->line > 0 && in->line <= a->nlines;
         if (!own || !kind_of(in, &kind)) continue;
         struct code_access *at = access_at(c, function, in->line, kind, in->bytes);
-        if (!at && c->naccesses == CODE_ACCESSES) return;
+        if (!at && c->naccesses == CODE_ACCESSES) {
+            snprintf(c->as_source, sizeof c->as_source, "the file has more than %d accesses", +CODE_ACCESSES);
+            return;
+        }
         if (!at) {
             at = &c->access[c->naccesses++];
             *at = (struct code_access){
@@ -84,13 +88,13 @@ static void find_hoisted(struct lab_code *c, const struct code_access *at, const
     add(&c->as, e);
 }
 
-bool accesses_find(struct lab_code *c, int i, const struct sass *s, const struct apart *a)
+void accesses_find(struct lab_code *c, int i, const struct sass *s, const struct apart *a)
 {
     const struct apart_body *body = &a->body[i];
     bool calls = calls_users(s);
     int before = c->naccesses;
     collect(c, i, s, a);
-    if (c->naccesses == before) return false;
+    if (c->naccesses == before) return;
     for (int k = before; k < c->naccesses; k++) {
         int line = c->access[k].line;
         find_hoisted(c, &c->access[k], a, line >= body->first && line <= body->last, calls);
@@ -98,5 +102,4 @@ bool accesses_find(struct lab_code *c, int i, const struct sass *s, const struct
     for (int line = body->first; line <= body->last; line++)
         if (a->accesses[line] && !access_at(c, i, line, ACCESS_LOAD, 0))
             add(&c->as, (struct elision){.function = i, .part = a->line[line], .kind = ACCESS_LOAD, .merged = true});
-    return true;
 }

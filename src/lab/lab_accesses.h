@@ -8,7 +8,7 @@
 struct sass;
 
 /* Add the accesses of function number i of c to c->access, and to c->as those that the code does less often than the
-   source says. false: the code names no line of the source, or has no accesses. */
-bool accesses_find(struct lab_code *c, int i, const struct sass *s, const struct apart *a);
+   source says. With more than CODE_ACCESSES, c->as_source says so. */
+void accesses_find(struct lab_code *c, int i, const struct sass *s, const struct apart *a);
 
 #endif
