@@ -2,6 +2,7 @@
 #include "base/clock.h"
 #include "base/err.h"
 #include "base/mem.h"
+#include "elide.h"
 #include "emu.h"
 #include "formats/format.h"
 #include "machine/device.h"
@@ -16,7 +17,10 @@
 
 static void run_free(struct scope_run *run)
 {
-    for (int t = 0; t < THREADS_MAX; t++) mem_free(run->thread[t]);
+    for (int t = 0; t < THREADS_MAX; t++) {
+        if (run->thread[t]) mem_free(run->thread[t]->last);
+        mem_free(run->thread[t]);
+    }
     for (int k = 0; k < SCOPE_ARRAYS; k++) mem_free(run->requested[k]);
     pick_free(run);
 }
@@ -137,6 +141,7 @@ static struct scope_run *run_new(const struct watched *of, struct watch *w, stru
     run->scope.of = of->M ? of->M->of : NULL;
     run->scope.rows = of->rows;
     run->together = of->together;
+    run->compiled = elide_code();
     run->trace_most = of->trace_most ? of->trace_most : TRACE_MAX;
     run->watch = w;
     return run;

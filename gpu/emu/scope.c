@@ -4,6 +4,7 @@
 
 #include "base/mem.h"
 #include "base/watch.h"
+#include "elide.h"
 #include "formats/format.h"
 #include "machine/kernel.h"
 #include "machine/mat.h"
@@ -61,6 +62,7 @@ bool scope_begin(struct scope_run *run, const char *name, const char *function, 
     if (*instance) function = instance; /* a launch may name a pointer to the function */
     snprintf(l->function, sizeof l->function, "%.*s", (int)strcspn(function, "<"), function);
     snprintf(l->instance, sizeof l->instance, "%s", instance);
+    l->registers = elide_registers(run, l->function);
     for (int a = 0; a < s->narrays; a++) /* a sector counts as fetched before only within its launch */
         if (run->requested[a])
             memset(run->requested[a], 0, (size_t)scope_sector_words(&s->array[a]) * sizeof *run->requested[a]);
@@ -271,6 +273,7 @@ static int site_new(struct scope_run *run, const struct lane_access *t)
                                               .what = t->kind == ACCESS_COLLECTIVE ? t->name : NULL,
                                               .launch = s->nlaunches - 1,
                                               .unroll = t->unroll};
+    elide_site(run, s->nsites);
     return s->nsites++;
 }
 
@@ -354,6 +357,10 @@ void scope_request(struct scope_thread *s, int64_t block, int warp, const struct
     struct launch_counts *l = &(exact ? s->exact_launch : s->launch)[run->scope.nlaunches - 1];
     int lanes = __builtin_popcount(r->mask);
     s->accesses += lanes;
+    if (elide_request(s, warp, r)) {
+        (exact ? s->exact_site : s->by_site)[r->site].elided++;
+        return;
+    }
     s->warp_steps[warp]++;
     l->steps++;
     l->active += lanes;
@@ -375,6 +382,7 @@ void scope_block_end(struct scope_thread *s, int64_t block, int warps)
         s->warp_steps[w] = 0;
         memset(s->visits[w], 0, (size_t)run->scope.nsites * sizeof s->visits[w][0]);
     }
+    elide_block_end(s, warps);
     memset(s->iteration_end, 0, (size_t)run->scope.nsites * sizeof s->iteration_end[0]);
     memset(s->transitions, 0, (size_t)run->scope.nsites * sizeof s->transitions[0]);
     l->warps += warps;

@@ -3,6 +3,7 @@
 #define SCOPE_RUN_H
 
 #include "base/err.h"
+#include "machine/as_compiled.h"
 #include "scope.h"
 
 enum { CACHED = 256, THREADS_MAX = 64 };
@@ -37,6 +38,7 @@ struct scope_thread {
     struct tally before_site[SCOPE_SITES];
     struct launch_counts before_launch;
     struct request_facts facts;
+    int64_t *last; /* see elide.c; NULL: not needed so far */
 };
 
 struct scope_run {
@@ -60,6 +62,8 @@ struct scope_run {
     const struct array *starts[SCOPE_LAUNCHES]; /* the number of the first entry of each part */
     double *slots[SCOPE_LAUNCHES];              /* the values of the matrix that each block loads, if they are known */
     int64_t block_most;                         /* accesses after which an exact block is left; 0: it runs to its end */
+    const struct as_compiled *compiled;         /* count as this code does; NULL: as the source */
+    const struct elision *elision[SCOPE_SITES]; /* of each site; NULL: none */
     const struct scope_sink *sink;
     struct watch *watch;
     struct trace *trace; /* NULL, or the trace that receives the steps of one warp */

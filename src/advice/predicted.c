@@ -7,6 +7,7 @@
 #include "machine/bench.h"
 #include "machine/compiled.h"
 #include "machine/kernel.h"
+#include "machine/remote.h"
 #include "microscope/model.h"
 #include "microscope/modeled.h"
 #include "report/fields.h"
@@ -131,15 +132,17 @@ static void out_occupancy(struct out *o, const struct modeled *k)
     out_int_if(o, "registers", NULL, w->registers > 0, w->registers);
 }
 
+void say_counted_as(struct out *o, const struct kernel *k)
+{
+    const char *how = k->remote ? k->remote->counted_as(k) : "";
+    if (*how) out_text(o, "%s is counted %s.", k->name, how);
+}
+
 void say_registers(struct out *o, const struct modeled *k)
 {
     const struct work *w = workload_busiest(&k->work);
     struct residency r = model_residency(&k->on, w);
-    if (!w->registers && k->kernel->remote)
-        out_text(o, "The registers of a thread are not known, so that the occupancy may be lower: `sm %s` asks nvcc.",
-                 k->kernel->name);
-    else if (!w->registers)
-        out_text(o, "The registers of a thread are not known, so that the occupancy may be lower.");
+    if (!w->registers) out_text(o, "The registers of a thread are not known, so that the occupancy may be lower.");
     if (r.by == LIMITED_BY_REGISTERS)
         out_text(
             o,

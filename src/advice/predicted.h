@@ -47,6 +47,8 @@ void out_machine(struct out *o, const struct machine *g);
 void out_modeled(struct session *s, const struct matrix *m, const struct modeled *k);
 /* In text: whether the registers of the busiest launch limit the number of blocks that a multiprocessor holds. */
 void say_registers(struct out *o, const struct modeled *k);
+/* How a user's kernel was counted: as compiled, or as in the source; nothing for other kernels. */
+void say_counted_as(struct out *o, const struct kernel *k);
 
 /* The keys of rows (report/fields.h). */
 extern const struct row_kind row_occupancy, row_machine, row_prediction;

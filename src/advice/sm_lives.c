@@ -177,7 +177,7 @@ static bool ask_registers(struct sm_lives *l, const struct making *v, struct err
     struct err why = {0};
     if (!v->k->remote) return true;
     l->compiled_for = v->on.is.capability;
-    if (v->k->remote->find_registers(v->k, v->on.is.capability, v->watch, &why)) return true;
+    if (v->k->remote->find_code(v->k, v->on.is.capability, v->M->of->real, v->watch, &why)) return true;
     snprintf(l->unknown, sizeof l->unknown, "%.159s", why.text);
     return why.code != E_CANCELLED || fail_at(e, why.code, why.where, "%s", why.text);
 }
@@ -314,6 +314,7 @@ void out_sm(struct session *s, const struct sm_lives *l)
         out_text(o, "It holds at most %lld of them at a time, because each thread needs %lld registers.",
                  (long long)l->blocks_most, (long long)l->registers);
     say_registers_of(o, l);
+    say_counted_as(o, l->kernel);
     for (int i = 0; i < l->n; i++) out_life(o, l, &l->life[i]);
     out_text(o, "Predicted by a simulation of one multiprocessor, with the latencies of the model.");
     if (l->n == 1 && l->of_sm < l->blocks_most)

@@ -191,6 +191,7 @@ static void out_tally(struct out *o, const struct tally *t)
     out_int(o, "bytes_padding", NULL, t->padding);
     out_int(o, "sectors_again", NULL, t->refetched);
     out_int(o, "contended", NULL, t->contended);
+    out_int(o, "elided", NULL, t->elided);
 }
 
 static void out_arrays(struct out *o, const struct counts *c)
@@ -260,7 +261,7 @@ static int lines_of(const struct counts *c, struct line_counts line[SCOPE_SITES]
         const struct access_site *place = &c->scope.site[p];
         struct tally t = c->by_site[p];
         double scale = scale_of(c, place->launch);
-        if (!t.requests) continue;
+        if (!t.requests && !t.elided) continue;
         for (size_t k = 0; k < sizeof t / sizeof(int64_t); k++)
             ((int64_t *)&t)[k] = (int64_t)((double)((int64_t *)&t)[k] * scale + 0.5);
         int k = 0;
@@ -314,6 +315,7 @@ static void table_lines(struct out *o, const struct counts *c)
     char text[160];
     int n = lines_of(c, line);
     bool shares = tally_of(c, ACCESS_SHARED_LOAD, ACCESS_SHARED_ATOMIC, -1).requests > 0;
+    bool elides = tally_of(c, ACCESS_LOAD, ACCESS_TEXTURE, -1).elided > 0;
     for (int k = 0; k < n; k++) {
         const struct access_site *p = line[k].site;
         const struct tally *t = &line[k].t;
@@ -324,6 +326,7 @@ static void table_lines(struct out *o, const struct counts *c)
         out_str(o, "touch", "does", access_names[p->kind]);
         out_str(o, "array", "array", touched(c, p));
         out_int(o, "requests", "requests", t->requests);
+        out_int(o, "elided", elides ? "elided" : NULL, t->elided);
         out_num(o, "lanes_mean", "lanes", ratio((double)t->lanes, (double)t->requests), "%.1f");
         out_int_if(o, "sectors", "sectors", global, t->sectors);
         out_num(o, "sectors_a_request", "each", global ? ratio((double)t->sectors, (double)t->requests) : NAN, "%.1f");
@@ -430,16 +433,18 @@ static void table_arrays(struct out *o, const struct counts *c)
 {
     bool shares = tally_of(c, ACCESS_SHARED_LOAD, ACCESS_SHARED_ATOMIC, -1).requests > 0;
     bool adds = counts_of(c, ACCESS_ATOMIC, -1, -1).requests > 0;
+    bool elides = tally_of(c, ACCESS_LOAD, ACCESS_TEXTURE, -1).elided > 0;
     for (int a = 0; a < c->scope.narrays; a++)
         for (int touch = 0; touch < ACCESS_COLLECTIVE; touch++) {
             struct tally t = counts_of(c, (enum access_kind)touch, a, -1);
             bool global = accesses_global((enum access_kind)touch);
-            if (!t.requests) continue;
+            if (!t.requests && !t.elided) continue;
             double fetched = global ? (double)t.sectors * SECTOR : NAN;
             out_row(o);
             out_str(o, "array", "array", c->scope.array[a].name);
             out_str(o, "touch", "does", access_names[touch]);
             out_int(o, "requests", "requests", t.requests);
+            out_int(o, "elided", elides ? "elided" : NULL, t.elided);
             out_rank(o, COLUMN_DETAIL);
             out_num(o, "lanes_mean", "lanes", ratio((double)t.lanes, (double)t.requests), "%.1f");
             out_rank(o, COLUMN_NORMAL);
@@ -485,6 +490,7 @@ static bool count_named(struct session *s, const struct count_request *w, const 
         out_count(s->out, w->matrix, w->real, c, (struct how){.at_length = true, .lines = lines});
         if (out_mode(s->out) != OUT_JSON) (lines ? table_lines : table_arrays)(s->out, c);
         struct totals t = totals_of(c);
+        say_counted_as(s->out, k);
         remarks(s->out, false, t.of_blocks, t.of_rows);
         if (counts_of(c, ACCESS_ATOMIC, -1, -1).contended)
             out_prose(

@@ -85,6 +85,7 @@ static bool say(struct session *s, const struct matrix *m, const struct modeled 
                  show_us(k->time.chain_us, chain, sizeof chain));
     say_candidates(s->out, &k->plan.shape, &others);
     say_registers(s->out, k);
+    say_counted_as(s->out, k->kernel);
     for (int i = 0; i < n; i++) out_finding(s->out, k, &f[i], i + 1);
     out_text(s->out, "Each time shows how much the predicted time drops without that cause (bytes: with half of them); "
                      "causes overlap.");
@@ -140,6 +141,7 @@ static void say_both(struct session *s, const struct matrix *m, const struct mod
              "The differences add up to the time of %s minus that of %s. The columns with a kernel's name are its",
              k[1].kernel->name, k[0].kernel->name);
     out_text(s->out, "time in us if the term were the only limit; terms overlap.");
+    for (int i = 0; i < 2; i++) say_counted_as(s->out, k[i].kernel);
     modeled_remarks(s, &k[0].on, k[0].work.sampled || k[1].work.sampled);
 }
 

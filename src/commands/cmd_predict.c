@@ -22,6 +22,7 @@ static bool say(struct session *s, const struct matrix *m, const struct modeled 
     if (corrected)
         out_text(s->out, "Corrected by what was measured for %s, a similar matrix: %.2f times the prediction (%s).",
                  c.from, c.factor, how_many(c.kernels, "kernel").text);
+    say_counted_as(s->out, k->kernel);
     modeled_remarks(s, &k->on, k->work.sampled);
     return true;
 }

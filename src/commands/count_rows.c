@@ -15,6 +15,8 @@ static const struct field count_arrays_fields[] = {
     {"bytes_padding", F_COUNT, "bytes of padding"},
     {"sectors_again", F_COUNT, "sectors that the same warp had fetched before"},
     {"contended", F_COUNT, "lanes that wait for another lane at the same address"},
+    {"elided", F_COUNT,
+     "requests of the source that the compiled code of a kernel of yours does not make; not counted"},
     {0},
 };
 static const struct field count_shared_arrays_fields[] = {
@@ -36,6 +38,8 @@ static const struct field count_lines_fields[] = {
     {"bytes_padding", F_COUNT, "bytes of padding"},
     {"sectors_again", F_COUNT, "sectors that the same warp had fetched before"},
     {"contended", F_COUNT, "lanes that wait for another lane at the same address"},
+    {"elided", F_COUNT,
+     "requests of the source that the compiled code of a kernel of yours does not make; not counted"},
     {"turns", F_COUNT, "wavefronts of shared memory"},
     {"turns_least", F_COUNT, "wavefronts if there were no bank conflicts"},
     {"source", F_TEXT, "the line itself"},

@@ -22,6 +22,7 @@
 #include "session/matrix.h"
 #include "session/product.h"
 #include "session/session.h"
+#include "try_compiled.h"
 
 #include <limits.h>
 #include <math.h>
@@ -69,7 +70,9 @@ struct trying {
     const char *file; /* as the user typed it */
     struct lab_options options;
     struct matrix *matrix;
+    const struct mat *M;
     enum precision real;
+    const char *nvcc[2];  /* paths of others to compare; NULL: none */
     bool precision_typed; /* the user asked for this precision */
     const struct kernel *kernel;
     struct lab_report report;
@@ -337,6 +340,15 @@ static bool trace_it(struct session *s, const struct trying *t, struct err *e)
     return true;
 }
 
+static bool out_compilations(struct session *s, const struct trying *t, struct err *e)
+{
+    const struct tried tried = {t->matrix, t->M, t->kernel, &t->report};
+    struct machine g;
+    return modeled_machine(s, &g, e) && out_flush(s->out, e) && try_out_compiled(s, &tried, &g, e) &&
+           (!t->nvcc[0] || (out_flush(s->out, e) && try_out_compilers(s, &tried, &g, t->nvcc, COUNT(t->nvcc), e) &&
+                            out_flush(s->out, e)));
+}
+
 /* Print the result. Of a kernel that is wrong, `verdict` says the rest. */
 static bool out_try(struct session *s, const struct trying *t, struct err *e)
 {
@@ -348,7 +360,7 @@ static bool out_try(struct session *s, const struct trying *t, struct err *e)
         return true;
     }
     out_report(s, t);
-    return t->watched || !known || compare(s, t, e);
+    return t->watched || !known || (out_compilations(s, t, e) && compare(s, t, e));
 }
 
 static bool try_once(struct session *s, struct trying *t, struct err *e)
@@ -362,6 +374,7 @@ static bool try_once(struct session *s, struct trying *t, struct err *e)
     }
     const struct mat *M = stored_for(s, t, t->kernel, e);
     if (!M) return false;
+    t->M = M;
     if (!lab_judge(t->kernel, &t->matrix->csr, M, &s->watch, &t->report, e) || !out_try(s, t, e)) return false;
     if (t->traces && t->report.ran && t->matrix->csr.rows && !trace_it(s, t, e)) return false;
     return verdict(s, t, e);
@@ -418,10 +431,12 @@ static bool run_try(struct session *s, const struct args *a, struct err *e)
     struct trying t = {.file = arg(a, "file"),
                        .options = {arg(a, "format"), arg(a, "kernel"), arg_real(a, "seconds", 0)},
                        .matrix = session_matrix(s, arg(a, "of"), e),
+                       .nvcc = {arg(a, "with"), arg(a, "and")},
                        .precision_typed = arg(a, "precision") || arg_flag(a, "f32") || arg_flag(a, "f64"),
                        .traces = view || watch};
     if (!t.file) return fail(e, E_USAGE, "try what? `try FILE.cu`, or `try new csr-scalar` for a file to start from");
     if (!t.matrix) return false;
+    if (t.nvcc[1] && !t.nvcc[0]) return fail(e, E_USAGE, "`and` names a second nvcc: `with PATH and PATH`");
     if (t.options.seconds < 0 || t.options.seconds > 3600)
         return fail(e, E_USAGE, "seconds must be between 0 and 3600");
     t.real = precision_of_values(arg_precision(a), t.matrix->csr.imag != NULL);
@@ -508,38 +523,44 @@ const struct command command_try = {
     .name = "try",
     .grammar =
         "[FILE] [new GPU_KERNEL] [as FILE] [of MATRIX] [format FORMAT] [kernel WORD] [f32|f64|[precision] PRECISION] "
-        "[seconds R] [watch] [view] [force]",
+        "[seconds R] [with FILE] [and FILE] [watch] [view] [force]",
     .about = "a kernel of yours: compiled, checked, counted, and compared with the built-in ones",
-    .help = "The file has a kernel in CUDA C, for example\n"
-            "    // TRY(csr, blocks_for(rows, 128), 128)\n"
-            "    __global__ void mine(int rows, const int *ptr, const int *col,\n"
-            "                         const double *val, const double *x, double *y)\n"
-            "    {\n"
-            "        int row = blockIdx.x * blockDim.x + threadIdx.x;\n"
-            "        if (row >= rows) return;\n"
-            "        double sum = 0;\n"
-            "        for (int k = ptr[row]; k < ptr[row + 1]; k++)\n"
-            "            sum += val[k] * x[col[k]];\n"
-            "        y[row] = sum;\n"
-            "    }\n"
-            "The names of the parameters say what they are: x, y, alpha, beta, rows, cols, nnz, the arrays of the\n"
-            "format as `layout` shows them, and its parameters. Usual other names, such as rowptr and values, are\n"
-            "known, too. If atomicAdd adds to y, y is zero before the kernel begins.\n"
-            "A line TRY(format, blocks, threads, bytes), also in a comment, gives the format, the grid, the block,\n"
-            "and the bytes of extern __shared__ memory. Without it, the format is csr, and one thread is launched\n"
-            "per row, 256 per block.\n"
-            "The kernel gets the name of its file, with `my-` before it if that name is taken. Once tried, it can\n"
-            "be used by that name in spmv, bench, race, solve, trace, count, explain, predict, roofline and sm, until\n"
-            "the file changes. These commands run it where the emulator runs, for example `bench mine csr on emu`.\n"
-            "`try new csr-vector` writes the source of a built-in kernel into csr-vector.cu, or into the file after\n"
-            "`as`; force replaces that file. That source is written in the dialect of CUDA C that the built-in\n"
-            "kernels use; `help dialect` explains it.\n"
-            "g++ compiles the file for the emulator, where the kernel runs in a process of its own: an endless loop\n"
-            "(seconds R limits a run), a wrong index, or a crash ends that process only, and is reported by line,\n"
-            "block and thread. On a GPU, nvcc compiles it when bench, spmv or solve needs it.\n"
-            "With watch, each save of the file is tried at once; view shows the trace, which stays at its step.\n"
-            "Only try files that you trust: they are programs.\n"
-            "    try new csr-scalar; try csr-scalar.cu; try my.cu of A format ell watch view",
-    .rows = (const struct row_kind *const[]){&row_try_report, &row_try_kernel, &row_try_file, NULL},
+    .help =
+        "The file has a kernel in CUDA C, for example\n"
+        "    // TRY(csr, blocks_for(rows, 128), 128)\n"
+        "    __global__ void mine(int rows, const int *ptr, const int *col,\n"
+        "                         const double *val, const double *x, double *y)\n"
+        "    {\n"
+        "        int row = blockIdx.x * blockDim.x + threadIdx.x;\n"
+        "        if (row >= rows) return;\n"
+        "        double sum = 0;\n"
+        "        for (int k = ptr[row]; k < ptr[row + 1]; k++)\n"
+        "            sum += val[k] * x[col[k]];\n"
+        "        y[row] = sum;\n"
+        "    }\n"
+        "The names of the parameters say what they are: x, y, alpha, beta, rows, cols, nnz, the arrays of the\n"
+        "format as `layout` shows them, and its parameters. Usual other names, such as rowptr and values, are\n"
+        "known, too. If atomicAdd adds to y, y is zero before the kernel begins.\n"
+        "A line TRY(format, blocks, threads, bytes), also in a comment, gives the format, the grid, the block,\n"
+        "and the bytes of extern __shared__ memory. Without it, the format is csr, and one thread is launched\n"
+        "per row, 256 per block.\n"
+        "The kernel gets the name of its file, with `my-` before it if that name is taken. Once tried, it can\n"
+        "be used by that name in spmv, bench, race, solve, trace, count, explain, predict, roofline and sm, until\n"
+        "the file changes. These commands run it where the emulator runs, for example `bench mine csr on emu`.\n"
+        "`try new csr-vector` writes the source of a built-in kernel into csr-vector.cu, or into the file after\n"
+        "`as`; force replaces that file. That source is written in the dialect of CUDA C that the built-in\n"
+        "kernels use; `help dialect` explains it.\n"
+        "g++ compiles the file for the emulator, where the kernel runs in a process of its own: an endless loop\n"
+        "(seconds R limits a run), a wrong index, or a crash ends that process only, and is reported by line,\n"
+        "block and thread. If nvcc is there (`set nvcc` chooses one), it compiles the kernel for the GPU that is\n"
+        "predicted: try shows registers, spills and unrolling, and each access that the compiler hoists out of a\n"
+        "loop or merges, which then counts as often as it is done. nvdisasm of the toolkit reads the machine code;\n"
+        "without it, and without nvcc, accesses are counted as in the source. `with` compares other compilers.\n"
+        "With watch, each save of the file is tried at once; view shows the trace, which stays at its step.\n"
+        "Only try files that you trust: they are programs.\n"
+        "    try new csr-scalar; try csr-scalar.cu; try my.cu of A format ell watch view\n"
+        "    try my.cu with /opt/cuda-12.9/bin/nvcc and venv/lib/python3.11/site-packages/nvidia",
+    .rows = (const struct row_kind *const[]){&row_try_report, &row_try_compiled, &row_try_compiler, &row_try_kernel,
+                                             &row_try_file, NULL},
     .run = run_try,
 };

@@ -8,6 +8,7 @@
 #include "base/screen_lock.h"
 #include "base/text.h"
 #include "formats/format.h"
+#include "lab_code.h"
 #include "lab_private.h"
 #include "machine/bench.h"
 #include "machine/mat.h"
@@ -37,9 +38,8 @@ static void release(struct lab_kernel *l)
     if (l->object >= 0) close(l->object);
     if (l->gpu >= 0) close(l->gpu);
     mem_free(l->text);
-    mem_free(l->resources);
     l->object = l->gpu = -1;
-    l->text = l->resources = NULL;
+    l->text = NULL;
 }
 
 void lab_close(void)
@@ -53,6 +53,7 @@ void lab_close(void)
         mem_free(l);
     }
     lab_forget_names();
+    lab_code_close();
 }
 
 const char *lab_printed(const struct kernel *k)
@@ -355,7 +356,8 @@ static void add_launches(const struct counts *c, struct lab_report *out)
     out->active_lanes = out->steps ? (double)active / (double)out->steps : 0;
 }
 
-/* Count all blocks, and predict the time: for all kernels without factors of their own, which a user's kernel lacks. */
+/* Count all blocks as in the source, and predict the time: for all kernels without factors of their own, which a user's
+   kernel lacks. */
 static bool count_all(const struct kernel *k, const struct csr *A, const struct mat *M, struct watch *w,
                       struct lab_report *out, struct err *e)
 {
@@ -363,7 +365,10 @@ static bool count_all(const struct kernel *k, const struct csr *A, const struct 
     struct workload *work = c ? mem_new(1, sizeof *work, "the work of a kernel", e) : NULL;
     struct machine g = machine_reference();
     struct err why = {0};
+    struct lab_kernel *l = lab_kernel_of(k);
+    if (l) l->as_source = true;
     bool ok = work && model_watch(k, A, M, &g, 0, w, c, work, &why);
+    if (l) l->as_source = false;
     if (ok) {
         out->counted = work->plain = true;
         out->predicted_us = A->nnz ? model_predict(work, &g).us : NAN;

@@ -6,6 +6,7 @@
 #include "base/text.h"
 #include "lab_private.h"
 #include "lab_scan.h"
+#include "machine/toolkit.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -75,6 +76,13 @@ char *lab_read(const char *path, struct stat *st, struct err *e)
         return text;
     mem_free(text);
     return NULL;
+}
+
+void lab_folder_of(const struct lab_kernel *k, char *folder, size_t size)
+{
+    snprintf(folder, size, "%s", k->path);
+    char *slash = strrchr(folder, '/');
+    if (slash) slash[slash == folder] = 0;
 }
 
 /* #include of what is not a file, such as a device, would never end. */
@@ -267,23 +275,9 @@ static bool is_in_path(const char *program)
     return false;
 }
 
-static bool is_program(const char *path)
-{
-    return !access(path, X_OK);
-}
-
-static const char *nvcc_path(void)
-{
-    static char path[PATH_MAX];
-    const char *home = getenv("CUDA_HOME");
-    if (is_in_path("nvcc")) return "nvcc";
-    snprintf(path, sizeof path, "%s/bin/nvcc", home ? home : "/usr/local/cuda");
-    return is_program(path) ? path : NULL;
-}
-
 bool lab_has_nvcc(void)
 {
-    return nvcc_path() != NULL;
+    return toolkit_nvcc() != NULL;
 }
 
 enum { ARGUMENTS_MAX = 40 };
@@ -320,9 +314,8 @@ static int take_object(int status, bool late, const char *object, const char *pr
     return -1;
 }
 
-/* *output receives what a compiler that succeeded has printed; NULL: it is dropped. */
 static int run_compiler(const char *const *argv, const char *folder, int source, const char *object, int seconds,
-                        int64_t memory, char **output, struct reading *r, struct watch *w)
+                        int64_t memory, struct reading *r, struct watch *w)
 {
     int status = 0, fd = -1, out = lab_memory("the compiler's messages", 0, r->e);
     bool late = false;
@@ -338,10 +331,7 @@ static int run_compiler(const char *const *argv, const char *folder, int source,
     bool ended = pid > 0 && lab_wait(pid, "compiling", BUSY * seconds, w, &status, &late, r->e);
     char *printed = ended || late ? lab_memory_text(out, OUTPUT_MAX, r->e) : NULL;
     if (printed) fd = take_object(status, late, object, printed, r);
-    if (output && fd >= 0)
-        *output = printed;
-    else
-        mem_free(printed);
+    mem_free(printed);
     if (out >= 0) close(out);
     return fd;
 }
@@ -362,8 +352,9 @@ static int compile_text(const char *text, const char *folder, const char *header
 {
     char quote[PATH_MAX + 16], prelude[PATH_MAX + 16], in[3][PATH_MAX + 32], arch[32] = "-arch=native";
     bool gpu = target.gpu;
-    const char *argv[ARGUMENTS_MAX] = {"env", "LC_ALL=C",         gpu ? nvcc_path() : "g++",
-                                       "-x",  gpu ? "cu" : "c++", target.resources ? "-cubin" : "-shared"};
+    const char *nvcc = target.nvcc ? target.nvcc : toolkit_nvcc();
+    const char *argv[ARGUMENTS_MAX] = {"env", "LC_ALL=C",         gpu ? nvcc : "g++",
+                                       "-x",  gpu ? "cu" : "c++", target.cubin ? "-cubin" : "-shared"};
     int n = 6, fd = -1, source = lab_memory("the source of a kernel", 0, r->e);
     static const char *const for_emulator[] = {
 #include "lab_flags.def"
@@ -384,7 +375,6 @@ static int compile_text(const char *text, const char *folder, const char *header
     }
     for (int i = 0; i < (gpu ? COUNT(for_gpu) : COUNT(for_emulator)); i++)
         argv[n++] = gpu ? for_gpu[i] : for_emulator[i];
-    if (target.resources) argv[n++] = "-Xptxas=-v";
     argv[n++] = "-o";
     argv[n++] = object;
     argv[n++] = "/proc/self/fd/3";
@@ -392,15 +382,17 @@ static int compile_text(const char *text, const char *folder, const char *header
         fail(r->e, E_IO, "cannot write the source of a kernel: %s", strerror(errno));
     else if (source >= 0)
         fd = run_compiler(argv, folder, source, object, gpu ? NVCC_SECONDS : COMPILE_SECONDS, gpu ? 0 : COMPILER_MEMORY,
-                          target.resources, r, w);
+                          r, w);
     if (source >= 0) close(source);
     return fd;
 }
 
-static bool has_compiler(bool gpu, struct err *e)
+static bool has_compiler(struct lab_target target, struct err *e)
 {
-    if (gpu && nvcc_path()) return true;
-    if (gpu) return fail(e, E_UNSUPPORTED, "nvcc, which compiles kernels for the GPU, is not installed");
+    bool gpu = target.gpu;
+    if (target.nvcc) return true;
+    if (gpu && toolkit_nvcc()) return true;
+    if (gpu) return fail(e, E_UNSUPPORTED, "%s", toolkit_missing());
     if (is_in_path("g++")) return true;
     return fail(e, E_UNSUPPORTED,
                 "g++, which compiles kernels for the emulator, is not installed; on Debian, "
@@ -412,7 +404,7 @@ int lab_compile(const char *text, const char *file, const char *folder, const ch
 {
     char headers[PATH_MAX], object[64], temporary[] = "/tmp/warpspy-XXXXXX";
     struct reading r = {.file = file, .user_text = user_text, .e = e};
-    if (!has_compiler(target.gpu, e) || !find_headers(headers, sizeof headers, e) ||
+    if (!has_compiler(target, e) || !find_headers(headers, sizeof headers, e) ||
         !check_includes(user_text, file, folder, e))
         return -1;
     if (!mkdtemp(temporary)) return fail(e, E_IO, "cannot make a folder in /tmp: %s", strerror(errno)), -1;
@@ -421,47 +413,4 @@ int lab_compile(const char *text, const char *file, const char *folder, const ch
     unlink(object);
     rmdir(temporary);
     return fd;
-}
-
-char *lab_resources(const char *text, const char *file, const char *folder, const char *user_text, int capability,
-                    struct watch *w, struct err *e)
-{
-    char *resources = NULL;
-    const struct lab_target target = {.gpu = true, .capability = capability, .resources = &resources};
-    int fd = lab_compile(text, file, folder, user_text, target, w, e);
-    if (fd >= 0) close(fd);
-    return resources;
-}
-
-/* Does a mangled name contain this function: its length and its name? T: as a template of this type; 0: of any. A
-   function of C has its plain name. */
-static bool names(const char *mangled, size_t n, const char *function, char T)
-{
-    char part[96];
-    int length = snprintf(part, sizeof part, "%zu%s", strlen(function), function);
-    if (T) snprintf(part + length, sizeof part - (size_t)length, "I%c", T);
-    const char *at = memmem(mangled, n, part, strlen(part));
-    if (!at) return n == strlen(function) && !memcmp(mangled, function, n);
-    return at == mangled || !isdigit((unsigned char)at[-1]);
-}
-
-static int registers_of(const char *resources, const char *function, char T)
-{
-    static const char entry[] = "Compiling entry function '";
-    int most = 0;
-    for (const char *p = resources; (p = strstr(p, entry));) {
-        p += sizeof entry - 1;
-        size_t n = strcspn(p, "'\n");
-        const char *used = strstr(p, "Used "), *next = strstr(p, entry);
-        int registers = used && (!next || used < next) ? atoi(used + 5) : 0;
-        if (names(p, n, function, T) && registers > most) most = registers;
-    }
-    return most;
-}
-
-int lab_registers(const char *resources, const char *function, enum precision real)
-{
-    static const char letter[TYPES] = {[T_F32] = 'f', [T_F64] = 'd'}; /* of a type in a mangled name */
-    int registers = letter[real] ? registers_of(resources, function, letter[real]) : 0;
-    return registers ? registers : registers_of(resources, function, 0);
 }

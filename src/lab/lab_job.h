@@ -11,6 +11,7 @@
 #include "base/param.h"
 #include "base/precision.h"
 #include "formats/stored.h"
+#include "machine/as_compiled.h"
 #include "machine/microscope.h"
 #include "machine/remote.h"
 #include "machine/wrong.h"
@@ -59,6 +60,8 @@ struct job {
     int launch, warp;
     int64_t block, sample;
     struct machine machine;
+    bool coded; /* OP_COUNT and OP_MODEL: count as `code` does */
+    struct as_compiled code;
     bool tape; /* OP_MODEL: also record the order of the warps of one multiprocessor, which holds at_once blocks */
     int at_once;
     /* the limit of a process that uses no GPU */

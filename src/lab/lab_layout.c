@@ -71,6 +71,8 @@ static void fill(struct layout *l, struct job *j, const struct lab_kernel *k, co
                       .sample = r->sample,
                       .memory = MEMORY_MAX};
     if (r->machine) j->machine = *r->machine;
+    j->coded = r->code != NULL;
+    if (r->code) j->code = *r->code;
     j->tape = r->tape != NULL;
     j->at_once = r->tape ? r->tape->at_once : 0;
     j->on_gpu = r->M && r->M->dev->kind == DEV_CUDA;

@@ -29,9 +29,10 @@ struct lab_kernel {
     struct source source; /* what the text declares */
     int object, gpu;      /* the shared object for the emulator, and the one for a GPU; -1: none */
     int capability;       /* of the GPU for which `gpu` was compiled */
-    /* What ptxas says of the functions, see lab_registers, for GPUs of this compute capability; NULL: nothing yet. */
-    char *resources;
-    int resources_of;
+    const char *nvcc;     /* count as this one compiles it; NULL: that of toolkit_nvcc */
+    bool as_source;       /* count as in the source, even if nvcc is there */
+    int counted_for;      /* compute capability of the GPU of the last prediction; 0: none yet */
+    char counted_as[240]; /* see struct remote */
     char printed[2048];
     struct lab_fault fault; /* of the last run */
     struct lab_kernel *next;
@@ -49,23 +50,17 @@ void lab_forget_names(void); /* free the names that traces point to */
 
 /* The text of a user's file, for the caller to free; NULL: it is missing, not a file, empty, too large or binary. */
 char *lab_read(const char *path, struct stat *st, struct err *e);
+void lab_folder_of(const struct lab_kernel *k, char *folder, size_t size); /* of its file */
 /* Compile text to a shared object: a file descriptor of memory, or -1. `file` is the name of the user's file in
    messages, `folder` the folder of files that it includes. */
 struct lab_target {
-    bool gpu;       /* compile by nvcc, otherwise by g++ for the emulator */
-    int capability; /* of the GPU; 0: that of the GPU in this computer */
-    char *
-        *resources; /* not NULL: compile for ptxas's words on each function, which it receives, not for a GPU to run */
+    bool gpu;         /* compile by nvcc, otherwise by g++ for the emulator */
+    int capability;   /* of the GPU; 0: that of the GPU in this computer */
+    bool cubin;       /* only the code of the functions on the GPU, to look at */
+    const char *nvcc; /* NULL: that of toolkit_nvcc */
 };
 int lab_compile(const char *text, const char *file, const char *folder, const char *user_text, struct lab_target target,
                 struct watch *w, struct err *e);
-/* What ptxas says of each function that nvcc compiles for a GPU of this compute capability, for the caller to free with
-   mem_free; NULL: an error. */
-char *lab_resources(const char *text, const char *file, const char *folder, const char *user_text, int capability,
-                    struct watch *w, struct err *e);
-/* The registers of a thread of the function, of the instance for this type if it is a template: the largest number if
-   ptxas names several; 0: it names none. */
-int lab_registers(const char *resources, const char *function, enum precision real);
 bool lab_has_nvcc(void);
 void lab_messages_clear(void);
 void lab_message_add(const char *fmt, ...) PRINTF(1, 2);
@@ -92,6 +87,10 @@ bool lab_reap(int pid, int *status);
 /* Wait until the process ends; *status as of waitpid. false: the user cancelled, or the time is over (*late); the
    process is gone then. */
 bool lab_wait(int pid, const char *what, double seconds, struct watch *w, int *status, bool *late, struct err *e);
+/* Run a program that prints, and return what it printed, at most `most` bytes, for the caller to free with mem_free.
+   NULL: it failed, or as of lab_wait. */
+char *lab_output(const struct lab_process *p, const char *what, double seconds, int64_t most, struct watch *w,
+                 struct err *e);
 /* Anonymous memory as a file descriptor; -1: none. */
 int lab_memory(const char *what, int64_t bytes, struct err *e);
 /* All of what a file descriptor of memory holds, with a NUL after it; the caller frees it. */
@@ -130,6 +129,7 @@ struct lab_request {
     const struct machine *machine; /* OP_MODEL */
     const struct tape *tape;       /* OP_MODEL: how many blocks at a time; NULL: record none */
     int64_t block, sample;
+    const struct as_compiled *code; /* OP_COUNT and OP_MODEL: count as this code does; NULL: as the source */
 };
 /* Run a job in a process of its own. If the kernel is at fault, the error is E_DEVICE and k->fault has its parts. */
 bool lab_run(struct lab_kernel *k, const struct lab_request *r, struct watch *w, struct lab_reply *out, struct err *e);

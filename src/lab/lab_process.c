@@ -150,6 +150,26 @@ char *lab_memory_text(int fd, int64_t most, struct err *e)
     return text;
 }
 
+/* ---- programs that print ---- */
+
+char *lab_output(const struct lab_process *p, const char *what, double seconds, int64_t most, struct watch *w,
+                 struct err *e)
+{
+    struct lab_process own = *p;
+    int status = 0;
+    bool late = false;
+    own.out = lab_memory(what, 0, e);
+    int pid = own.out >= 0 ? lab_start(&own, e) : -1;
+    bool ended = pid > 0 && lab_wait(pid, what, seconds, w, &status, &late, e);
+    char *text = ended || late ? lab_memory_text(own.out, most, e) : NULL;
+    if (own.out >= 0) close(own.out);
+    if (text && !late && WIFEXITED(status) && !WEXITSTATUS(status)) return text;
+    if (late) fail(e, E_LIMIT, "%s needs too long", what);
+    if (text && !late) fail(e, E_UNSUPPORTED, "%s failed: %.*s", what, (int)strcspn(text, "\n"), text);
+    mem_free(text);
+    return NULL;
+}
+
 /* ---- lines ---- */
 
 /* addr2line prints, for each address, the lines of the calls that were inlined there, innermost first. */

@@ -4,6 +4,7 @@
 #include "base/mem.h"
 #include "base/precision.h"
 #include "formats/format.h"
+#include "lab_code.h"
 #include "lab_private.h"
 #include "machine/bench.h"
 #include "machine/device.h"
@@ -18,14 +19,6 @@
 
 /* ---- may it run? ---- */
 
-/* The folder of the kernel's file. */
-static void folder_of(const struct lab_kernel *k, char *folder, size_t size)
-{
-    snprintf(folder, size, "%s", k->path);
-    char *slash = strrchr(folder, '/');
-    if (slash) slash[slash == folder] = 0;
-}
-
 /* A GPU needs code that nvcc compiled, which is made when it is first needed. */
 static bool compile_for(struct lab_kernel *k, const struct device *d, struct watch *w, struct err *e)
 {
@@ -34,7 +27,7 @@ static bool compile_for(struct lab_kernel *k, const struct device *d, struct wat
     if (k->gpu >= 0) close(k->gpu);
     k->gpu = -1;
     k->capability = d->facts.capability;
-    folder_of(k, folder, sizeof folder);
+    lab_folder_of(k, folder, sizeof folder);
     char *text = source_for_gpu(&k->source, k->text, k->file, k->name, e);
     const struct lab_target gpu = {.gpu = true, .capability = k->capability};
     if (text) k->gpu = lab_compile(text, k->file, folder, k->text, gpu, w, e);
@@ -249,25 +242,56 @@ static bool unpack_counts(const struct lab_reply *r, uint64_t *at, const struct 
     return ok || garbled(k, e);
 }
 
+/* ---- as compiled ---- */
+
+/* Note how the kernel is counted. */
+static void note_code(struct lab_kernel *l, const struct lab_code *c, const char *why)
+{
+    if (c && !*c->as_source)
+        snprintf(l->counted_as, sizeof l->counted_as, "as %s compiles it for sm_%d", c->compiler, c->capability);
+    else
+        snprintf(l->counted_as, sizeof l->counted_as, "as in the source: %.180s", c ? c->as_source : why);
+}
+
+/* *out: the code as which the kernel is counted for a GPU of this compute capability; NULL: it is counted as in the
+   source. Returns false if the user cancelled. */
+static bool code_for(struct lab_kernel *l, int capability, enum precision real, struct watch *w,
+                     const struct as_compiled **out, struct err *e)
+{
+    struct err why = {0};
+    *out = NULL;
+    if (l->as_source) return true;
+    const struct lab_code *c = lab_code_for(l, l->nvcc, capability, real, w, &why);
+    if (!c && why.code == E_CANCELLED) return fail_at(e, why.code, why.where, "%s", why.text);
+    l->counted_for = capability;
+    note_code(l, c, why.text);
+    *out = c ? &c->as : NULL;
+    return true;
+}
+
+static bool find_code(const struct kernel *k, int capability, enum precision real, struct watch *w, struct err *e)
+{
+    return lab_code_for(lab_kernel_of(k), NULL, capability, real, w, e) != NULL;
+}
+
+static const char *counted_as(const struct kernel *k)
+{
+    return lab_kernel_of(k)->counted_as;
+}
+
 static bool count(const struct kernel *k, const struct mat *M, int64_t sample, struct watch *w, struct counts *out,
                   struct err *e)
 {
+    struct lab_kernel *l = lab_kernel_of(k);
     struct lab_reply reply;
     uint64_t at = 0;
     struct lab_request q = {.op = OP_COUNT, .M = M, .sample = sample};
-    bool ok = run(k, &q, w, &reply, e) && unpack_counts(&reply, &at, k, M, out, e);
+    int capability = l->counted_for ? l->counted_for : machine_reference().is.capability;
+    bool ok = code_for(l, capability, M->of->real, w, &q.code, e) && run(k, &q, w, &reply, e);
+    if (!ok) return false;
+    ok = unpack_counts(&reply, &at, k, M, out, e);
     mem_free(reply.bytes);
     return ok;
-}
-
-/* The registers of each launch's function, if nvcc was asked for this GPU; otherwise 0: not known. */
-static void put_registers(const struct kernel *k, enum precision real, const struct machine *g, const struct counts *c,
-                          struct workload *out)
-{
-    const struct lab_kernel *l = lab_kernel_of(k);
-    bool known = l->resources && l->resources_of == g->is.capability;
-    for (int i = 0; i < out->n; i++)
-        out->launch[i].registers = known ? lab_registers(l->resources, c->scope.launch[i].function, real) : 0;
 }
 
 static bool model(const struct kernel *k, const struct csr *A, const struct mat *M, const struct machine *g,
@@ -278,11 +302,11 @@ static bool model(const struct kernel *k, const struct csr *A, const struct mat 
     uint64_t at = 0;
     struct lab_request q = {.op = OP_MODEL, .M = M, .A = A, .machine = g, .sample = sample, .tape = tape};
     struct counts *own = counts ? NULL : mem_new(1, sizeof *own, "the counts of a kernel", e);
-    bool ok = (counts || own) && run(k, &q, w, &reply, e);
+    bool ok = (counts || own) && code_for(lab_kernel_of(k), g->is.capability, M->of->real, w, &q.code, e) &&
+              run(k, &q, w, &reply, e);
     if (!ok) return mem_free(own), false;
     ok = take(&reply, &at, out, sizeof *out) && out->n >= 0 && out->n <= SCOPE_LAUNCHES;
     ok = ok ? unpack_counts(&reply, &at, k, M, counts ? counts : own, e) : garbled(k, e);
-    if (ok) put_registers(k, M->of->real, g, counts ? counts : own, out);
     if (ok && tape) ok = lab_tape_unpack(reply.bytes + at, reply.n - at, tape, e) || garbled(k, e);
     out->kernel = k;
     mem_free(reply.bytes);
@@ -290,25 +314,10 @@ static bool model(const struct kernel *k, const struct csr *A, const struct mat 
     return ok;
 }
 
-static bool find_registers(const struct kernel *k, int capability, struct watch *w, struct err *e)
-{
-    struct lab_kernel *l = lab_kernel_of(k);
-    char folder[sizeof l->path];
-    if (l->resources && l->resources_of == capability) return true;
-    folder_of(l, folder, sizeof folder);
-    char *text = source_for_gpu(&l->source, l->text, l->file, l->name, e);
-    char *found = text ? lab_resources(text, l->file, folder, l->text, capability, w, e) : NULL;
-    mem_free(text);
-    if (!found) return false;
-    mem_free(l->resources);
-    l->resources = found;
-    l->resources_of = capability;
-    return true;
-}
-
 const struct remote lab_remote = {.launch = launch,
                                   .trace = trace,
                                   .count = count,
                                   .model = model,
                                   .time = time_launches,
-                                  .find_registers = find_registers};
+                                  .find_code = find_code,
+                                  .counted_as = counted_as};

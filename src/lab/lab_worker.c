@@ -257,6 +257,7 @@ static bool trace_job(struct work_state *s, struct err *e)
 static bool count_job(struct work_state *s, struct err *e)
 {
     struct counts *c = mem_zero(1, sizeof *c, "the counts of a kernel", e);
+    emu_count_as(s->job->coded ? &s->job->code : NULL);
     if (!c || !count_kernel(s->kernel, &s->M, s->job->sample, NULL, &s->watch, c, e)) return false;
     struct scope_names *names = names_of(&c->scope, e);
     return names && sent(2, (const void *[]){c, names}, (const uint64_t[]){sizeof *c, sizeof *names}, e);
@@ -269,6 +270,7 @@ static bool model_job(struct work_state *s, struct err *e)
     struct workload *w = mem_zero(1, sizeof *w, "the work of a kernel", e);
     struct tape tape = {.at_once = j->at_once};
     uint64_t bytes = 0;
+    emu_count_as(j->coded ? &j->code : NULL);
     if (!c || !w ||
         !model_record(s->kernel, &s->A, &s->M, &j->machine, j->sample, &s->watch, c, j->tape ? &tape : NULL, w, e))
         return false;

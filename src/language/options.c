@@ -11,6 +11,7 @@
 #include "machine/device.h"
 #include "machine/member_rows.h"
 #include "machine/peer_library.h"
+#include "machine/toolkit.h"
 #include "machine/transfer.h"
 #include "microscope/gpu_profile.h"
 #include "session/front.h"
@@ -149,6 +150,22 @@ static bool use_cusparse(struct session *s, const char *value, struct err *e)
     return true;
 }
 
+static bool check_nvcc(const char *value)
+{
+    char path[PATH_MAX];
+    return !strcmp(value, options[OPTION_NVCC].default_value) || !strcmp(value, "off") ||
+           (!has_control_bytes(value) && toolkit_find(value, path, sizeof path));
+}
+
+/* A compiler is a program: a script may not choose which. */
+static bool use_nvcc(struct session *s, const char *value, struct err *e)
+{
+    bool automatic = !strcmp(value, options[OPTION_NVCC].default_value);
+    if (!automatic && strcmp(value, "off") && !shell_is_allowed(s, e)) return false;
+    toolkit_choose(automatic ? NULL : value);
+    return true;
+}
+
 static bool restyle(struct session *s, const char *value, struct err *e)
 {
     if (s->front && s->front->restyle) s->front->restyle(s);
@@ -267,6 +284,15 @@ const struct setting options[] = {
                          NULL,
                          check_cusparse,
                          use_cusparse},
+    [OPTION_NVCC] =
+        {"nvcc",
+         "the nvcc that compiles your kernels for `try`: a program, or a folder below which it is, such as "
+         "that of a Python package; off: none; auto: that of WARPSPY_NVCC, PATH, CUDA_HOME, /usr/local/cuda",
+         "auto",
+         {"auto", "off"},
+         NULL,
+         check_nvcc,
+         use_nvcc},
     [OPTIONS] = {0},
 };
 

@@ -36,6 +36,7 @@ enum option_id {
     OPTION_PARTS,
     OPTION_LAUNCHER,
     OPTION_CUSPARSE,
+    OPTION_NVCC,
     OPTIONS
 };
 extern const struct setting options[]; /* at most OPTIONS_MAX entries; the last entry has a NULL name */

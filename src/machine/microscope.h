@@ -122,6 +122,7 @@ struct scope_launch {
     int64_t blocks;  /* blocks of the grid */
     int64_t threads; /* threads of a block */
     int64_t seen;    /* number of blocks that were watched */
+    int registers;   /* of a thread, if a compiler was asked for those of a user's function; otherwise 0 */
 };
 
 /* Data that counting and tracing have in common. */
@@ -195,6 +196,8 @@ struct tally {
     int64_t bytes, padding; /* as in struct request_facts */
     int64_t refetched;      /* sectors that some warp of the launch had requested before */
     int64_t wavefronts, wavefronts_least, contended;
+    /* requests of the source that the compiled code does not make (as_compiled.h); no other number contains them */
+    int64_t elided;
 };
 
 struct counts {

@@ -8,6 +8,7 @@
 #include <stdint.h>
 
 #include "base/base.h"
+#include "base/precision.h"
 
 struct counts;
 struct csr;
@@ -48,9 +49,12 @@ struct remote {
     /* as bench_times, for y = alpha A x + beta y on M's device; reps 0: as many as take about 0.2 s */
     bool (*time)(const struct kernel *k, const struct mat *M, double alpha, double beta, int reps, struct watch *w,
                  struct remote_times *out, struct err *e);
-    /* Ask nvcc for the registers of the kernel's functions on a GPU of this compute capability (10 * major + minor).
-       `model` then knows them on such a GPU. E_UNSUPPORTED: nvcc is not installed. */
-    bool (*find_registers)(const struct kernel *k, int capability, struct watch *w, struct err *e);
+    /* Ask nvcc how it compiles the kernel for a GPU of this compute capability (10 * major + minor). `model` does so
+       itself. E_UNSUPPORTED: nvcc is not there, or refuses the kernel. */
+    bool (*find_code)(const struct kernel *k, int capability, enum precision real, struct watch *w, struct err *e);
+    /* How `count` and `model` last counted the kernel: "as nvcc 13.0.88 compiles it for sm_90", or "as in the source: "
+       and why. */
+    const char *(*counted_as)(const struct kernel *k);
 };
 
 /* ---- for the process that runs such kernels; implemented by gpu/emu ---- */

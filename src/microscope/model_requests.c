@@ -29,7 +29,7 @@ static void *room_for(void *p, int64_t n, int64_t *room, size_t size, struct err
 int64_t model_registers(const struct watching *v, const struct scope_launch *l)
 {
     const struct compiled *code = compiled_find(v->compiled, l->instance);
-    return code ? code->registers : 0;
+    return code ? code->registers : l->registers;
 }
 
 /* The blocks of a launch that a multiprocessor holds; their shared memory is not known yet. */

@@ -1,8 +1,12 @@
-/* The pictures at the top of README.md are what `export` writes now. WARPSPY_GOLDEN=write rewrites them. */
+/* The pictures at the top of README.md are what `export` writes now, and its kernel does what it shows.
+ * WARPSPY_GOLDEN=write rewrites them. */
 #include "kits/golden_kit.h"
 #include "kits/talk.h"
 #include "kits/test.h"
+#include "lab/lab.h"
+#include "machine/toolkit.h"
 
+#include <limits.h>
 #include <locale.h>
 #include <stdio.h>
 #include <sys/stat.h>
@@ -60,6 +64,62 @@ TEST(the_readme_shows_them)
         if (!strstr(text, command)) fail_msg("README.md does not state `%s`", command);
     }
     free(text);
+}
+
+/* ---- the kernel of README.md ---- */
+
+/* The kernel, with its mistake corrected, as a file in a new folder. */
+static void write_kernel(const char *readme, char *path)
+{
+    static const char wrong[] = "if (row > rows)";
+    const char *from = strstr(readme, "```cuda\n"), *end = from ? strstr(from + 8, "```") : NULL;
+    const char *at = from ? strstr(from, wrong) : NULL;
+    assert_true(end && at && at < end && mkdtemp(path));
+    strcat(path, "/mine.cu");
+    FILE *f = fopen(path, "w");
+    assert_non_null(f);
+    from += strlen("```cuda\n");
+    fprintf(f, "%.*sif (row >= rows)", (int)(at - from), from);
+    at += strlen(wrong);
+    fprintf(f, "%.*s", (int)(end - at), at);
+    fclose(f);
+}
+
+/* Each line that README.md shows is printed. */
+static void assert_shown(const char *readme, const char *out)
+{
+    const char *first = strstr(readme, "> try mine.cu\n"), *from = first ? strstr(first + 1, "> try mine.cu\n") : NULL;
+    assert_non_null(from);
+    for (const char *p = strchr(from, '\n') + 1; !strncmp(p, "    ", 4); p = strchr(p, '\n') + 1) {
+        char line[200];
+        snprintf(line, sizeof line, "%.*s", (int)strcspn(p + 4, "\n"), p + 4);
+        if (strcmp(line, "...") && !strstr(out, line)) fail_msg("README.md shows `%s`, but try prints: %s", line, out);
+    }
+}
+
+TEST(the_kernel_of_the_readme_does_what_it_shows)
+{
+    struct talk t;
+    char program[PATH_MAX], line[80], path[64] = "/tmp/test_readme.XXXXXX";
+    unsetenv("WARPSPY_NVCC");
+    if (!toolkit_nvcc() || !toolkit_nvdisasm(toolkit_nvcc())) skip();
+    assert_true(find_warpspy(program));
+    lab_set_program(program);
+    char *readme = content("README.md");
+    write_kernel(readme, path);
+    talk_open(&t, OUT_TEXT);
+    assert_true(talk_line(&t, "load samples/1138_bus.mtx"));
+    snprintf(line, sizeof line, "try %s", path);
+    talk_says(&t, line, "result                 right");
+    assert_shown(readme, t.out);
+    setenv("WARPSPY_NVCC", "off", 1);
+    talk_says(&t, line, "1364     9788");
+    talk_close(&t);
+    lab_close();
+    unlink(path);
+    *strrchr(path, '/') = 0;
+    rmdir(path);
+    free(readme);
 }
 
 SUITE(.setup = golden_begin, .teardown = golden_end);

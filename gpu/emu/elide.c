@@ -1,0 +1,108 @@
+/* Leaves out requests that compiled code does not make: loads that the compiler hoisted out of a loop, and loads that
+   it merged with another one. The code says where; whether a request is repeated is seen from the addresses of its
+   lanes. */
+#include "elide.h"
+#include "base/mem.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static const struct as_compiled *counted_as;
+
+void emu_count_as(const struct as_compiled *c)
+{
+    counted_as = c;
+}
+
+const struct as_compiled *elide_code(void)
+{
+    return counted_as;
+}
+
+static int function_of(const struct as_compiled *c, const char *name)
+{
+    for (int i = 0; i < c->nfunctions; i++)
+        if (!strcmp(c->function[i].name, name)) return i;
+    return -1;
+}
+
+int elide_registers(const struct scope_run *run, const char *function)
+{
+    int i = run->compiled ? function_of(run->compiled, function) : -1;
+    return i < 0 ? 0 : run->compiled->function[i].registers;
+}
+
+void elide_site(struct scope_run *run, int site)
+{
+    const struct as_compiled *c = run->compiled;
+    const struct access_site *p = &run->scope.site[site];
+    if (!c || strcmp(p->file, c->file)) return;
+    int function = function_of(c, run->scope.launch[p->launch].function);
+    for (int i = 0; i < c->n && !run->elision[site]; i++)
+        if (elision_is_of(&c->of[i], function, &run->scope, p)) run->elision[site] = &c->of[i];
+}
+
+/* The last element of each lane of a warp at each site, plus 1; 0: none yet. It is negative if the site will access it
+   again, as the lane has left its loop or stored something since. */
+static int64_t (*last_of(struct scope_thread *s, int warp))[LANES]
+{
+    return (int64_t(*)[LANES])(s->last + (size_t)warp * SCOPE_SITES * LANES);
+}
+
+static bool writes(enum access_kind kind)
+{
+    return kind == ACCESS_STORE || kind == ACCESS_ATOMIC;
+}
+
+/* The lanes of r left the loop of other sites, or stored something, so that these sites will access again. */
+static void leave_loops(const struct scope_run *run, int64_t (*last)[LANES], const struct request *r)
+{
+    const struct access_site *p = &run->scope.site[r->site];
+    bool own = !strcmp(p->file, run->compiled->file);
+    for (int k = 0; k < run->scope.nsites; k++) {
+        const struct elision *e = run->elision[k];
+        if (!e || k == r->site) continue;
+        bool left = own && e->loop.end_line && !text_part_has(&e->loop, p->line, p->column);
+        if (!left && !((e->merged || e->after_stores) && writes(p->kind))) continue;
+        for (int lane = 0; lane < LANES; lane++)
+            if (r->mask >> lane & 1 && last[k][lane] > 0) last[k][lane] = -last[k][lane];
+    }
+}
+
+/* Has the lane the value of this element of the array, because it has loaded or stored it? */
+static bool has_value(const struct scope *s, int64_t (*last)[LANES], const struct request *r, int lane)
+{
+    const struct access_site *p = &s->site[r->site];
+    for (int k = 0; k < s->nsites; k++) {
+        const struct access_site *q = &s->site[k];
+        if (q->array == p->array && q->elements == p->elements && q->launch == p->launch &&
+            (q->kind == p->kind || q->kind == ACCESS_STORE) &&
+            (k == r->site ? last[k][lane] : llabs(last[k][lane])) == r->at[lane] + 1)
+            return true;
+    }
+    return false;
+}
+
+bool elide_request(struct scope_thread *s, int warp, const struct request *r)
+{
+    const struct scope_run *run = s->run;
+    if (!run->compiled || !run->compiled->n || run->trace) return false;
+    if (!s->last) s->last = mem_zero((int64_t)1024 / LANES * SCOPE_SITES * LANES, sizeof *s->last, "the counts", NULL);
+    if (!s->last) return false;
+    int64_t(*last)[LANES] = last_of(s, warp);
+    const struct elision *e = run->elision[r->site];
+    bool elided = e != NULL;
+    leave_loops(run, last, r);
+    for (int lane = 0; lane < LANES; lane++) {
+        if (!(r->mask >> lane & 1)) continue;
+        if (elided) elided = e->merged ? has_value(&run->scope, last, r, lane) : last[r->site][lane] == r->at[lane] + 1;
+        last[r->site][lane] = r->at[lane] + 1;
+    }
+    return elided;
+}
+
+void elide_block_end(struct scope_thread *s, int warps)
+{
+    for (int w = 0; s->last && w < warps; w++)
+        memset(last_of(s, w), 0, (size_t)s->run->scope.nsites * LANES * sizeof *s->last);
+}

@@ -1,0 +1,66 @@
+/* What a compiler made of a user's kernel, as far as it changes what the emulator counts: registers, and accesses of
+   the source that the compiled code does less often, because the compiler hoisted them out of a loop or merged them.
+   src/lab finds them; gpu/emu/elide.c applies them. */
+#ifndef AS_COMPILED_H
+#define AS_COMPILED_H
+
+#include <stdbool.h>
+
+#include "base/base.h"
+#include "microscope.h"
+
+C_BEGIN
+
+enum { ELISIONS_MAX = 96, COMPILED_FUNCTIONS = 16 };
+
+/* A part of a file's text, from its first position to the one before its end, both counted from 1. Empty if end_line
+   is 0. */
+struct text_part {
+    int line, column, end_line, end_column;
+};
+static inline bool text_part_has(const struct text_part *p, int line, int column)
+{
+    bool before = line < p->line || (line == p->line && column < p->column);
+    return !before && (line < p->end_line || (line == p->end_line && column < p->end_column));
+}
+
+/* Accesses that the compiled code elides: of this kind, of `bytes` bytes per lane, that are written in this part of the
+   file, in the function with this number. */
+struct elision {
+    int function;
+    struct text_part part;
+    enum access_kind kind;
+    int bytes;
+    /* merged: the code has no such access, so a value that the lane has loaded or stored is there already (bytes 0: of
+       any number of bytes). Otherwise the access is done once each time that a lane enters `loop` (if that is empty:
+       once per thread), and the emulator elides the requests in which every lane repeats its address. */
+    bool merged;
+    struct text_part loop;
+    bool after_stores; /* it is done again after a store or an atomic of the warp */
+};
+
+/* Is site p of a launch of this function one of these accesses? */
+static inline bool elision_is_of(const struct elision *e, int function, const struct scope *s,
+                                 const struct access_site *p)
+{
+    return e->function == function && e->kind == p->kind && p->array >= 0 &&
+           (!e->bytes || e->bytes == p->elements * s->array[p->array].size) &&
+           text_part_has(&e->part, p->line, p->column);
+}
+
+struct as_compiled {
+    char file[64]; /* name of the user's file, as sites give it */
+    int nfunctions;
+    struct {
+        char name[64]; /* as struct scope_launch.function */
+        int registers; /* of a thread; 0: not known */
+    } function[COMPILED_FUNCTIONS];
+    int n;
+    struct elision of[ELISIONS_MAX];
+};
+
+/* Later launches are counted as this code does them; NULL: as the source says. Traces are always as in the source. */
+void emu_count_as(const struct as_compiled *c);
+
+C_END
+#endif

@@ -1,0 +1,521 @@
+/* What nvcc makes of users' kernels: the text that names accesses, the file with the code, the accesses that the
+   compiler hoists out of loops or merges, and several compilers. Tests that need nvcc are skipped without it. */
+#include "base/base.h"
+#include "base/clock.h"
+#include "base/mem.h"
+#include "base/watch.h"
+#include "formats/format.h"
+#include "kits/talk.h"
+#include "kits/test.h"
+#include "lab/lab_apart.h"
+#include "lab/lab_code.h"
+#include "lab/lab_cubin.h"
+#include "lab/lab_private.h"
+#include "machine/device.h"
+#include "machine/mat.h"
+#include "machine/toolkit.h"
+#include "session/matrix.h"
+
+#include <cjson/cJSON.h>
+#include <limits.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static char files[PATH_MAX];
+
+static int find_program(void **state)
+{
+    char program[PATH_MAX];
+    if (!find_warpspy(program)) return -1;
+    lab_set_program(program);
+    return realpath("tests/files/code", files) ? 0 : -1;
+}
+
+static int close_lab(void **state)
+{
+    lab_close();
+    devices_close();
+    return 0;
+}
+
+/* Other tests see no nvcc: unit/main.c sees to it. */
+static bool with_nvcc(void)
+{
+    unsetenv("WARPSPY_NVCC");
+    return toolkit_nvcc() != NULL;
+}
+
+static int without_nvcc(void **state)
+{
+    setenv("WARPSPY_NVCC", "off", 1);
+    return 0;
+}
+
+static bool try_code(struct talk *t, const char *file, const char *more)
+{
+    char line[3 * PATH_MAX];
+    snprintf(line, sizeof line, "try %s/%s.cu %s", files, file, more);
+    talk_forget(t);
+    return talk_line(t, line);
+}
+
+/* ---- the text in which each access has a line ---- */
+
+static const char loops[] = "#define END(r) ptr[(r) + 1]\n"                                  /* 1 */
+                            "__global__ void f(int rows, const int *ptr, double *y)\n"       /* 2 */
+                            "{\n"                                                            /* 3 */
+                            "    for (int k = ptr[0]; k < ptr[1]; k++) y[k] = ptr[2];\n"     /* 4 */
+                            "    do y[3] = 1; while (y[4] > 0); /* [5] */\n"                 /* 5 */
+                            "    while (y[6] > END(7)) if (rows) y[8] = 1; else y[9] = 2;\n" /* 6 */
+                            "    y[10] = *y * 2;\n"                                          /* 7 */
+                            "}\n";
+
+/* The line of the text taken apart on which this is. */
+static int line_with(const struct apart *a, const char *what)
+{
+    const char *at = strstr(a->text, what);
+    assert_non_null(at);
+    int line = 1;
+    for (const char *p = a->text; p < at; p++) line += *p == '\n';
+    return line;
+}
+
+TEST(each_access_has_a_line_and_its_loops)
+{
+    static const struct {
+        const char *access;
+        int written, depth;
+    } expected[] = {{"[0]", 4, 0}, {"[1]", 4, 1}, {"[k]", 4, 1}, {"[2]", 4, 1},    {"[3]", 5, 1},  {"[4]", 5, 1},
+                    {"[6]", 6, 1}, {"[8]", 6, 1}, {"[9]", 6, 1}, {"END(7)", 6, 1}, {"[10]", 7, 0}, {"*y *", 7, 0}};
+    struct apart a;
+    struct source s;
+    struct err e = {0};
+    assert_true(source_read(&s, loops, "f.cu", &e));
+    assert_true(apart_new(&a, &s, loops, &e));
+    assert_int_equal(a.nloops, 3);
+    int before = 0;
+    for (int i = 0; i < COUNT(expected) - 1; i++) {
+        int line = line_with(&a, expected[i].access);
+        if (a.written[line] != expected[i].written || a.depth[line] != expected[i].depth || !a.accesses[line])
+            fail_msg("%s: line %d, depth %d", expected[i].access, a.written[line], a.depth[line]);
+        if (strcmp(expected[i].access, "END(7)")) assert_int_not_equal(line, before);
+        before = line;
+    }
+    assert_null(strstr(a.text, "\n[5]"));
+    assert_true(strstr(a.text, "\n*y") && strstr(a.text, "\nEND(7)"));
+    assert_true(a.accesses[line_with(&a, "*y ")]);
+    assert_int_equal(a.written[line_with(&a, "*y ")], 7);
+    /* the bracket that closes ptr[1] is in the part of its line, and in the loop */
+    const struct text_part *part = &a.line[line_with(&a, "[1]")], *loop = apart_loop(&a, line_with(&a, "[1]"), 0);
+    assert_true(text_part_has(part, 4, 34) && !text_part_has(part, 4, 23));
+    assert_true(loop && text_part_has(loop, 4, 34) && !text_part_has(loop, 4, 23) && !text_part_has(loop, 5, 8));
+    assert_null(apart_loop(&a, line_with(&a, "[0]"), 0));
+    assert_true(a.body[0].first < line_with(&a, "[0]") && a.body[0].last > line_with(&a, "[10]"));
+    apart_free(&a);
+}
+
+/* ---- the file with the code ---- */
+
+TEST(damaged_cubins_are_refused)
+{
+    static const char text[] = "\177ELF is not enough";
+    struct cubin *c = malloc(sizeof *c);
+    struct err e = {0};
+    assert_false(cubin_read(text, sizeof text, c, &e));
+    assert_string_equal(e.text, "what nvcc wrote is not a program for a GPU");
+    free(c);
+}
+
+TEST(instances_are_found_by_precision)
+{
+    static const struct cubin c = {.n = 6,
+                                   .of = {{.symbol = "_ZN11of_the_user5boundEiPKiS1_PKdS3_Pd"},
+                                          {.symbol = "_ZN4cuda_3rowIfEEvT_"},
+                                          {.symbol = "_ZN4cuda_3rowIdfEEvT_"},
+                                          {.symbol = "_ZN4cuda_3rowIddEEvT_"},
+                                          {.symbol = "_Z13row_of_blocksv"},
+                                          {.symbol = "plain"}}};
+    assert_ptr_equal(code_instance(&c, "bound", P_F64), &c.of[0]);
+    assert_ptr_equal(code_instance(&c, "row", P_F32), &c.of[1]);
+    assert_ptr_equal(code_instance(&c, "row", P_F64), &c.of[3]);
+    assert_ptr_equal(code_instance(&c, "row", P_C64), &c.of[1]);
+    assert_ptr_equal(code_instance(&c, "row_of_blocks", P_F32), &c.of[4]);
+    assert_ptr_equal(code_instance(&c, "plain", P_F64), &c.of[5]);
+    assert_null(code_instance(&c, "ound", P_F64));
+    assert_null(code_instance(&c, "lain", P_F64));
+}
+
+/* ---- counts as compiled ---- */
+
+static double number(const cJSON *row, const char *key)
+{
+    const cJSON *v = cJSON_GetObjectItem(row, key);
+    if (!cJSON_IsNumber(v)) fail_msg("there is no number %s", key);
+    return v->valuedouble;
+}
+
+/* The first row of this kind that the last line printed; the caller deletes it. */
+static cJSON *row_of(const struct talk *t, const char *kind)
+{
+    for (const char *p = t->out; *p; p += strcspn(p, "\n"), p += *p == '\n') {
+        cJSON *row = cJSON_Parse(p);
+        const char *is = cJSON_GetStringValue(cJSON_GetObjectItem(row, "kind"));
+        if (is && !strcmp(is, kind)) return row;
+        cJSON_Delete(row);
+    }
+    return NULL;
+}
+
+/* On 64 rows of the five-point stencil, 2 warps load in 5 rounds each: R = 10 rounds, W = 2. */
+static const struct counted {
+    const char *file;
+    int source, compiled;
+    const char *how; /* of the first line that differs; NULL: none */
+} counted[] = {
+    {"hoisted", 46, 36, "hoisted"}, /* 4R + 3W in the source; the bound is loaded before the loop: 3R + 3W */
+    {"stored", 66, 56, "merged"},   /* stores to y may change the bound, but y itself is in a register */
+    {"sunk", 66, 38, "hoisted"},    /* by __restrict__, they may not; y is stored at first and at last */
+    {"ldg", 46, 36, "merged"},      {"do_while", 46, 36, "merged"}, {"twice", 66, 36, "hoisted"},
+    {"reread", 50, 36, "hoisted"},  {"pointer", 50, 36, "merged"},  {"stride", 46, 36, "hoisted"},
+    {"device", 46, 36, "hoisted"},  {"macro", 46, 36, "hoisted"},   {"fixed", 46, 36, "merged"},
+    {"nested", 66, 46, "hoisted"}, /* a load under a condition stays in its loop; col[k] is loaded once */
+    {"atomic", 56, 56, NULL},      /* a launch makes y zero; an atomic may change the bound */
+};
+
+TEST_OF_EACH(accesses_are_counted_as_compiled, counted)
+{
+    const struct counted *c = *state;
+    struct talk t;
+    if (!with_nvcc()) skip();
+    const char *nvcc = toolkit_nvcc();
+    if (!toolkit_nvdisasm(nvcc)) skip();
+    talk_open(&t, OUT_JSON);
+    assert_true(talk_line(&t, "gen poisson2d 8"));
+    if (!try_code(&t, c->file, "")) fail_msg("%s", t.err);
+    cJSON *row = row_of(&t, "compiled");
+    assert_non_null(row);
+    assert_int_equal(number(row, "requests_in_source"), c->source);
+    assert_int_equal(number(row, "requests"), c->compiled);
+    const cJSON *change = cJSON_GetArrayItem(cJSON_GetObjectItem(row, "changes"), 0);
+    const char *how = cJSON_GetStringValue(cJSON_GetObjectItem(change, "how"));
+    assert_true(c->how ? how && !strcmp(how, c->how) : !change);
+    cJSON *report = row_of(&t, "report");
+    assert_int_equal(number(report, "requests"), c->source);
+    cJSON_Delete(report);
+    cJSON_Delete(row);
+    talk_close(&t);
+    lab_close();
+}
+
+/* ---- what the emulator leaves out, without nvcc ---- */
+
+/* The requests for x[0] in first.cu, as this code does them. */
+static int64_t requests_of_first(const struct kernel *k, const struct mat *M, const struct as_compiled *code)
+{
+    struct lab_request q = {.op = OP_COUNT, .M = M, .code = code};
+    struct lab_reply reply;
+    struct err e = {0};
+    struct counts *c = malloc(sizeof *c);
+    int64_t found = 0;
+    if (!c || !lab_run(lab_kernel_of(k), &q, NULL, &reply, &e)) fail_msg("%s", e.text);
+    memcpy(c, reply.bytes, sizeof *c);
+    for (int i = 0; i < c->scope.nsites; i++)
+        if (text_part_has(&code->of[0].part, c->scope.site[i].line, c->scope.site[i].column)) {
+            found += c->by_site[i].requests;
+            assert_int_equal(c->by_site[i].requests + c->by_site[i].elided, 20);
+        }
+    mem_free(reply.bytes);
+    free(c);
+    return found;
+}
+
+/* Two blocks with half a warp each; both go through 2 rows per thread, in 5 rounds each. */
+TEST(a_loop_is_entered_again)
+{
+    struct talk t;
+    struct stored S;
+    struct mat M;
+    struct apart a;
+    struct err e = {0};
+    char path[PATH_MAX + 16];
+    snprintf(path, sizeof path, "%s/first.cu", files);
+    const struct kernel *k = lab_build(path, NULL, NULL, &e);
+    if (!k) fail_msg("%s", e.text);
+    talk_open(&t, OUT_TEXT);
+    assert_true(talk_line(&t, "gen poisson2d 8"));
+    assert_true(format_pack(&session_matrix(&t.s, NULL, &e)->csr, k->format, k->param, P_F64, true, &S, &e));
+    assert_true(mat_put(&M, &S, device_open("emu", NULL), &e));
+    assert_true(apart_new(&a, &lab_kernel_of(k)->source, lab_kernel_of(k)->text, &e));
+    int line = line_with(&a, "[0]");
+    assert_int_equal(a.depth[line], 2);
+    struct as_compiled code = {.file = "first.cu", .nfunctions = 1, .function = {{"first", 30}}, .n = 1};
+    code.of[0] = (struct elision){.part = a.line[line], .kind = ACCESS_LOAD, .bytes = 8};
+    assert_int_equal(requests_of_first(k, &M, &code), 2); /* once per thread */
+    code.of[0].loop = *apart_loop(&a, line, 1);
+    assert_int_equal(requests_of_first(k, &M, &code), 4); /* once per row */
+    code.of[0].loop = *apart_loop(&a, line, 0);
+    assert_int_equal(requests_of_first(k, &M, &code), 2); /* before the loop over rows */
+    code.of[0].after_stores = true;
+    assert_int_equal(requests_of_first(k, &M, &code), 4); /* y is stored in that loop */
+    code.of[0].bytes = 4;
+    assert_int_equal(requests_of_first(k, &M, &code), 20); /* another access */
+    apart_free(&a);
+    mat_free(&M);
+    stored_free(&S);
+    talk_close(&t);
+    lab_close();
+}
+
+/* ---- the rest ---- */
+
+/* What cannot be decided is counted as in the source. */
+TEST(the_rest_is_counted_as_in_the_source)
+{
+    struct talk t;
+    if (!with_nvcc()) skip();
+    const char *nvcc = toolkit_nvcc();
+    if (!toolkit_nvdisasm(nvcc)) skip();
+    talk_open(&t, OUT_TEXT);
+    assert_true(talk_line(&t, "gen poisson2d 8"));
+    assert_true(try_code(&t, "templated", ""));
+    if (!strstr(t.out, "Counted as in the source: the accesses of a template cannot be told apart."))
+        fail_msg("%s", t.out);
+    talk_says(&t, "count templated", "templated is counted as in the source");
+    assert_true(try_code(&t, "unswitched", "")); /* unswitching moves the code of two lines */
+    if (!strstr(t.out, "56, as in the source")) fail_msg("%s", t.out);
+    talk_close(&t);
+}
+
+/* The same command without nvcc, with it, and without nvdisasm. */
+TEST(the_output_says_what_is_known)
+{
+    struct talk t;
+    talk_open(&t, OUT_TEXT);
+    assert_true(talk_line(&t, "gen poisson2d 8"));
+    assert_true(try_code(&t, "hoisted", ""));
+    if (!strstr(t.out, "Counted as in the source: nvcc is not used, as `set nvcc off` or WARPSPY_NVCC says."))
+        fail_msg("%s", t.out);
+    talk_says(&t, "explain hoisted", "hoisted is counted as in the source");
+    if (!with_nvcc()) return talk_close(&t);
+    char *path = strdup(getenv("PATH")), nvcc[PATH_MAX];
+    snprintf(nvcc, sizeof nvcc, "%s", toolkit_nvcc());
+    bool reads = toolkit_nvdisasm(nvcc) != NULL;
+    assert_true(try_code(&t, "hoisted", ""));
+    if (reads && !strstr(t.out, "36 instead of 46")) fail_msg("%s", t.out);
+    if (reads && !strstr(t.out, "Line 8, load of ptr: 2 requests instead of 12; loaded before its loop."))
+        fail_msg("%s", t.out);
+    if (!strstr(t.out, "none: no value is spilled")) fail_msg("%s", t.out);
+    talk_says(&t, "predict hoisted", reads ? "hoisted is counted as nvcc " : "hoisted is counted as in the source");
+    talk_says(&t, "sm hoisted", "registers, for sm_90");
+    if (reads) talk_says(&t, "count hoisted lines", "elided");
+    free(path);
+    talk_close(&t);
+}
+
+TEST(compilers_are_compared)
+{
+    struct talk t;
+    char more[PATH_MAX + 32];
+    talk_open(&t, OUT_TEXT);
+    assert_true(talk_line(&t, "gen poisson2d 8"));
+    assert_false(try_code(&t, "hoisted", "with /tmp"));
+    if (!strstr(t.err, "/tmp is no nvcc, and has none below it")) fail_msg("%s", t.err);
+    assert_false(try_code(&t, "hoisted", "and /tmp"));
+    if (!with_nvcc()) return talk_close(&t);
+    snprintf(more, sizeof more, "with %s", toolkit_nvcc());
+    assert_true(try_code(&t, "hoisted", more));
+    const char *first = strstr(t.out, "\ncompiler "), *row = first ? strstr(first, "\nnvcc ") : NULL;
+    if (!row || !strstr(row + 1, "\nnvcc ")) fail_msg("%s", t.out);
+    talk_close(&t);
+}
+
+static double cancelled_at;
+
+static bool cancel_later(struct watch *w, const char *what, int64_t done, int64_t total)
+{
+    static double begin;
+    if (!begin) begin = now_us();
+    if (now_us() - begin < 100 * 1000) return true;
+    if (!cancelled_at) cancelled_at = now_us();
+    return false;
+}
+
+/* Make a program of this text called nvcc in a new folder, and use it. */
+static void use_fake(const char *text, char *path)
+{
+    assert_non_null(mkdtemp(path));
+    strcat(path, "/nvcc");
+    FILE *f = fopen(path, "w");
+    assert_non_null(f);
+    fputs(text, f);
+    fclose(f);
+    assert_int_equal(chmod(path, 0700), 0);
+    setenv("WARPSPY_NVCC", path, 1);
+}
+
+static void remove_fake(char *path)
+{
+    unlink(path);
+    *strrchr(path, '/') = 0;
+    rmdir(path);
+}
+
+/* Ctrl-C while nvcc compiles. */
+TEST(compiling_is_cancelled)
+{
+    struct err e = {0};
+    char path[PATH_MAX + 16], fake[64] = "/tmp/warpspy-test-XXXXXX";
+    struct watch w = {cancel_later, NULL};
+    snprintf(path, sizeof path, "%s/hoisted.cu", files);
+    const struct kernel *k = lab_build(path, NULL, NULL, &e);
+    if (!k) fail_msg("%s", e.text);
+    use_fake("#!/bin/sh\ncase $* in *--version*) echo 'release 1.2, V1.2.3';; *) sleep 60;; esac\n", fake);
+    assert_null(lab_code_for(lab_kernel_of(k), NULL, 90, P_F64, &w, &e));
+    assert_int_equal(e.code, E_CANCELLED);
+    assert_true(cancelled_at > 0 && now_us() - cancelled_at < 50 * 1000);
+    remove_fake(fake);
+    lab_close();
+}
+
+/* A compiler that refuses the file, or that is none, is asked once. */
+TEST(a_compiler_that_fails_is_named)
+{
+    struct talk t;
+    char fake[64] = "/tmp/warpspy-test-XXXXXX", other[64] = "/tmp/warpspy-test-XXXXXX";
+    talk_open(&t, OUT_TEXT);
+    assert_true(talk_line(&t, "gen poisson2d 8"));
+    use_fake(
+        "#!/bin/sh\ncase $* in *--version*) echo 'release 1.2, V1.2.3';; *) echo 'hoisted.cu(8): error: no'; exit 1;; "
+        "esac\n",
+        fake);
+    assert_true(try_code(&t, "hoisted", ""));
+    if (!strstr(t.out, "Counted as in the source: hoisted.cu:8: no.")) fail_msg("%s", t.out);
+    remove_fake(fake);
+    use_fake("#!/bin/sh\necho hello\n", other);
+    assert_true(try_code(&t, "hoisted", ""));
+    if (!strstr(t.out, "/nvcc is not an nvcc: it does not say its version.")) fail_msg("%s", t.out);
+    remove_fake(other);
+    talk_close(&t);
+}
+
+TEST(an_nvcc_is_chosen)
+{
+    struct talk t;
+    talk_open(&t, OUT_TEXT);
+    talk_refuses(&t, "set nvcc /nowhere", "`/nowhere` is not a value of nvcc");
+    assert_true(talk_line(&t, "set nvcc off"));
+    assert_null(toolkit_nvcc());
+    assert_true(talk_line(&t, "set nvcc auto"));
+    if (with_nvcc()) {
+        char nvcc[PATH_MAX], line[PATH_MAX + 32];
+        snprintf(nvcc, sizeof nvcc, "%s", toolkit_nvcc());
+        setenv("WARPSPY_NVCC", "off", 1);
+        assert_null(toolkit_nvcc());
+        snprintf(line, sizeof line, "set nvcc %.*s", (int)(strstr(nvcc, "/bin/nvcc") - nvcc), nvcc);
+        assert_true(talk_line(&t, line));
+        assert_string_equal(toolkit_nvcc(), nvcc);
+        assert_true(talk_line(&t, "set nvcc auto"));
+    }
+    talk_close(&t);
+}
+
+/* Every beginning of a cubin is refused or read, but nothing behind it. */
+TEST(cubins_are_read)
+{
+    struct err e = {0};
+    if (!with_nvcc()) skip();
+    static const char kernel[] =
+        "extern \"C\" __global__ void f(double *y) { __shared__ double s[64]; s[threadIdx.x] = 1; "
+        "__syncthreads(); y[0] = s[63 - threadIdx.x]; }";
+    int fd = lab_compile(kernel, "f.cu", "/tmp", kernel,
+                         (struct lab_target){.gpu = true, .capability = 90, .cubin = true}, NULL, &e);
+    if (fd < 0) fail_msg("%s", e.text);
+    int64_t n = lseek(fd, 0, SEEK_END);
+    char *bytes = lab_memory_text(fd, n, &e);
+    struct cubin *c = malloc(sizeof *c);
+    assert_true(bytes && c && cubin_read(bytes, n, c, &e));
+    assert_int_equal(c->capability, 90);
+    assert_int_equal(c->n, 1);
+    assert_string_equal(c->of[0].symbol, "f");
+    assert_int_equal(c->of[0].shared_bytes, 512);
+    assert_true(c->of[0].registers >= 4 && c->of[0].registers <= 32 && c->of[0].code_bytes >= 256);
+    assert_int_equal(c->of[0].local_bytes, 0);
+    for (int64_t k = 0; k < n; k += 7) {
+        char *part = malloc((size_t)k + 1);
+        memcpy(part, bytes, (size_t)k);
+        cubin_read(part, k, c, NULL);
+        free(part);
+    }
+    free(c);
+    mem_free(bytes);
+    close(fd);
+}
+
+/* ---- the lesson about the compiler ---- */
+
+/* What samples/lessons/compiler.txt says of a loop, as a number of instructions. */
+static const struct said {
+    const char *name, *before, *counter, *body, *instruction;
+    int count;
+} said[] = {
+    {"nothing is said", "", "int", "sum += val[k] * x[col[k]]", "DFMA", 29},
+    {"unroll 4", "#pragma unroll 4\n", "int", "sum += val[k] * x[col[k]]", "DFMA", 5},
+    {"unroll 1", "#pragma unroll 1\n", "int", "sum += val[k] * x[col[k]]", "DFMA", 1},
+    {"int: all", "", "int", "sum += val[k] * x[col[k]]", "*/  ", 246},
+    {"unsigned: all", "", "unsigned", "sum += val[k] * x[col[k]]", "*/  ", 343},
+    {"unsigned: entries", "", "unsigned", "sum += val[k] * x[col[k]]", "DFMA", 33},
+    {"unsigned: addresses", "", "unsigned", "sum += val[k] * x[col[k]]", "IMAD.WIDE", 3 * 33 + 1},
+    {"int: addresses", "", "int", "sum += val[k] * x[col[k]]", "IMAD.WIDE", 29 + 5},
+    {"not fused", "#pragma unroll 1\n", "int", "sum = __dadd_rn(sum, __dmul_rn(val[k], x[col[k]]))", "DADD", 1},
+};
+
+static char *listing_of(const struct said *s)
+{
+    struct err e = {0};
+    char text[1000];
+    snprintf(
+        text, sizeof text,
+        "__global__ void f(int rows, const int *ptr, const int *col, const double *val, const double *x, double *y)\n"
+        "{\n    int row = blockIdx.x * blockDim.x + threadIdx.x;\n    if (row >= rows) return;\n    double sum = 0;\n"
+        "%s    for (%s k = ptr[row]; k < ptr[row + 1]; k++) %s;\n    y[row] = sum;\n}\n",
+        s->before, s->counter, s->body);
+    int fd = lab_compile(text, "f.cu", "/tmp", text, (struct lab_target){.gpu = true, .capability = 90, .cubin = true},
+                         NULL, &e);
+    if (fd < 0) fail_msg("%s", e.text);
+    const char *argv[] = {toolkit_nvdisasm(toolkit_nvcc()), "-c", "/proc/self/fd/3", NULL};
+    struct lab_process p = {.argv = argv, .keep = {fd}, .nkeep = 1, .cpu_seconds = 60};
+    char *listing = lab_output(&p, "nvdisasm", 60, 1 << 24, NULL, &e);
+    close(fd);
+    return listing;
+}
+
+/* The numbers are those of the versions that the lesson names. */
+static bool is_named(void)
+{
+    char version[48] = "";
+    struct err e = {0};
+    return lab_nvcc_version(toolkit_nvcc(), version, sizeof version, NULL, &e) &&
+           (!strcmp(version, "nvcc 13.0.88") || !strcmp(version, "nvcc 13.5.37"));
+}
+
+TEST(the_lesson_about_the_compiler_is_true)
+{
+    if (!with_nvcc() || !toolkit_nvdisasm(toolkit_nvcc()) || !is_named()) skip();
+    char *listing = NULL;
+    for (int i = 0; i < COUNT(said); i++) {
+        const struct said *s = &said[i];
+        bool same =
+            i && !strcmp(s->before, s[-1].before) && !strcmp(s->counter, s[-1].counter) && s->body == s[-1].body;
+        if (!same) {
+            mem_free(listing);
+            listing = listing_of(s);
+        }
+        int n = 0;
+        for (const char *p = listing; p && (p = strstr(p, s->instruction)); p++)
+            n += strncmp(p + strcspn(p, ";") - 3, "NOP", 3) != 0; /* these fill the space after the end */
+        if (n != s->count) fail_msg("%s: %d of %s", s->name, n, s->instruction);
+    }
+    mem_free(listing);
+}
+
+SUITE(.setup = find_program, .teardown = close_lab, .before = without_nvcc, .after = without_nvcc);
