@@ -128,6 +128,9 @@ TEST(test_default)
         assert_non_null(strstr(kernel_default(formats[f], NULL, cpu)->name, "-openmp"));
     }
     assert_string_equal(kernel_default(format_find("bsr"), NULL, emu)->name, "bsr-column");
+    for (int f = 0; formats[f]; f++)
+        if (strstr(kernel_default(formats[f], NULL, emu)->name, "-paper"))
+            fail_msg("%s: a kernel as the papers print it is the default", formats[f]->name);
 }
 
 /* Stored matrices that a kernel refuses, and the whole message. */
