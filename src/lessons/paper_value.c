@@ -6,6 +6,7 @@
 #include "base/precision.h"
 #include "formats/format.h"
 #include "formats/measures.h"
+#include "language/args.h"
 #include "machine/bench.h"
 #include "machine/device.h"
 #include "machine/kernel.h"
@@ -442,12 +443,33 @@ static const struct kernel *kernel_called(const struct papers *p, const char *na
     return k;
 }
 
-static bool find_format(struct session *s, const struct papers *p, const char *name, bool diagonals, struct about *x,
+/* Read the parameters of f in `text`, such as "min 32 piece 128", into param[PARAMS_MAX]; the others have the defaults.
+ */
+static bool read_params(const struct format *f, const char *text, int64_t *param, struct err *e)
+{
+    char key[32];
+    long long value;
+    int n;
+    for (int i = 0; i < PARAMS_MAX; i++) param[i] = f->params[i].name ? f->params[i].default_value : 0;
+    for (; *text; text += n) {
+        int at = sscanf(text, "%31s %lld %n", key, &value, &n) == 2 ? param_index(f->params, key) : -1;
+        if (at < 0) return fail(e, E_INPUT, "%s has no parameters `%s`: write, for example, brcsd1 piece 64", f->name, text);
+        param[at] = value;
+    }
+    return true;
+}
+
+/* The format that `of` names, with parameters if any follow the name. */
+static bool find_format(struct session *s, const struct papers *p, const char *of, bool diagonals, struct about *x,
                         struct err *e)
 {
+    char name[64];
+    int64_t param[PARAMS_MAX];
+    const char *rest = of + strcspn(of, " ");
+    snprintf(name, sizeof name, "%.*s", (int)(rest - of), of);
     const struct format *f = format_called(name, e);
-    if (!f) return false;
-    struct form w = form_of(x->m, f, NULL, p->real);
+    if (!f || !read_params(f, rest + strspn(rest, " "), param, e)) return false;
+    struct form w = form_of(x->m, f, *rest ? param : NULL, p->real);
     w.force = true;
     const struct product *made = session_product(s, w, e);
     if (!made) return false;
