@@ -9,9 +9,11 @@
 #include "language/args.h"
 #include "machine/bench.h"
 #include "machine/device.h"
+#include "lu/lu.h"
 #include "machine/kernel.h"
 #include "microscope/modeled.h"
 #include "paper.h"
+#include "paper_predicted.h"
 #include "paper_times.h"
 #include "report/output.h"
 #include "session/matrix.h"
@@ -81,7 +83,8 @@ static struct paper_value counted(double value)
 static struct paper_value timed(const struct paper_time *t, double scale)
 {
     struct paper_value v = {scale * t->us, t->spread / t->us, "measured", "", ""};
-    snprintf(v.device, sizeof v.device, "%s", t->on ? t->on->name : "");
+    snprintf(v.device, sizeof v.device, "%s", t->on ? t->on->name : t->gpu);
+    if (t->predicted) snprintf(v.how, sizeof v.how, "predicted");
     return v;
 }
 
@@ -402,7 +405,23 @@ static const struct timing {
                {PACKING, PAPER_PACK, paper_packing},
                {SYMMETRIZING, PAPER_SYM, paper_symmetrizing}};
 
-/* Measure the times that a row needs and that were not measured for another row. */
+/* Can a time only be predicted, because there is no GPU here? A host method is measured on cpu. */
+static bool to_predict(const struct papers *p, const struct timing *t, const char *of)
+{
+    const struct lu_method *lu = t->needs == FACTOR ? lu_find(of) : NULL;
+    if (p->dev->kind == DEV_CUDA) return false;
+    return t->needs == SOLVER || (lu && !lu->host);
+}
+
+static bool predict_time(struct session *s, struct papers *p, struct matrix *m, const struct timing *t, const char *of,
+                         struct paper_time *out, struct err *e)
+{
+    if (!modeled_machine(s, &p->machine, e)) return false;
+    return t->needs == SOLVER ? predicted_solver(s, m, &p->machine, p->real, of, out, e)
+                              : predicted_factor(m, &p->machine, p->real, of, out, e);
+}
+
+/* Measure or predict the times that a row needs and that are not known from another row. */
 static const struct taken *times_of(struct session *s, struct papers *p, struct matrix *m, const char *of,
                                     unsigned needs, struct err *e)
 {
@@ -410,8 +429,10 @@ static const struct taken *times_of(struct session *s, struct papers *p, struct 
     if (!known) t = taken_new(p, m, NULL, of, needs, e);
     for (int i = 0; t && i < COUNT(timings); i++) {
         const struct timing *one = &timings[i];
-        if (!(needs & one->needs) || t->times[one->time].on) continue;
-        if (!one->measure(s, m, p->dev, p->real, of, p->reps, t->times, e)) return NULL;
+        if (!(needs & one->needs) || t->times[one->time].us > 0) continue;
+        if (to_predict(p, one, of) ? !predict_time(s, p, m, one, of, t->times, e)
+                                   : !one->measure(s, m, p->dev, p->real, of, p->reps, t->times, e))
+            return NULL;
     }
     p->ntaken += t && !known;
     return t;
@@ -607,29 +628,39 @@ static void add_device(const struct device *on[DEVICES], const struct device *d)
 static void out_devices(struct out *o, const struct papers *p)
 {
     const struct device *on[DEVICES] = {0};
-    bool solvers = false;
     for (int i = 0; i < p->ntaken; i++) {
         const struct taken *t = &p->taken[i];
         if (t->used & KERNEL) add_device(on, t->run.dev);
         for (int k = 0; k < COUNT(timings); k++)
             if (t->used & timings[k].needs) add_device(on, t->times[timings[k].time].on);
-        solvers |= t->used & SOLVER;
     }
     for (int i = 0; i < DEVICES && on[i]; i++) out_text(o, "Measured on %s: %s", on[i]->name, on[i]->about);
-    if (solvers && p->dev->kind == DEV_CPU) out_text(o, "No GPU: the solvers run on all cores of the host instead.");
+}
+
+/* The predictions of these are coarser than those of products. */
+static void out_coarse(struct out *o, unsigned predicted)
+{
+    if (predicted & SOLVER)
+        out_text(o, "Iterations are predicted: products by the cost model, other launches by their number and bytes.");
+    if (predicted & FACTOR)
+        out_text(o, "lu-paper is predicted from its launches and bytes: a lower bound, not compared with measurements.");
 }
 
 void paper_sources(struct session *s, struct papers *p)
 {
     bool predicted = false, sampled = false;
+    unsigned coarse = 0;
     out_devices(s->out, p);
     for (int i = 0; i < p->ntaken; i++) {
         struct taken *t = &p->taken[i];
         predicted |= t->used && t->predicted;
+        for (int k = 0; k < COUNT(timings); k++)
+            if (t->times[timings[k].time].predicted) coarse |= t->used & timings[k].needs;
         sampled |= t->used && t->sampled;
         t->used = 0;
     }
-    if (predicted) modeled_remarks(s, &p->machine, sampled);
+    out_coarse(s->out, coarse);
+    if (predicted || coarse) modeled_remarks(s, &p->machine, sampled);
 }
 
 void paper_forget(struct papers *p)
