@@ -121,6 +121,11 @@ static const struct by_hand of_thesis4[] = {
     {"hyb-atomic", "y", ACCESS_ATOMIC, P_F64, 2, 5, 2, 0},
     {"hyb-atomic", "y", ACCESS_STORE, P_F64, 1, 4, 1, 0},
     {"hyb", "y", ACCESS_ATOMIC, P_F64, 1, 1, 1, 0},
+    {"hyb-ordered", "y", ACCESS_ATOMIC, P_F64, 0, 0, 0, 0},
+    /* Row 0 is the first and row 3 the last of the only warp: carries. Rows 1 and 2 are stored by lanes 3 and 6. */
+    {"coo-ordered", "carry", ACCESS_STORE, P_F64, 2, 2, 2, 0},
+    {"coo-ordered", "y", ACCESS_ATOMIC, P_F64, 0, 0, 0, 0},
+    {"coo-ordered", "val", ACCESS_LOAD, P_F64, 1, 9, 3, 0},
     /* 9 / 4 = 2 threads per row: the first step reads all entries but the third of row 2. */
     {"csr-cusp", "val", ACCESS_LOAD, P_F64, 2, 9, 4, 0},
     {"csr-light-vector", "x", ACCESS_LOAD, P_F64, 2, 9, 2, 0},
