@@ -83,8 +83,8 @@ KERNEL_ENTRY(hyb_ordered) = {
               "    ELL  1  2  5  6 | 7  8  3  4      thread t has row t, as in ell\n"
               "    COO  (2, 3) 9                     as in coo-ordered\n"
               "The sums of the first and of the last row of a warp's 512 nonzeros go to memory; the last launch\n"
-              "adds those of a row in order. So every run gives the same bits, and this is the default of hyb; the kernels\n"
-              "hyb and hyb-atomic add by atomics instead, in any order.\n"
+              "adds those of a row in order. So every run gives the same bits, and this is the default of hyb.\n"
+              "The kernels hyb and hyb-atomic add by atomics instead, in any order.\n"
               "For matrices without long rows, the last two launches are wasted: use ell or sell.\n",
     .functions = {{"ell", BLOCK}, {"coo_ordered", BLOCK}, {"merge_carries", BLOCK}},
     .deterministic = true,
