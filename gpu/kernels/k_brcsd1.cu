@@ -1,4 +1,5 @@
-/* SpMV kernels (matrix-vector products) for BRCSD-I: a thread block takes several pieces of rows, one row per thread. */
+/* SpMV kernels (matrix-vector products) for BRCSD-I: a thread block takes several pieces of rows, one row per thread.
+ */
 #include "diagonal_rows.h"
 #include "formats/fmt_brcsd1.h"
 

@@ -87,8 +87,7 @@ __global__ void coo_ordered(unsigned nnz, GPTR(const int) row, GPTR(const int) c
         int r = k < nnz ? row[k] : -1;
         T sum = k < nnz ? val[k] * x[col[k]] : 0;
         if (lane == 0 && carried == r) sum += carry;
-        if (lane == 0 && carried != r && carried >= 0)
-            coo_finish(carried, carry, opens, closes, w, alpha, y, carries);
+        if (lane == 0 && carried != r && carried >= 0) coo_finish(carried, carry, opens, closes, w, alpha, y, carries);
         sum = scan_by_row(lane, r, sum);
         int next = __shfl_down_sync(FULL_MASK, r, 1);
         if (lane < WARP - 1 && next != r && r >= 0) coo_finish(r, sum, opens, closes, w, alpha, y, carries);
@@ -160,8 +159,7 @@ template <typename T> void launch_coo_ordered(const struct launch *L, struct coo
      VECTOR("carry", ROLE_WORK, L->scratch, carries, T));
     LAUNCH(L->A->dev, blocks_for(carries, BLOCK / WARP), BLOCK, merge_carries<T>)
     ((int)carries, (int)S->rows, VECTOR("carry_row", ROLE_WORK, carry_rows(L, p), carries, const int),
-     VECTOR("carry", ROLE_WORK, L->scratch, carries, const T), (T)L->alpha,
-     VECTOR("y", ROLE_Y, L->y, S->rows, T));
+     VECTOR("carry", ROLE_WORK, L->scratch, carries, const T), (T)L->alpha, VECTOR("y", ROLE_Y, L->y, S->rows, T));
 }
 
 INSTANTIATE(launch_scale, const struct launch *);

@@ -47,7 +47,8 @@ __global__ void hdia_paper(unsigned rows, unsigned cols, GPTR(const int) dnum, G
     unsigned row = blockIdx.x * blockDim.x + threadIdx.x;
     if (row >= rows) return;
     int first = dnum[blockIdx.x], n = dnum[blockIdx.x + 1] - first;
-    T sum = diagonals_one_by_one<T>(row, cols, n, offsets + first, data + ((int64_t)first * hack + threadIdx.x), hack, x);
+    T sum =
+        diagonals_one_by_one<T>(row, cols, n, offsets + first, data + ((int64_t)first * hack + threadIdx.x), hack, x);
     store(y, row, alpha, sum, beta);
 }
 
@@ -66,7 +67,8 @@ template <typename T> static void launch_hdia_paper(const struct launch *L)
    row of the next record. */
 template <typename T>
 __global__ void brcsd1_paper(unsigned rows, unsigned cols, int pieces, GPTR(const int) offsets, GPTR(const T) data,
-                             GPTR(const int) ptr, GPTR(const int64_t) start, T alpha, GPTR(const T) x, T beta, GPTR(T) y)
+                             GPTR(const int) ptr, GPTR(const int64_t) start, T alpha, GPTR(const T) x, T beta,
+                             GPTR(T) y)
 {
     int k = (int)blockIdx.x, record = ptr[k], next = ptr[k + 1];
     unsigned first = (unsigned)offsets[record], last = k + 1 < pieces ? (unsigned)offsets[next] : rows;

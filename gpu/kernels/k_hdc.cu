@@ -11,7 +11,8 @@ namespace KERNEL_SPACE
 
 enum { BLOCK = 128 };
 
-static_assert(+HDC_OFFSETS == +DIA_OFFSETS && +HDC_DATA == +DIA_DATA, "launch_dia and launch_dia_paper take the DIA part as a DIA matrix");
+static_assert(+HDC_OFFSETS == +DIA_OFFSETS && +HDC_DATA == +DIA_DATA,
+              "launch_dia and launch_dia_paper take the DIA part as a DIA matrix");
 
 /* One row of the CSR part per vector of V neighbouring threads, which read neighbouring elements and gather x. For an
    empty row, only the two pointers are read, and y is not touched. */

@@ -54,7 +54,8 @@ const struct command command_step = {
     .aliases = "s next",
     .grammar = "[N]",
     .about = "do iterations of a paused solve",
-    .help = "Prints the residual and the time of each iteration and, for jacobi, wjacobi, gs and sor, max |x' - x|.\n    solve cg "
+    .help = "Prints the residual and the time of each iteration and, for jacobi, wjacobi, gs and sor, max |x' - x|.\n  "
+            "  solve cg "
             "step; step 5; continue",
     .rows = (const struct row_kind *const[]){&row_step_iteration, &row_solved, NULL},
     .run = run_step,

@@ -217,8 +217,7 @@ bool paper_factor(struct session *s, struct matrix *m, struct device *d, enum pr
     if (!o.method) return fail(e, E_INPUT, "`%s` is not an LU method: write, for example, lu-serial or lu-paper", of);
     o.dev = o.method->host ? device_open("cpu", e) : d;
     if (!o.dev) return false;
-    if (!lu_runs_on(o.method, o.dev))
-        return fail(e, E_UNSUPPORTED, "%s does not run on %s", of, o.dev->name);
+    if (!lu_runs_on(o.method, o.dev)) return fail(e, E_UNSUPPORTED, "%s does not run on %s", of, o.dev->name);
     if (!lu_begin(&v, &m->csr, &o, &why)) return paper_refused(&why, e);
     bool ok = lu_time(v, reps, &t.us, &t.spread, &why) && time_substitution(v, reps, &solve, &why);
     t.on = o.dev;

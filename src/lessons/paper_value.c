@@ -7,9 +7,9 @@
 #include "formats/format.h"
 #include "formats/measures.h"
 #include "language/args.h"
+#include "lu/lu.h"
 #include "machine/bench.h"
 #include "machine/device.h"
-#include "lu/lu.h"
 #include "machine/kernel.h"
 #include "microscope/modeled.h"
 #include "paper.h"
@@ -474,7 +474,8 @@ static bool read_params(const struct format *f, const char *text, int64_t *param
     for (int i = 0; i < PARAMS_MAX; i++) param[i] = f->params[i].name ? f->params[i].default_value : 0;
     for (; *text; text += n) {
         int at = sscanf(text, "%31s %lld %n", key, &value, &n) == 2 ? param_index(f->params, key) : -1;
-        if (at < 0) return fail(e, E_INPUT, "%s has no parameters `%s`: write, for example, brcsd1 piece 64", f->name, text);
+        if (at < 0)
+            return fail(e, E_INPUT, "%s has no parameters `%s`: write, for example, brcsd1 piece 64", f->name, text);
         param[at] = value;
     }
     return true;
@@ -592,10 +593,24 @@ static bool take_whole(struct session *s, struct papers *p, const struct whole *
     return true;
 }
 
+/* The matrix that stands in for the original in a lesson, "like-crystk", gives its rows to the original if the session
+   has loaded that: a matrix whose name begins with "crystk". NULL: it has not. */
+static struct matrix *original_of(struct session *s, const char *text)
+{
+    static const char like[] = "like-";
+    size_t n = strlen(like);
+    if (strncmp(text, like, n) || strlen(text) < n + 3) return NULL;
+    for (struct matrix *m = s->matrices; m; m = m->next)
+        if (!m->lesson && !strncmp(m->name, text + n, strlen(text + n))) return m;
+    return NULL;
+}
+
 /* The matrix of a row. "(NAME)" is a matrix that does not come with the program; the session may have loaded it. */
 static struct matrix *matrix_of(struct session *s, const char *text, struct err *e)
 {
     char name[64];
+    struct matrix *original = original_of(s, text);
+    if (original) return session_takes(s, original, e) ? original : NULL;
     if (*text != '(') return session_matrix(s, text, e);
     snprintf(name, sizeof name, "%.*s", (int)strcspn(text + 1, ")"), text + 1);
     for (struct matrix *m = s->matrices; m; m = m->next)
@@ -611,6 +626,10 @@ bool paper_find(struct session *s, struct papers *p, const char *matrix, const c
     for (const struct whole *w = wholes; w->name; w++)
         if (!strcmp(w->name, matrix)) return take_whole(s, p, w, of, q, out, e);
     struct matrix *m = matrix_of(s, matrix, e);
+    if (m && m != p->original && original_of(s, matrix)) {
+        out_note(s->out, "%s, which is loaded, answers in the rows of %s", m->name, matrix);
+        p->original = m;
+    }
     return m && take_ratio(s, p, m, of, q, out, e);
 }
 
@@ -643,7 +662,8 @@ static void out_coarse(struct out *o, unsigned predicted)
     if (predicted & SOLVER)
         out_text(o, "Iterations are predicted: products by the cost model, other launches by their number and bytes.");
     if (predicted & FACTOR)
-        out_text(o, "lu-paper is predicted from its launches and bytes: a lower bound, not compared with measurements.");
+        out_text(o,
+                 "lu-paper is predicted from its launches and bytes: a lower bound, not compared with measurements.");
 }
 
 void paper_sources(struct session *s, struct papers *p)

@@ -492,8 +492,28 @@ TEST(solvers_and_lu_are_timed)
     shut(&t);
 }
 
+/* A loaded matrix takes the rows of the generated one that stands in for it. */
+TEST(an_original_takes_the_rows_of_its_stand_in)
+{
+    static const char text[] =
+        "> gen poisson2d 5 as like-crystk\n> gen poisson2d 6 as like-an\n| matrix | of | what | p |\n"
+        "| like-crystk | - | rows | - |\n| like-an | - | rows | - |\n";
+    struct talk t;
+    open_on_cpu(&t, OUT_JSON);
+    assert_true(lesson(&t, text));
+    assert_int_equal(number(&t, "lesson", 0, "ours"), 25);
+    talk_forget(&t);
+    assert_true(talk_line(&t, "gen poisson2d 4 as crystk02; gen poisson2d 7 as and"));
+    talk_forget(&t);
+    assert_true(lesson(&t, text));
+    assert_int_equal(number(&t, "lesson", 0, "ours"), 16);
+    assert_int_equal(number(&t, "lesson", 1, "ours"), 36); /* two letters are too few */
+    shut(&t);
+}
+
 /* lu-paper on n = 2048 in fp32: 3 launches per column, and 2048^3 2/3 elements read and written twice, from L2. An
-   iteration of jacobi has one product and one pass, which gains with the precision, and one of cg reads more vectors. */
+   iteration of jacobi has one product and one pass, which gains with the precision, and one of cg reads more vectors.
+ */
 TEST(iterations_and_lu_are_predicted)
 {
     static const char text[] = "> gen dense 2048 as D\n> gen poisson2d 700 as P\n| matrix | of | what | p |\n"
