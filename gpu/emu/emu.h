@@ -6,6 +6,7 @@
 #include <stdint.h>
 
 #include "base/base.h"
+#include "machine/emulated.h"
 
 struct emu_finding;
 struct err;
@@ -30,8 +31,6 @@ bool emu_traces(void);
 bool emu_skips(void);
 /* Was a launch since the last emu_sync left before its end, by a finding, by the user or by a complete trace? */
 bool emu_left_early(void);
-/* The number of launches so far. */
-int64_t emu_launches(void);
 /* Whether to look for races within blocks (races.h); a race is a finding. */
 void emu_races(bool on);
 /* Free the vectors that watched launches use (microscope.c). */

@@ -1,12 +1,12 @@
-/* SpMV kernels (matrix-vector products) for BRCSD-I: a thread block takes four pieces of at most 64 rows, one row per
-   thread. */
+/* SpMV kernels (matrix-vector products) for BRCSD-I: a thread block takes several pieces of rows, one row per thread.
+ */
 #include "diagonal_rows.h"
 #include "formats/fmt_brcsd1.h"
 
 namespace KERNEL_SPACE
 {
 
-enum { PIECES = 4, BLOCK = PIECES * +BRCSD1_ROWS }; /* pieces and threads per thread block */
+enum { BLOCK = 256 }; /* threads per thread block; more if a piece has more rows */
 
 /* A piece per row of the thread block, one row of the matrix per thread. All threads of a piece read the same pointers
    and offsets; a warp reads neighbouring values of a diagonal and neighbouring elements of x, and has idle lanes only
@@ -15,7 +15,7 @@ template <typename T>
 __global__ void brcsd1(unsigned rows, unsigned cols, int pieces, int stay, GPTR(const int) offsets, GPTR(const T) data,
                        GPTR(const int) ptr, GPTR(const int64_t) start, T alpha, GPTR(const T) x, T beta, GPTR(T) y)
 {
-    int k = (int)(blockIdx.x * PIECES + threadIdx.y);
+    int k = (int)(blockIdx.x * blockDim.y + threadIdx.y);
     if (k >= pieces) return;
     int record = ptr[k], next = ptr[k + 1];
     unsigned first = (unsigned)offsets[record], last = k + 1 < pieces ? (unsigned)offsets[next] : rows;
@@ -31,7 +31,8 @@ template <typename T> void launch_brcsd1(const struct launch *L)
 {
     const struct stored *S = L->A->of;
     int64_t pieces = S->a[BRCSD1_PTR].n - 1;
-    LAUNCH(L->A->dev, blocks_for(pieces, PIECES), dim3(BRCSD1_ROWS, PIECES), brcsd1<T>)
+    unsigned height = (unsigned)brcsd1_piece(S), together = height < BLOCK ? BLOCK / height : 1;
+    LAUNCH(L->A->dev, blocks_for(pieces, (int)together), dim3(height, together), brcsd1<T>)
     ((unsigned)S->rows, (unsigned)S->cols, (int)pieces, staying(L, pieces), ARRAY(L, BRCSD1_OFFSETS, int),
      ARRAY(L, BRCSD1_DATA, T), ARRAY(L, BRCSD1_PTR, int), ARRAY(L, BRCSD1_START, int64_t), (T)L->alpha,
      VECTOR("x", ROLE_X, L->x, S->cols, const T), (T)L->beta, VECTOR("y", ROLE_Y, L->y, S->rows, T));
@@ -53,7 +54,7 @@ KERNEL_ENTRY(brcsd1) = {
     .name = "brcsd1",
     .about = "coalesced like DIA, and hardly any slots outside the matrix are stored; the pieces' work is uneven",
     .format = &format_brcsd1,
-    .source = "Gao et al.; DRM, sec. 3.3",
+    .source = "Gao et al.; DRM, sec. 3.3; eight diagonals at once [ours]",
     .work = "one row per thread, four pieces of at most 64 rows per thread block",
     .lesson = "Like dia, but the rows are cut into blocks wherever a diagonal enters or leaves the matrix, so that\n"
               "every diagonal of a block spans all its rows. The 4x4 example (with blocks of any height):\n"
@@ -68,7 +69,7 @@ KERNEL_ENTRY(brcsd1) = {
               "brcsd2, hdia and drm. Pieces shorter than a warp would leave lanes idle, so cuts closer together\n"
               "than 64 rows are omitted, which costs some padding too. Pieces have different numbers of diagonals\n"
               "and rows: the work is uneven, and drm balances it.\n",
-    .functions = {{"brcsd1", BLOCK}},
+    .functions = {{"brcsd1"}},
     .deterministic = true,
     .product = {VALUE_TYPES(pieces_by_blocks)},
 };

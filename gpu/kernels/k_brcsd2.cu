@@ -50,7 +50,7 @@ KERNEL_ENTRY(brcsd2) = {
     .about =
         "coalesced like DIA; each block stores only its own diagonals; neighbours with equal offsets share one list",
     .format = &format_brcsd2,
-    .source = "Gao et al.; DRM, sec. 3.3",
+    .source = "Gao et al.; DRM, sec. 3.3; eight diagonals at once [ours]",
     .work = "one row per thread, all diagonals of its block of rows",
     .lesson = "The rows are cut into blocks of 32, as in hdia; consecutive blocks with the same offsets share one\n"
               "list of them. The 4x4 example with blocks of 2 rows:\n"

@@ -1,5 +1,6 @@
 /* SpMV kernels (matrix-vector products) for COO: each thread takes one nonzero and adds it to y atomically, or each
-   warp takes a stretch of nonzeros and first sums them by row. */
+   warp takes a stretch of nonzeros and first sums them by row, with atomic additions or with carries. */
+#include "carries.h"
 #include "formats/fmt_coo.h"
 #include "parts.h"
 
@@ -51,6 +52,51 @@ __global__ void coo_segmented(unsigned nnz, GPTR(const int) row, GPTR(const int)
     if (lane == 0 && carried >= 0) atomicAdd(y + carried, alpha * carry);
 }
 
+/* Store the sum of row r, which warp w has completed: as a carry if it is the warp's first or last row. */
+template <typename T>
+__device__ void coo_finish(int r, T sum, int opens, int closes, int w, T alpha, GPTR(T) y, GPTR(T) carries)
+{
+    if (r == opens)
+        carries[2 * w] = sum;
+    else if (r == closes)
+        carries[2 * w + 1] = sum;
+    else
+        y[r] += alpha * sum;
+}
+
+/* The same stretches, without atomics. Rows inside a stretch have all their nonzeros there, and their sums are added to
+   y at once. The sums of the first and of the last row of warp w, which other warps may share, become carries 2w and
+   2w + 1; merge_carries adds them. If both are one row, the second is 0. */
+template <typename T>
+__global__ void coo_ordered(unsigned nnz, GPTR(const int) row, GPTR(const int) col, GPTR(const T) val, T alpha,
+                            GPTR(const T) x, GPTR(T) y, GPTR(int) carry_row, GPTR(T) carries)
+{
+    int lane = threadIdx.x % WARP, carried = -1, w = (int)(blockIdx.x * (blockDim.x / WARP) + threadIdx.x / WARP);
+    unsigned first = (unsigned)w * STRETCH;
+    if (first >= nnz) return; /* the whole warp returns */
+    unsigned end = min(first + STRETCH, nnz);
+    int opens = row[first], closes = row[end - 1];
+    if (lane == 0) {
+        carry_row[2 * w] = opens;
+        carry_row[2 * w + 1] = closes;
+        if (opens == closes) carries[2 * w + 1] = 0;
+    }
+    T carry = 0;
+    for (unsigned at = first; at < end; at += WARP) { /* `at` is the same for all lanes */
+        unsigned k = at + lane;
+        int r = k < nnz ? row[k] : -1;
+        T sum = k < nnz ? val[k] * x[col[k]] : 0;
+        if (lane == 0 && carried == r) sum += carry;
+        if (lane == 0 && carried != r && carried >= 0) coo_finish(carried, carry, opens, closes, w, alpha, y, carries);
+        sum = scan_by_row(lane, r, sum);
+        int next = __shfl_down_sync(FULL_MASK, r, 1);
+        if (lane < WARP - 1 && next != r && r >= 0) coo_finish(r, sum, opens, closes, w, alpha, y, carries);
+        carried = __shfl_sync(FULL_MASK, r, WARP - 1);
+        carry = __shfl_sync(FULL_MASK, sum, WARP - 1);
+    }
+    if (lane == 0 && carried >= 0) coo_finish(carried, carry, opens, closes, w, alpha, y, carries);
+}
+
 template <typename T> void launch_scale(const struct launch *L)
 {
     int64_t rows = L->A->of->rows;
@@ -77,8 +123,48 @@ template <typename T> void launch_coo(const struct launch *L, struct coo_part p)
     add_coo<T>(L, p, KERNEL(coo_segmented<T>), BLOCK / WARP * STRETCH);
 }
 
+/* ---- the scratch memory of coo_ordered: two carries per warp, CARRY_BYTES each, then their rows ---- */
+
+static int64_t carries_of(const struct stored *S, struct coo_part p)
+{
+    return 2 * ((S->a[p.val].n + STRETCH - 1) / STRETCH);
+}
+
+int64_t coo_ordered_bytes(const struct stored *S, struct coo_part p)
+{
+    int64_t carries = carries_of(S, p);
+    return (carries ? carries : 1) * (CARRY_BYTES + (int64_t)sizeof(int));
+}
+
+static int *carry_rows(const struct launch *L, struct coo_part p)
+{
+    return (int *)((char *)L->scratch + carries_of(L->A->of, p) * CARRY_BYTES);
+}
+
+/* No carries yet, so that a sample of the warps may run without the others. */
+void coo_ordered_prepare(const struct launch *L, struct coo_part p)
+{
+    for (int64_t i = 0; L->A->dev->kind == DEV_EMU && i < carries_of(L->A->of, p); i++)
+        carry_rows(L, p)[i] = (int)L->A->of->rows;
+}
+
+template <typename T> void launch_coo_ordered(const struct launch *L, struct coo_part p)
+{
+    const struct stored *S = L->A->of;
+    int64_t nnz = S->a[p.val].n, carries = carries_of(S, p);
+    LAUNCH(L->A->dev, blocks_for(nnz, BLOCK / WARP * STRETCH), BLOCK, coo_ordered<T>)
+    ((unsigned)nnz, ARRAY(L, p.row, int), ARRAY(L, p.col, int), ARRAY(L, p.val, T), (T)L->alpha,
+     VECTOR("x", ROLE_X, L->x, S->cols, const T), VECTOR("y", ROLE_Y, L->y, S->rows, T),
+     VECTOR("carry_row", ROLE_WORK, carry_rows(L, p), carries, int),
+     VECTOR("carry", ROLE_WORK, L->scratch, carries, T));
+    LAUNCH(L->A->dev, blocks_for(carries, BLOCK / WARP), BLOCK, merge_carries<T>)
+    ((int)carries, (int)S->rows, VECTOR("carry_row", ROLE_WORK, carry_rows(L, p), carries, const int),
+     VECTOR("carry", ROLE_WORK, L->scratch, carries, const T), (T)L->alpha, VECTOR("y", ROLE_Y, L->y, S->rows, T));
+}
+
 INSTANTIATE(launch_scale, const struct launch *);
 INSTANTIATE(launch_coo, const struct launch *, struct coo_part);
+INSTANTIATE(launch_coo_ordered, const struct launch *, struct coo_part);
 
 static const struct coo_part whole = {COO_ROW, COO_COL, COO_VAL};
 
@@ -96,9 +182,51 @@ template <typename T> static bool segmented(const struct launch *L, struct err *
     return true;
 }
 
+static int64_t ordered_bytes(const struct mat *M)
+{
+    return coo_ordered_bytes(M->of, whole);
+}
+
+static bool prepare_ordered(const struct launch *L, struct err *)
+{
+    coo_ordered_prepare(L, whole);
+    return true;
+}
+
+template <typename T> static bool ordered(const struct launch *L, struct err *)
+{
+    launch_scale<T>(L);
+    launch_coo_ordered<T>(L, whole);
+    return true;
+}
+
 } // namespace KERNEL_SPACE
 
 using namespace KERNEL_SPACE;
+
+KERNEL_ENTRY(coo_ordered) = {
+    .name = "coo-ordered",
+    .about = "like coo-segmented, without atomics: a second launch adds the sums of rows that warps share, in order",
+    .format = &format_coo,
+    .source = "[ours]",
+    .work = "16 nonzeros per thread; then a warp per row that several warps share",
+    .lesson = "A warp takes 512 nonzeros and sums them by row, as coo-segmented does. On the 4x4 example, with\n"
+              "stretches of 5 nonzeros instead of 512 and products a to i:\n"
+              "    warp 0   a+b   c+d | e         row 1 is inside: its sum is stored\n"
+              "    warp 1   f+g | h+i             rows 2 and 3 are its first and its last row: carries\n"
+              "    carries  a+b, e, f+g, h+i      of the rows 0, 2, 2, 3: row 2 gets e + (f+g)\n"
+              "Only the first and the last row of a stretch can have nonzeros in another one. Their sums go to\n"
+              "memory, and a second launch adds those of a row in the order of the stretches. No atomics are\n"
+              "needed, and every run gives the same bits, so this is the default of coo. All reads except x are\n"
+              "contiguous. coo-segmented saves the second launch, but adds by atomics, in any order.\n",
+    .functions = {{"scale", BLOCK}, {"coo_ordered", BLOCK}, {"merge_carries", BLOCK}},
+    .deterministic = true,
+    .together = true,
+    .separable = true,
+    .scratch = ordered_bytes,
+    .prepare = prepare_ordered,
+    .product = {VALUE_TYPES(ordered)},
+};
 
 KERNEL_ENTRY(coo_atomic) = {
     .name = "coo-atomic",

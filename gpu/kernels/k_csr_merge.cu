@@ -5,6 +5,7 @@
    before the tile. If the border falls into a short row, it is moved back to the start of that row. A longer row is
    split; the tile's partial sum of that row becomes a carry. Carries are added afterwards by row, in the order of the
    tiles, so that the result is the same in every run. */
+#include "carries.h"
 #include "formats/fmt_csr.h"
 #include "parts.h"
 
@@ -130,40 +131,7 @@ __global__ void __launch_bounds__(BLOCK)
     for (int i = t; i < n; i += BLOCK) store<T>(y, row0 + i, alpha, product[z + i], beta);
 }
 
-/* The first tile after i whose carry is for a row after r; carry_row is ascending. */
-static __device__ int carries_end(GPTR(const int) carry_row, int tiles, int i, int r)
-{
-    int low = i, high = tiles;
-    while (low < high) {
-        int middle = (low + high) / 2;
-        if (carry_row[middle] <= r)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
-}
-
-/* One tile per warp. The warp of the first tile with a carry into a row adds the carries of that row, 32 at a time. */
-template <typename T>
-__global__ void merge_carries(int tiles, int rows, GPTR(const int) carry_row, GPTR(const T) carry, T alpha, GPTR(T) y)
-{
-    int lane = threadIdx.x % WARP;
-    int i = blockIdx.x * (blockDim.x / WARP) + threadIdx.x / WARP;
-    if (i >= tiles) return; /* the whole warp returns */
-    int row = carry_row[i];
-    if (row >= rows || (i > 0 && carry_row[i - 1] == row)) return; /* the whole warp returns */
-    int end = carries_end(carry_row, tiles, i, row);
-    T sum = 0;
-    AHEAD(UNROLL_AUTO)
-    for (int k = i + lane; k < end; k += WARP) sum += carry[k];
-    for (int s = WARP / 2; s > 0; s /= 2) sum += __shfl_down_sync(FULL_MASK, sum, s);
-    if (lane == 0) y[row] += alpha * sum;
-}
-
 /* ---- on the host: scratch memory and launches ---- */
-
-enum { CARRY_BYTES = sizeof(cplx<double>) }; /* the largest type of values */
 
 /* The arrays in a launch's scratch memory: one carry per tile, CARRY_BYTES each, then the three integer arrays. */
 struct merge_parts {

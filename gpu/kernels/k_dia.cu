@@ -172,7 +172,7 @@ KERNEL_ENTRY(dia) = {
     .name = "dia",
     .about = "every read is coalesced, x included, and no column index is read; for matrices with few, full diagonals",
     .format = &format_dia,
-    .source = "DRM, sec. 1 (Bell and Garland)",
+    .source = "DRM, sec. 1 (Bell and Garland); nine diagonals at once [ours]",
     .work = "one row per thread, or per 2 to 8 threads if there are few rows",
     .lesson = "Thread t takes row t, one diagonal per step; diagonal d has its value for row t at d * rows + t. On\n"
               "the 4x4 example (* is outside the matrix):\n"

@@ -2,6 +2,7 @@
    launch multiplies the remaining entries, in compressed rows, and adds to y. */
 #include "csr_rows.h"
 #include "diagonal_rows.h"
+#include "diagonals_paper.h"
 #include "formats/fmt_dia.h"
 #include "formats/fmt_hdc.h"
 
@@ -10,7 +11,8 @@ namespace KERNEL_SPACE
 
 enum { BLOCK = 128 };
 
-static_assert(+HDC_OFFSETS == +DIA_OFFSETS && +HDC_DATA == +DIA_DATA, "launch_dia takes the DIA part as a DIA matrix");
+static_assert(+HDC_OFFSETS == +DIA_OFFSETS && +HDC_DATA == +DIA_DATA,
+              "launch_dia and launch_dia_paper take the DIA part as a DIA matrix");
 
 /* One row of the CSR part per vector of V neighbouring threads, which read neighbouring elements and gather x. For an
    empty row, only the two pointers are read, and y is not touched. */
@@ -55,9 +57,35 @@ template <typename T> static bool dia_then_remainder(const struct launch *L, str
     return true;
 }
 
+template <typename T> static bool dia_paper_then_remainder(const struct launch *L, struct err *)
+{
+    launch_dia_paper<T>(L);
+    launch_remainder<T>(L);
+    return true;
+}
+
 } // namespace KERNEL_SPACE
 
 using namespace KERNEL_SPACE;
+
+KERNEL_ENTRY(hdc_paper) = {
+    .name = "hdc-paper",
+    .about = "hdc with dia-paper for the full diagonals, for comparison with the other kernels of the papers",
+    .format = &format_hdc,
+    .source = "Yang et al.; DRM, sec. 2.1",
+    .work = "one row per thread, one diagonal at a time, then one row of the CSR part per 2 to 32 neighbouring threads",
+    .lesson = "Two launches, as in hdc. The first one takes the diagonals one after another; the second one is that\n"
+              "of hdc:\n"
+              "    DIA   a step reads 32 neighbouring values and x, one diagonal per step     see dia-paper\n"
+              "    CSR   a vector of threads reads a row, x is gathered                        see csr-cusp\n"
+              "With few full diagonals, this kernel takes about as long as hdc.\n"
+              "The papers print no kernel for HDC. DRM paper, fp64: DRM was 1.94 times as fast as HDC on average,\n"
+              "3.01 times at best.\n",
+    .functions = {{"dia_paper"}, {"hdc_remainder", BLOCK}},
+    .deterministic = true,
+    .reads = bytes_read,
+    .product = {VALUE_TYPES(dia_paper_then_remainder)},
+};
 
 KERNEL_ENTRY(hdc) = {
     .name = "hdc",

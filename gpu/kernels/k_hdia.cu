@@ -42,7 +42,7 @@ KERNEL_ENTRY(hdia) = {
     .name = "hdia",
     .about = "coalesced like DIA; each hack (block of rows) stores only its own diagonals",
     .format = &format_hdia,
-    .source = "Barbieri et al.; DRM, sec. 3.2",
+    .source = "Barbieri et al.; DRM, sec. 3.2; eight diagonals at once [ours]",
     .work = "one row per thread, all diagonals of its hack",
     .lesson = "Like dia, but each group of 32 rows (a hack) has its own diagonals. With hacks of 2 rows:\n"
               "    rows 0-1   offset 0   1 2    offset 1   7 8\n"

@@ -50,9 +50,51 @@ template <typename T> static bool ell_then_coo(const struct launch *L, struct er
     return true;
 }
 
+static int64_t ordered_bytes(const struct mat *M)
+{
+    return coo_ordered_bytes(M->of, overflow);
+}
+
+static bool prepare_ordered(const struct launch *L, struct err *)
+{
+    coo_ordered_prepare(L, overflow);
+    return true;
+}
+
+template <typename T> static bool ell_then_ordered_coo(const struct launch *L, struct err *)
+{
+    launch_ell<T>(L, bulk);
+    launch_coo_ordered<T>(L, overflow);
+    return true;
+}
+
 } // namespace KERNEL_SPACE
 
 using namespace KERNEL_SPACE;
+
+KERNEL_ENTRY(hyb_ordered) = {
+    .name = "hyb-ordered",
+    .about = "hyb without atomics: a last launch adds the sums of overflowing rows that warps share, in order",
+    .format = &format_hyb,
+    .source = "NOTES; overflow without atomics [ours]",
+    .work = "one row per thread, then 16 overflowing nonzeros per thread, summed by row in a warp",
+    .lesson = "Three launches. The first w elements of each row form an ELL matrix, with one thread per row; all\n"
+              "other elements are in a COO list, whose rows warps sum. The 4x4 example with w = 2:\n"
+              "    ELL  1  2  5  6 | 7  8  3  4      thread t has row t, as in ell\n"
+              "    COO  (2, 3) 9                     as in coo-ordered\n"
+              "The sums of the first and of the last row of a warp's 512 nonzeros go to memory; the last launch\n"
+              "adds those of a row in order. So every run gives the same bits, and this is the default of hyb.\n"
+              "The kernels hyb and hyb-atomic add by atomics instead, in any order.\n"
+              "For matrices without long rows, the last two launches are wasted: use ell or sell.\n",
+    .functions = {{"ell", BLOCK}, {"coo_ordered", BLOCK}, {"merge_carries", BLOCK}},
+    .deterministic = true,
+    .together = true,
+    .separable = true,
+    .skips_padding = true,
+    .scratch = ordered_bytes,
+    .prepare = prepare_ordered,
+    .product = {VALUE_TYPES(ell_then_ordered_coo)},
+};
 
 KERNEL_ENTRY(hyb_atomic) = {
     .name = "hyb-atomic",

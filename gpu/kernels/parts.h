@@ -55,6 +55,11 @@ template <typename T> void launch_scale(const struct launch *L);
 template <typename T> void launch_ell(const struct launch *L, struct ell_part p);
 /* y += alpha A x; the order of the additions is not fixed */
 template <typename T> void launch_coo(const struct launch *L, struct coo_part p);
+/* The same in a fixed order. The kernel's scratch memory has coo_ordered_bytes and begins at L->scratch; its prepare
+   calls coo_ordered_prepare. */
+template <typename T> void launch_coo_ordered(const struct launch *L, struct coo_part p);
+int64_t coo_ordered_bytes(const struct stored *S, struct coo_part p);
+void coo_ordered_prepare(const struct launch *L, struct coo_part p);
 
 #ifndef __CUDACC__
 /* The host versions of the three functions above. The order in which a row is summed does not depend on the number of

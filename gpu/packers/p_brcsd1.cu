@@ -127,7 +127,7 @@ static bool list_cuts(struct packing *p, int64_t *n, struct err *e)
     LAUNCH(p->dev, blocks_for(span, PACK_BLOCK), PACK_BLOCK, brcsd1_marks)
     (p->rows, p->cols, PACK_ROOM(p, ROOM_AT, span + 1, const int64_t), PACK_ROOM(p, ROOM_MORE, p->rows + 1, int64_t));
     if (!packing_exclusive_scan(p, ROOM_MORE, p->rows, n, e) ||
-        !packing_room(p, ROOM_BASE, brcsd1_most_starts(*n, p->rows), sizeof(int), e))
+        !packing_room(p, ROOM_BASE, brcsd1_most_starts(*n, &p->S), sizeof(int), e))
         return false;
     LAUNCH(p->dev, blocks_for(p->rows, PACK_BLOCK), PACK_BLOCK, brcsd1_list)
     (p->rows, PACK_ROOM(p, ROOM_MORE, p->rows + 1, const int64_t), PACK_ROOM(p, ROOM_BASE, *n, int));
@@ -141,10 +141,10 @@ static bool cut_pieces(struct packing *p, struct err *e)
     int64_t n = 0;
     if (!list_cuts(p, &n, e)) return false;
     mem_free(B->start);
-    B->start = static_cast<int *>(mem_new(brcsd1_most_starts(n, p->rows), sizeof *B->start, "the starts of pieces", e));
+    B->start = static_cast<int *>(mem_new(brcsd1_most_starts(n, &p->S), sizeof *B->start, "the starts of pieces", e));
     int *list = static_cast<int *>(mem_new(n, sizeof *list, "the cuts of rows", e));
     bool ok = B->start && list && packing_read(p, list, p->room[ROOM_BASE].p, n * (int64_t)sizeof *list, e);
-    if (ok) B->n = brcsd1_starts(n, list, p->rows, p->S.param[0], B->start);
+    if (ok) B->n = brcsd1_starts(n, list, &p->S, B->start);
     mem_free(list);
     return ok && p->dev->ops->put(p->dev, p->room[ROOM_BASE].p, B->start, (B->n + 1) * (int64_t)sizeof(int), e);
 }
@@ -190,7 +190,7 @@ static bool put(struct packing *p, int k, const void *from, struct err *e)
     return p->dev->ops->put(p->dev, p->out[k], from, p->S.a[k].n * (int64_t)type_size(p->S.a[k].type), e);
 }
 
-/* The host computes the pointers of the pieces, because there are few: one per 64 rows and one per cut. */
+/* The host computes the pointers of the pieces, because there are few: one per piece and one per cut. */
 static bool put_pointers(struct packing *p, struct err *e)
 {
     const struct pieces *B = pieces_of(p);

@@ -230,6 +230,7 @@ static bool run_convert(struct session *s, const struct args *a, struct err *e)
     form.packer = on ? d : NULL;
     struct product *p = session_product(s, form, e);
     if (!p || (on && !cost_of(s, &w, p, &c, e)) || !candidates_of(&m->csr, &p->S, &others, e)) return false;
+    m->converted = f;
     out_title(s->out, m, p);
     if (on) say_cost(s->out, &c, p);
     say_balance(s->out, &p->S);

@@ -17,6 +17,15 @@
 #include "session/session.h"
 #include "session/spmv.h"
 
+/* Without a format or a kernel, `spmv` multiplies csr, whatever was converted: say so. */
+static void say_other_form(struct session *s, const struct args *a, const struct spmv_request *w)
+{
+    const struct format *f = w->matrix->converted;
+    if (!f || !w->kernel || w->kernel->format == f || arg(a, "using") || arg(a, "kernel")) return;
+    out_note(s->out, "%s was converted to %s, but this SpMV uses %s; `spmv %s` uses %s", w->matrix->name, f->name,
+             w->kernel->format->name, f->name, f->name);
+}
+
 static bool run_spmv(struct session *s, const struct args *a, struct err *e)
 {
     struct spmv_operation o;
@@ -34,6 +43,7 @@ static bool run_spmv(struct session *s, const struct args *a, struct err *e)
         ok = spmv_measure(s, &w, &r[i], e);
     }
     ok = ok && spmv_keep(s, w.matrix, r, n, &o, e);
+    if (ok) say_other_form(s, a, &w);
     for (int i = 0; i < n && ok; i++) {
         out_record(s->out);
         out_run(s->out, w.matrix, &r[i], RUN_RECORD);

@@ -21,12 +21,13 @@ static bool run_step(struct session *s, const struct args *a, struct err *e)
     if (!v) return false;
     if (n < 1) return fail(e, E_USAGE, "cannot do %lld iterations: give 1 or more", (long long)n);
     for (int64_t i = 0; i < n && v->reason == RUNNING; i++) {
+        double before = v->time.us;
         v->steps_left = 1;
         if (!solve_slice(v, 0, e)) {
             session_drop_solve(s);
             return false;
         }
-        if (!v->cut.now) out_iteration(s->out, v);
+        if (!v->cut.now) out_iteration(s->out, v, v->time.us - before);
         if (v->reason == RUNNING && !watch_tick(&s->watch, v->solver->name, i + 1, n, e)) return false;
     }
     return v->reason == RUNNING || solve_finish(s, e);
@@ -53,7 +54,8 @@ const struct command command_step = {
     .aliases = "s next",
     .grammar = "[N]",
     .about = "do iterations of a paused solve",
-    .help = "Prints the residual of each iteration and, for jacobi, wjacobi, gs and sor, max |x' - x|.\n    solve cg "
+    .help = "Prints the residual and the time of each iteration and, for jacobi, wjacobi, gs and sor, max |x' - x|.\n  "
+            "  solve cg "
             "step; step 5; continue",
     .rows = (const struct row_kind *const[]){&row_step_iteration, &row_solved, NULL},
     .run = run_step,

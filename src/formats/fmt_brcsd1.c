@@ -1,5 +1,5 @@
 /* BRCSD-I: the rows are cut into blocks where a diagonal enters or leaves the matrix, so that inside a block every
-   diagonal runs from the first row to the last. Each block is cut again into pieces of at most BRCSD1_ROWS rows, and a
+   diagonal runs from the first row to the last. Each block is cut again into pieces of at most `piece` rows, and a
    piece stores the diagonals that have an entry in it. brcsd1_offsets has one record per piece: the piece's first row,
    followed by the offsets of its diagonals. Record k is brcsd1_ptr[k] .. brcsd1_ptr[k+1]-1. The values of piece k,
    diagonal by diagonal, begin at slot brcsd1_start[k].
@@ -56,29 +56,35 @@ static bool mark_cuts(const struct csr *A, int *marks, struct err *e)
     return loop_end(&l, e);
 }
 
-/* Append the starts of the pieces of rows first .. last-1 to the n starts in `start`. Returns the new n. */
-static int64_t cut_again(int64_t first, int64_t last, int *start, int64_t n)
+int64_t brcsd1_piece(const struct stored *S)
 {
-    for (int64_t row = first; row < last; row += BRCSD1_ROWS) start[n++] = (int)row;
+    return S->format == &format_brcsd1 ? S->param[BRCSD1_PIECE] : BRCSD1_ROWS;
+}
+
+/* Append the starts of the pieces of rows first .. last-1, each of at most `piece` rows, to the n starts in `start`.
+   Returns the new n. */
+static int64_t cut_again(int64_t first, int64_t last, int64_t piece, int *start, int64_t n)
+{
+    for (int64_t row = first; row < last; row += piece) start[n++] = (int)row;
     return n;
 }
 
-int64_t brcsd1_most_starts(int64_t n, int64_t rows)
+int64_t brcsd1_most_starts(int64_t n, const struct stored *S)
 {
-    return n + 2 + rows / BRCSD1_ROWS;
+    return n + 2 + S->rows / brcsd1_piece(S);
 }
 
-int64_t brcsd1_starts(int64_t n, const int *cut, int64_t rows, int64_t min, int *start)
+int64_t brcsd1_starts(int64_t n, const int *cut, const struct stored *S, int *start)
 {
     struct loop l = loop_of("cutting rows", n);
-    int64_t pieces = 0, first = 0;
+    int64_t pieces = 0, first = 0, min = S->param[BRCSD1_MIN], height = brcsd1_piece(S);
     for (int64_t i = 0; i < n && loop_goes(&l, i); i++)
-        if (cut[i] - first >= min && rows - cut[i] >= min) {
-            pieces = cut_again(first, cut[i], start, pieces);
+        if (cut[i] - first >= min && S->rows - cut[i] >= min) {
+            pieces = cut_again(first, cut[i], height, start, pieces);
             first = cut[i];
         }
-    pieces = cut_again(first, rows, start, pieces);
-    start[pieces] = (int)rows;
+    pieces = cut_again(first, S->rows, height, start, pieces);
+    start[pieces] = (int)S->rows;
     return pieces;
 }
 
@@ -93,13 +99,13 @@ static int64_t list_marks(int *marks, int64_t rows)
 }
 
 /* Returns the first row of each piece, in memory that the caller frees. *pieces receives the number of pieces. */
-static int *starts_of(const struct csr *A, int64_t min, int64_t *pieces, struct err *e)
+static int *starts_of(const struct csr *A, const struct stored *S, int64_t *pieces, struct err *e)
 {
     int *marks = mem_zero(A->rows + 1, sizeof *marks, "the cuts of rows", e), *start = NULL;
     if (marks && mark_cuts(A, marks, e)) {
         int64_t n = list_marks(marks, A->rows);
-        start = mem_new(brcsd1_most_starts(n, A->rows), sizeof *start, "the starts of pieces", e);
-        if (start) *pieces = brcsd1_starts(n, marks, A->rows, min, start);
+        start = mem_new(brcsd1_most_starts(n, S), sizeof *start, "the starts of pieces", e);
+        if (start) *pieces = brcsd1_starts(n, marks, S, start);
     }
     mem_free(marks);
     if (!start || loop_unbroken("cutting rows", e)) return start;
@@ -117,7 +123,7 @@ struct brcsd1_numbers brcsd1_count(int64_t n, const int *start, const int *dnum)
 static bool lay(const struct csr *A, const struct stored *S, struct layout *L, struct err *e)
 {
     int64_t n = 0;
-    *L = (struct layout){.start = starts_of(A, S->param[0], &n, e)};
+    *L = (struct layout){.start = starts_of(A, S, &n, e)};
     if (!L->start) return false;
     L->pieces = (struct blocks){.n = n, .start = L->start};
     L->dnum = count_diagonals(A, &L->pieces, e);
@@ -215,9 +221,10 @@ static bool piece(const struct stored *S, int64_t k, int64_t *operands)
 
 const struct format format_brcsd1 = {
     .name = "brcsd1",
-    .about = "BRCSD-I: diagonals in pieces of at most 64 rows, cut where a diagonal enters or leaves the matrix",
+    .about = "BRCSD-I: diagonals in pieces of a few rows, cut where a diagonal enters or leaves the matrix",
     .source = "Gao et al.; DRM, sec. 3.3, fig. 3; 64 rows: sec. 5.1; dropped cuts [ours]",
-    .params = {{"min", 64, 1, INT32_MAX, "smallest number of rows between two cuts"}},
+    .params = {{"min", 64, 1, INT32_MAX, "smallest number of rows between two cuts"},
+               {"piece", BRCSD1_ROWS, 1, 1024, "largest number of rows per piece of a block"}},
     .zeros_fade = true,
     .value = BRCSD1_DATA,
     .plan = plan,

@@ -15,17 +15,21 @@ struct stored;
 
 extern const struct format format_brcsd1;
 
-enum { BRCSD1_OFFSETS, BRCSD1_DATA, BRCSD1_PTR, BRCSD1_START }; /* param 0: min */
-enum { BRCSD1_ROWS = 64 }; /* maximum number of rows in a piece: the paper's second threshold for cutting blocks */
+enum { BRCSD1_OFFSETS, BRCSD1_DATA, BRCSD1_PTR, BRCSD1_START };
+enum { BRCSD1_MIN, BRCSD1_PIECE }; /* params */
+enum { BRCSD1_ROWS = 64 };         /* default of `piece`: the paper's second threshold for cutting blocks */
+
+/* The maximum number of rows in a piece of S, a matrix in this format or in DIA-Adaptive that uses it. */
+int64_t brcsd1_piece(const struct stored *S);
 
 struct brcsd1_numbers {
     int64_t pieces, records, slots;
 };
-/* cut: the n rows where a cut is possible, in ascending order and each at least 1. Chooses blocks of at least min rows
-   and divides them into pieces. Writes the first row of each piece, and then the number of rows of the matrix, to
-   `start`, which has room for brcsd1_most_starts elements. Returns the number of pieces. */
-int64_t brcsd1_starts(int64_t n, const int *cut, int64_t rows, int64_t min, int *start);
-int64_t brcsd1_most_starts(int64_t n, int64_t rows);
+/* cut: the n rows where a cut is possible, in ascending order and each at least 1. Chooses blocks of at least
+   S->param[BRCSD1_MIN] rows and divides them into pieces. Writes the first row of each piece, and then the number of
+   rows of the matrix, to `start`, which has room for brcsd1_most_starts elements. Returns the number of pieces. */
+int64_t brcsd1_starts(int64_t n, const int *cut, const struct stored *S, int *start);
+int64_t brcsd1_most_starts(int64_t n, const struct stored *S);
 /* For n pieces: piece k begins at row start[k], and the pieces before it have dnum[k] diagonals. */
 struct brcsd1_numbers brcsd1_count(int64_t n, const int *start, const int *dnum);
 bool brcsd1_sizes(struct stored *S, const struct brcsd1_numbers *N, struct err *e);

@@ -28,6 +28,7 @@ struct stored adaptive_as(const struct stored *S, int64_t as)
     struct stored I = *S;
     I.format = choice[as];
     I.param[0] = S->param[as == ADAPTIVE_BRCSD1 ? ADAPTIVE_MIN : ADAPTIVE_NROWS];
+    if (as == ADAPTIVE_BRCSD1) I.param[BRCSD1_PIECE] = BRCSD1_ROWS;
     return I;
 }
 

@@ -9,6 +9,7 @@
 
 struct device;
 struct err;
+struct matrix;
 struct row_kind;
 struct session;
 struct taken; /* one measurement for a row; defined in paper_value.c */
@@ -30,9 +31,10 @@ struct papers {
     enum precision real; /* precision of the row being read */
     struct taken *taken;
     int ntaken;
-    struct machine machine; /* the GPU of predicted times */
-    bool spreads;           /* a row was measured */
-    bool explained;         /* the lesson has said what a spread is */
+    struct machine machine;        /* the GPU of predicted times */
+    bool spreads;                  /* a row was measured */
+    const struct matrix *original; /* the loaded matrix of which a note said that it answers for a generated one */
+    bool explained;                /* the lesson has said what a spread is */
     int nreasons;
     char reason[REASONS_MAX][512]; /* why rows have no number of ours; each reason once */
 };

@@ -33,22 +33,15 @@ static struct paper_time time_of(int n, double *us, const struct device *on)
     return t;
 }
 
-/* Turn a failure that concerns only this row into E_UNSUPPORTED, which does not end the lesson. */
-static bool refused(const struct err *why, struct err *e)
+bool paper_refused(const struct err *why, struct err *e)
 {
     enum code code = why->code == E_NUMERIC || why->code == E_USAGE ? E_UNSUPPORTED : why->code;
     return fail_at(e, code, why->where, "%s", why->text);
 }
 
-static bool no_clock(const char *of, struct err *e)
-{
-    return fail(e, E_UNSUPPORTED, "the emulator models accesses, not time: `device cpu` times %s on the host", of);
-}
-
 /* ---- solvers ---- */
 
-/* Read a solver with its settings, for example "gmres 30 sums host" or "jacobi form matrix". */
-static bool read_solver(const char *of, struct solve_options *o, struct err *e)
+bool paper_read_solver(const char *of, struct solve_options *o, struct err *e)
 {
     char name[32] = "", rest[32] = "";
     long long m = 0;
@@ -151,7 +144,7 @@ static bool time_solver(struct session *s, struct matrix *m, struct solve_option
     struct paper_time t = {.on = o->dev};
     int64_t cycle = o->solver->restarts ? o->m : CYCLE;
     bool gpu = o->dev->kind == DEV_CUDA;
-    if (!(gpu ? solve_on_gpu : solve_on_host)(s, m, o, cycle, reps, &t, &why)) return refused(&why, e);
+    if (!(gpu ? solve_on_gpu : solve_on_host)(s, m, o, cycle, reps, &t, &why)) return paper_refused(&why, e);
     *out = t;
     return true;
 }
@@ -172,8 +165,7 @@ bool paper_solver(struct session *s, struct matrix *m, struct device *d, enum pr
                   struct paper_time *out, struct err *e)
 {
     struct solve_options o = {.real = real, .force = true, .dev = d};
-    if (!read_solver(of, &o, e)) return false;
-    if (d->kind == DEV_EMU) return no_clock(of, e);
+    if (!paper_read_solver(of, &o, e)) return false;
     return time_random(s, m, &o, reps, &out[PAPER_DEVICE], e);
 }
 
@@ -182,7 +174,7 @@ bool paper_thread(struct session *s, struct matrix *m, struct device *d, enum pr
 {
     struct solve_options o = {.real = real, .force = true};
     int threads = omp_get_max_threads();
-    if (!read_solver(of, &o, e) || !(o.dev = device_open("cpu", e))) return false;
+    if (!paper_read_solver(of, &o, e) || !(o.dev = device_open("cpu", e))) return false;
     o.kernel = kernel_find("csr-serial");
     o.sums_host = o.form_matrix = false;
     omp_set_num_threads(1);
@@ -212,7 +204,7 @@ static bool time_substitution(struct lu *v, int reps, struct paper_time *out, st
 /* Both times were measured by themselves, so their spreads are independent. */
 static struct paper_time sum_of(const struct paper_time *a, const struct paper_time *b)
 {
-    return (struct paper_time){a->us + b->us, hypot(a->spread, b->spread), a->on};
+    return (struct paper_time){.us = a->us + b->us, .spread = hypot(a->spread, b->spread), .on = a->on};
 }
 
 bool paper_factor(struct session *s, struct matrix *m, struct device *d, enum precision real, const char *of, int reps,
@@ -223,20 +215,16 @@ bool paper_factor(struct session *s, struct matrix *m, struct device *d, enum pr
     struct err why = {0};
     struct paper_time t, solve;
     if (!o.method) return fail(e, E_INPUT, "`%s` is not an LU method: write, for example, lu-serial or lu-paper", of);
-    if (d->kind == DEV_EMU && !o.method->host)
-        return fail(e, E_UNSUPPORTED, "%s needs a GPU: the emulator has no clock, and the cost model covers only SpMV",
-                    of);
     o.dev = o.method->host ? device_open("cpu", e) : d;
     if (!o.dev) return false;
-    if (!lu_runs_on(o.method, o.dev))
-        return fail(e, E_UNSUPPORTED, "%s does not run on %s, and the cost model covers only SpMV", of, o.dev->name);
-    if (!lu_begin(&v, &m->csr, &o, &why)) return refused(&why, e);
+    if (!lu_runs_on(o.method, o.dev)) return fail(e, E_UNSUPPORTED, "%s does not run on %s", of, o.dev->name);
+    if (!lu_begin(&v, &m->csr, &o, &why)) return paper_refused(&why, e);
     bool ok = lu_time(v, reps, &t.us, &t.spread, &why) && time_substitution(v, reps, &solve, &why);
     t.on = o.dev;
     if (reps == 1) t.spread = NAN;
     if (ok) out[PAPER_FACTOR] = t, out[PAPER_SOLVE] = sum_of(&t, &solve);
     lu_free(v);
-    return ok || refused(&why, e);
+    return ok || paper_refused(&why, e);
 }
 
 /* ---- packing ---- */

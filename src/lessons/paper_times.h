@@ -12,12 +12,15 @@ struct err;
 struct format;
 struct matrix;
 struct session;
+struct solve_options;
 
-/* A time in microseconds. */
+/* A time in microseconds; 0: not known yet. */
 struct paper_time {
     double us;
-    double spread;           /* half the interquartile range; NaN: the time was measured only once */
+    double spread;           /* half the interquartile range; NaN: the time was measured only once, or predicted */
     const struct device *on; /* where the time was measured; NULL: not measured */
+    bool predicted;
+    char gpu[64]; /* if it is predicted: for this GPU */
 };
 enum {
     PAPER_DEVICE, /* an iteration on the device */
@@ -28,9 +31,14 @@ enum {
     PAPER_SYM,    /* a symmetrization, without copies to and from the device */
     PAPER_TIMES
 };
-/* Each function below writes only its own times to out[PAPER_TIMES]. If the emulator would have to measure a time, the
-   function fails with E_UNSUPPORTED, because the emulator has no clock. */
+/* Each function below writes only its own times to out[PAPER_TIMES]. */
 
+/* Turn a failure that concerns only one row into E_UNSUPPORTED, which does not end the lesson. */
+bool paper_refused(const struct err *why, struct err *e);
+
+/* Read a solver with its settings, for example "gmres 30 sums host" or "jacobi form matrix", into o: solver, m (30 if a
+   solver restarts and none is given), sums_host and form_matrix. */
+bool paper_read_solver(const char *of, struct solve_options *o, struct err *e);
 /* PAPER_DEVICE: time the solver that `of` describes, for example "jacobi", "gmres 30", "gmres 30 sums host" or
    "jacobi form matrix". Device and host do the same number of iterations, whatever the residual. A cycle is the m
    iterations of a restarted solver, or 10 iterations of any other solver. The host runs one cycle to warm up and three

@@ -6,11 +6,14 @@
 #include "base/precision.h"
 #include "formats/format.h"
 #include "formats/measures.h"
+#include "language/args.h"
+#include "lu/lu.h"
 #include "machine/bench.h"
 #include "machine/device.h"
 #include "machine/kernel.h"
 #include "microscope/modeled.h"
 #include "paper.h"
+#include "paper_predicted.h"
 #include "paper_times.h"
 #include "report/output.h"
 #include "session/matrix.h"
@@ -80,7 +83,8 @@ static struct paper_value counted(double value)
 static struct paper_value timed(const struct paper_time *t, double scale)
 {
     struct paper_value v = {scale * t->us, t->spread / t->us, "measured", "", ""};
-    snprintf(v.device, sizeof v.device, "%s", t->on ? t->on->name : "");
+    snprintf(v.device, sizeof v.device, "%s", t->on ? t->on->name : t->gpu);
+    if (t->predicted) snprintf(v.how, sizeof v.how, "predicted");
     return v;
 }
 
@@ -401,7 +405,23 @@ static const struct timing {
                {PACKING, PAPER_PACK, paper_packing},
                {SYMMETRIZING, PAPER_SYM, paper_symmetrizing}};
 
-/* Measure the times that a row needs and that were not measured for another row. */
+/* Can a time only be predicted, because there is no GPU here? A host method is measured on cpu. */
+static bool to_predict(const struct papers *p, const struct timing *t, const char *of)
+{
+    const struct lu_method *lu = t->needs == FACTOR ? lu_find(of) : NULL;
+    if (p->dev->kind == DEV_CUDA) return false;
+    return t->needs == SOLVER || (lu && !lu->host);
+}
+
+static bool predict_time(struct session *s, struct papers *p, struct matrix *m, const struct timing *t, const char *of,
+                         struct paper_time *out, struct err *e)
+{
+    if (!modeled_machine(s, &p->machine, e)) return false;
+    return t->needs == SOLVER ? predicted_solver(s, m, &p->machine, p->real, of, out, e)
+                              : predicted_factor(m, &p->machine, p->real, of, out, e);
+}
+
+/* Measure or predict the times that a row needs and that are not known from another row. */
 static const struct taken *times_of(struct session *s, struct papers *p, struct matrix *m, const char *of,
                                     unsigned needs, struct err *e)
 {
@@ -409,8 +429,10 @@ static const struct taken *times_of(struct session *s, struct papers *p, struct 
     if (!known) t = taken_new(p, m, NULL, of, needs, e);
     for (int i = 0; t && i < COUNT(timings); i++) {
         const struct timing *one = &timings[i];
-        if (!(needs & one->needs) || t->times[one->time].on) continue;
-        if (!one->measure(s, m, p->dev, p->real, of, p->reps, t->times, e)) return NULL;
+        if (!(needs & one->needs) || t->times[one->time].us > 0) continue;
+        if (to_predict(p, one, of) ? !predict_time(s, p, m, one, of, t->times, e)
+                                   : !one->measure(s, m, p->dev, p->real, of, p->reps, t->times, e))
+            return NULL;
     }
     p->ntaken += t && !known;
     return t;
@@ -442,12 +464,34 @@ static const struct kernel *kernel_called(const struct papers *p, const char *na
     return k;
 }
 
-static bool find_format(struct session *s, const struct papers *p, const char *name, bool diagonals, struct about *x,
+/* Read the parameters of f in `text`, such as "min 32 piece 128", into param[PARAMS_MAX]; the others have the defaults.
+ */
+static bool read_params(const struct format *f, const char *text, int64_t *param, struct err *e)
+{
+    char key[32];
+    long long value;
+    int n;
+    for (int i = 0; i < PARAMS_MAX; i++) param[i] = f->params[i].name ? f->params[i].default_value : 0;
+    for (; *text; text += n) {
+        int at = sscanf(text, "%31s %lld %n", key, &value, &n) == 2 ? param_index(f->params, key) : -1;
+        if (at < 0)
+            return fail(e, E_INPUT, "%s has no parameters `%s`: write, for example, brcsd1 piece 64", f->name, text);
+        param[at] = value;
+    }
+    return true;
+}
+
+/* The format that `of` names, with parameters if any follow the name. */
+static bool find_format(struct session *s, const struct papers *p, const char *of, bool diagonals, struct about *x,
                         struct err *e)
 {
+    char name[64];
+    int64_t param[PARAMS_MAX];
+    const char *rest = of + strcspn(of, " ");
+    snprintf(name, sizeof name, "%.*s", (int)(rest - of), of);
     const struct format *f = format_called(name, e);
-    if (!f) return false;
-    struct form w = form_of(x->m, f, NULL, p->real);
+    if (!f || !read_params(f, rest + strspn(rest, " "), param, e)) return false;
+    struct form w = form_of(x->m, f, *rest ? param : NULL, p->real);
     w.force = true;
     const struct product *made = session_product(s, w, e);
     if (!made) return false;
@@ -549,10 +593,24 @@ static bool take_whole(struct session *s, struct papers *p, const struct whole *
     return true;
 }
 
+/* The matrix that stands in for the original in a lesson, "like-crystk", gives its rows to the original if the session
+   has loaded that: a matrix whose name begins with "crystk". NULL: it has not. */
+static struct matrix *original_of(struct session *s, const char *text)
+{
+    static const char like[] = "like-";
+    size_t n = strlen(like);
+    if (strncmp(text, like, n) || strlen(text) < n + 3) return NULL;
+    for (struct matrix *m = s->matrices; m; m = m->next)
+        if (!m->lesson && !strncmp(m->name, text + n, strlen(text + n))) return m;
+    return NULL;
+}
+
 /* The matrix of a row. "(NAME)" is a matrix that does not come with the program; the session may have loaded it. */
 static struct matrix *matrix_of(struct session *s, const char *text, struct err *e)
 {
     char name[64];
+    struct matrix *original = original_of(s, text);
+    if (original) return session_takes(s, original, e) ? original : NULL;
     if (*text != '(') return session_matrix(s, text, e);
     snprintf(name, sizeof name, "%.*s", (int)strcspn(text + 1, ")"), text + 1);
     for (struct matrix *m = s->matrices; m; m = m->next)
@@ -568,6 +626,10 @@ bool paper_find(struct session *s, struct papers *p, const char *matrix, const c
     for (const struct whole *w = wholes; w->name; w++)
         if (!strcmp(w->name, matrix)) return take_whole(s, p, w, of, q, out, e);
     struct matrix *m = matrix_of(s, matrix, e);
+    if (m && m != p->original && original_of(s, matrix)) {
+        out_note(s->out, "%s, which is loaded, answers in the rows of %s", m->name, matrix);
+        p->original = m;
+    }
     return m && take_ratio(s, p, m, of, q, out, e);
 }
 
@@ -585,29 +647,40 @@ static void add_device(const struct device *on[DEVICES], const struct device *d)
 static void out_devices(struct out *o, const struct papers *p)
 {
     const struct device *on[DEVICES] = {0};
-    bool solvers = false;
     for (int i = 0; i < p->ntaken; i++) {
         const struct taken *t = &p->taken[i];
         if (t->used & KERNEL) add_device(on, t->run.dev);
         for (int k = 0; k < COUNT(timings); k++)
             if (t->used & timings[k].needs) add_device(on, t->times[timings[k].time].on);
-        solvers |= t->used & SOLVER;
     }
     for (int i = 0; i < DEVICES && on[i]; i++) out_text(o, "Measured on %s: %s", on[i]->name, on[i]->about);
-    if (solvers && p->dev->kind == DEV_CPU) out_text(o, "No GPU: the solvers run on all cores of the host instead.");
+}
+
+/* The predictions of these are coarser than those of products. */
+static void out_coarse(struct out *o, unsigned predicted)
+{
+    if (predicted & SOLVER)
+        out_text(o, "Iterations are predicted: products by the cost model, other launches by their number and bytes.");
+    if (predicted & FACTOR)
+        out_text(o,
+                 "lu-paper is predicted from its launches and bytes: a lower bound, not compared with measurements.");
 }
 
 void paper_sources(struct session *s, struct papers *p)
 {
     bool predicted = false, sampled = false;
+    unsigned coarse = 0;
     out_devices(s->out, p);
     for (int i = 0; i < p->ntaken; i++) {
         struct taken *t = &p->taken[i];
         predicted |= t->used && t->predicted;
+        for (int k = 0; k < COUNT(timings); k++)
+            if (t->times[timings[k].time].predicted) coarse |= t->used & timings[k].needs;
         sampled |= t->used && t->sampled;
         t->used = 0;
     }
-    if (predicted) modeled_remarks(s, &p->machine, sampled);
+    out_coarse(s->out, coarse);
+    if (predicted || coarse) modeled_remarks(s, &p->machine, sampled);
 }
 
 void paper_forget(struct papers *p)

@@ -24,9 +24,12 @@ const struct quantity *quantity_find(const char *name, struct err *e);
 const char *quantity_format(const struct quantity *q); /* for printf */
 
 /* Find the number of a row. `matrix`: the name of a matrix, or mean, highest or lowest for all matrices of the lesson,
-   or (NAME) for a matrix that the session may lack. `of`: one name, or "a / b" for the ratio of the quantity of a to
-   the quantity of b. A kernel runs on the device that it is made for: a host kernel on cpu, another kernel on the
-   session's GPU. Without a GPU, the time of a GPU kernel is predicted by the cost model. No other kernel ever answers.
+   or (NAME) for a matrix that the session may lack. For like-NAME, a matrix of the session whose name begins with NAME
+   answers in place of the lesson's, if there is one. `of`: one name, or "a / b" for the ratio of the quantity of a to
+   the quantity of b; for counts of a format, its parameters may follow its name, as in "brcsd1 min 32 piece 128". A
+   kernel runs on the device that it is made for: a host kernel on cpu, another kernel on the session's GPU. Without a
+   GPU, the time of a GPU kernel is predicted by the cost model, and so are the iterations of solvers and lu-paper
+   (paper_predicted.h). No other kernel ever answers.
    Fails with E_UNSUPPORTED, E_LIMIT or E_MEMORY if there is no number. */
 bool paper_find(struct session *s, struct papers *p, const char *matrix, const char *of, const struct quantity *q,
                 struct paper_value *out, struct err *e);

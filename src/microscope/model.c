@@ -335,7 +335,12 @@ static double flops_us(const struct workload *w, const struct work *launch, cons
 /* The cost of launching n launches. */
 static double launching_us(const struct factors *f, int n, const struct machine *g)
 {
-    return n ? most(n * H.again_us + H.launch_share * g->c.launch_us + H.first_us + f->us, 0) : 0;
+    return n ? most(model_launches_us(n, g) + f->us, 0) : 0;
+}
+
+double model_launches_us(int64_t n, const struct machine *g)
+{
+    return n ? most((double)n * H.again_us + H.launch_share * g->c.launch_us + H.first_us, 0) : 0;
 }
 
 void model_terms(const struct workload *w, const struct machine *g, struct terms *out)

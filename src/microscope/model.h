@@ -134,6 +134,8 @@ double model_lost(const struct machine *g, double bytes);
 double model_x_sectors(const struct machine *g);
 /* The bandwidth in GB/s at which launches read long arrays from memory. */
 double model_stream_gbs(const struct machine *g);
+/* The cost of n launches that follow one another in a stream. */
+double model_launches_us(int64_t n, const struct machine *g);
 void model_terms(const struct workload *w, const struct machine *g, struct terms *out);
 double terms_us(const struct terms *t); /* the predicted time */
 

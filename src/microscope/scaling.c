@@ -72,11 +72,20 @@ static void drop_empty_rows(struct csr *A)
 
 /* ---- cg ---- */
 
+double scaling_kept(const struct machine *g, double bytes)
+{
+    return fmin(bytes, L2_SHARE * 1e6 * g->is.l2_mb);
+}
+
+double scaling_passes_us(const struct machine *g, double bytes, double passes)
+{
+    double kept = scaling_kept(g, bytes);
+    return passes * PASS_US + (bytes - kept) / (model_stream_gbs(g) * 1e3) + kept / (g->c.cache_gbs * 1e3);
+}
+
 static double vectors_us(const struct forecaster *f, int64_t rows)
 {
-    const struct machine *g = f->on;
-    double bytes = CG_VECTORS * item_bytes(f->c, f->A) * (double)rows, kept = fmin(bytes, L2_SHARE * 1e6 * g->is.l2_mb);
-    return CG_PASSES * PASS_US + (bytes - kept) / (model_stream_gbs(g) * 1e3) + kept / (g->c.cache_gbs * 1e3);
+    return scaling_passes_us(f->on, CG_VECTORS * item_bytes(f->c, f->A) * (double)rows, CG_PASSES);
 }
 
 static void add_cg(const struct forecaster *f, int64_t rows, struct scaling_point *p)

@@ -55,6 +55,10 @@ struct scaling {
     struct scaling_point point[SCALING_MAX]; /* ascending numbers of parts */
 };
 
+/* Of so many bytes that an iteration reads and writes, those that L2 keeps from one launch to the next. */
+double scaling_kept(const struct machine *g, double bytes);
+/* The time of passes over vectors, in this number of launches of a graph, which read and write so many bytes. */
+double scaling_passes_us(const struct machine *g, double bytes, double passes);
 /* spmv_us of a point whose other times are set. If the link exchanges beside the local product (link->beside), the
    latency is hidden, but the bytes share the bandwidth of the GPU with that product; otherwise the local product
    follows the exchange. The outer product comes last. */

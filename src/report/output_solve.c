@@ -36,10 +36,11 @@ void out_iterate(struct out *o, const struct solve *v)
     out_reached(o, v);
 }
 
-void out_iteration(struct out *o, const struct solve *v)
+void out_iteration(struct out *o, const struct solve *v, double us)
 {
-    bool diff = v->solver->diff;
+    bool diff = v->solver->diff, timed = v->dev->kind != DEV_EMU;
     out_iterate(o, v);
+    out_num(o, "time_us", timed ? "us" : NULL, timed ? us : NAN, "%.2f");
     out_num(o, "max_diff", diff ? "max |x' - x|" : NULL, diff ? v->max_diff : NAN, "%.6e");
 }
 

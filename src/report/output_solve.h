@@ -18,7 +18,7 @@ void out_reached(struct out *o, const struct solve *v);
 /* Print them as a row of a table. */
 void out_iterate(struct out *o, const struct solve *v);
 /* The same with the largest |x' - x|, if the solver computes it. */
-void out_iteration(struct out *o, const struct solve *v);
+void out_iteration(struct out *o, const struct solve *v, double us);
 /* A right side as text, such as "given, from the file of the matrix". Returns out. */
 const char *solve_right_text(const struct solve_right *r, char *out, size_t size);
 

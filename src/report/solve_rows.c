@@ -16,6 +16,7 @@ const struct row_kind row_iterate = {"iterate", "the state of a solve", iterate_
 
 static const struct field step_iteration_fields[] = {
     {.include = &row_iterate},
+    {"time_us", F_AMOUNT | OR_NULL, "time of the iteration, in us; null on emu"},
     {"max_diff", F_AMOUNT | OR_NULL, "max |x' - x| of the iteration; null: the solver does not measure it"},
     {0},
 };

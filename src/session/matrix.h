@@ -34,7 +34,8 @@ struct matrix {
     int64_t number;                  /* serial number of the matrix in the session, counted from 1 */
     int index;                       /* position in the list before the matrix was dropped; for undo */
     struct product *products;
-    const struct device *parts_on; /* `gen ... on` made it in parts for this device; NULL: the host has its entries */
+    const struct format *converted; /* the format of the last `convert`; NULL: none */
+    const struct device *parts_on;  /* `gen ... on` made it in parts for this device; NULL: the host has its entries */
     struct kept_predictions *predictions; /* owned (kept_predictions.h) */
     struct scaling *scaling;              /* the last `whatif parts`, owned; NULL: none */
     struct parting *parting;              /* its parts, owned (parting.h); NULL: it was not divided */

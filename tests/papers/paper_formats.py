@@ -164,15 +164,15 @@ def hdia(A, hack):
 REBLOCKING = 64  # DRM 5.1: the threshold at which blocks of BRCSD-I are cut again
 
 
-def brcsd1(A, least):
-    """Cut where a diagonal begins (row -offset) or ends (row n - offset), then into pieces of at most 64 rows."""
+def brcsd1(A, least, piece=REBLOCKING):
+    """Cut where a diagonal begins (row -offset) or ends (row n - offset), then into pieces of at most `piece` rows."""
     offsets = A.diagonals(0, A.m)
     cuts = sorted({row for d in offsets for row in (-d, A.n - d) if 0 < row < A.m})
     blocks = [0]
     for row in cuts:
         if row - blocks[-1] >= least and A.m - row >= least:
             blocks.append(row)
-    starts = [row for first, last in zip(blocks, blocks[1:] + [A.m]) for row in range(first, last, REBLOCKING)]
+    starts = [row for first, last in zip(blocks, blocks[1:] + [A.m]) for row in range(first, last, piece)]
     records, data, ptr, start = [], [], [0], [0]
     for first, last in zip(starts, starts[1:] + [A.m]):
         found = A.diagonals(first, last)

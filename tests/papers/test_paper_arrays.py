@@ -116,6 +116,8 @@ FORMATS = [
     ("hdia", "hack 7", lambda A: paper.hdia(A, 7)),
     ("brcsd1", "min 64", lambda A: paper.brcsd1(A, 64)),
     ("brcsd1", "min 5", lambda A: paper.brcsd1(A, 5)),
+    ("brcsd1", "min 32 piece 128", lambda A: paper.brcsd1(A, 32, 128)),
+    ("brcsd1", "min 5 piece 3", lambda A: paper.brcsd1(A, 5, 3)),
     ("brcsd2", "nrows 32", lambda A: paper.brcsd2(A, 32)),
     ("brcsd2", "nrows 5", lambda A: paper.brcsd2(A, 5)),
     ("dia-adaptive", "", paper.dia_adaptive),

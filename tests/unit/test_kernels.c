@@ -128,6 +128,14 @@ TEST(test_default)
         assert_non_null(strstr(kernel_default(formats[f], NULL, cpu)->name, "-openmp"));
     }
     assert_string_equal(kernel_default(format_find("bsr"), NULL, emu)->name, "bsr-column");
+    assert_string_equal(kernel_default(format_find("coo"), NULL, emu)->name, "coo-ordered");
+    assert_string_equal(kernel_default(format_find("hyb"), NULL, emu)->name, "hyb-ordered");
+    for (int f = 0; formats[f]; f++) /* of the formats, csc alone has only kernels with atomics */
+        if (!kernel_default(formats[f], NULL, emu)->deterministic && strcmp(formats[f]->name, "csc"))
+            fail_msg("%s: the default kernel is not deterministic", formats[f]->name);
+    for (int f = 0; formats[f]; f++)
+        if (strstr(kernel_default(formats[f], NULL, emu)->name, "-paper"))
+            fail_msg("%s: a kernel as the papers print it is the default", formats[f]->name);
 }
 
 /* Stored matrices that a kernel refuses, and the whole message. */

@@ -104,12 +104,28 @@ static const struct by_hand of_thesis4[] = {
     {"ell-padded", "val", ACCESS_LOAD, P_F64, 3, 12, 3, 0},
     {"ell-padded", "x", ACCESS_LOAD, P_F64, 3, 12, 3, 0},
     {"ell-padded", "y", ACCESS_STORE, P_F64, 1, 4, 1, 0},
+    /* Offsets -2, 0 and 1: all lanes read the offset, and one value each; columns outside the matrix are not read. */
+    {"dia-paper", "offsets", ACCESS_LOAD, P_F64, 3, 12, 3, 0},
+    {"dia-paper", "data", ACCESS_LOAD, P_F64, 3, 12, 3, 0},
+    {"dia-paper", "x", ACCESS_LOAD, P_F64, 3, 9, 3, 0},
+    {"dia-paper", "y", ACCESS_STORE, P_F64, 1, 4, 1, 0},
+    /* One segment: its threads read the bounds, then as in dia-paper. */
+    {"drm-paper", "drm_val", ACCESS_LOAD, P_F64, 3, 12, 3, 0},
+    {"drm-paper", "x", ACCESS_LOAD, P_F64, 3, 9, 3, 0},
+    {"hdia-paper", "hdi_data", ACCESS_LOAD, P_F64, 3, 12, 3, 0},
+    {"brcsd1-paper", "brcsd1_data", ACCESS_LOAD, P_F64, 3, 12, 3, 0},
+    {"brcsd2-paper", "brcsd2_data", ACCESS_LOAD, P_F64, 3, 12, 3, 0},
     /* Width 2: one entry overflows. One atomic per row, and one for the overflow; the stores of y scale it. */
     {"hyb-atomic", "ell_val", ACCESS_LOAD, P_F64, 2, 8, 2, 0},
     {"hyb-atomic", "val", ACCESS_LOAD, P_F64, 1, 1, 1, 0},
     {"hyb-atomic", "y", ACCESS_ATOMIC, P_F64, 2, 5, 2, 0},
     {"hyb-atomic", "y", ACCESS_STORE, P_F64, 1, 4, 1, 0},
     {"hyb", "y", ACCESS_ATOMIC, P_F64, 1, 1, 1, 0},
+    {"hyb-ordered", "y", ACCESS_ATOMIC, P_F64, 0, 0, 0, 0},
+    /* Row 0 is the first and row 3 the last of the only warp: carries. Rows 1 and 2 are stored by lanes 3 and 6. */
+    {"coo-ordered", "carry", ACCESS_STORE, P_F64, 2, 2, 2, 0},
+    {"coo-ordered", "y", ACCESS_ATOMIC, P_F64, 0, 0, 0, 0},
+    {"coo-ordered", "val", ACCESS_LOAD, P_F64, 1, 9, 3, 0},
     /* 9 / 4 = 2 threads per row: the first step reads all entries but the third of row 2. */
     {"csr-cusp", "val", ACCESS_LOAD, P_F64, 2, 9, 4, 0},
     {"csr-light-vector", "x", ACCESS_LOAD, P_F64, 2, 9, 2, 0},

@@ -169,20 +169,23 @@ static const struct figure {
     {diag6, "hdia", {2}, HDIA_HACKOFFSETS, 4, {0, 3, 6, 8}},
     {diag6, "hdia", {2}, HDIA_OFFSETS, 8, {0, 1, 3, 0, 1, 3, -3, 0}},
     {diag6, "hdia", {2}, HDIA_DATA, 16, {11, 22, 12, 23, 14, 25, 33, 44, 34, 45, 36, 0, 52, 63, 55, 66}},
-    {diag6, "brcsd1", {2}, BRCSD1_OFFSETS, 8, {0, 0, 1, 3, 3, -3, 0, 1}},
-    {diag6, "brcsd1", {2}, BRCSD1_DATA, 18, {11, 22, 33, 12, 23, 34, 14, 25, 36, 0, 52, 63, 44, 55, 66, 45}},
-    {diag6, "brcsd1", {2}, BRCSD1_PTR, 3, {0, 4, 8}},
-    {diag6, "brcsd1", {2}, BRCSD1_START, 3, {0, 9, 18}},
-    {diag6, "brcsd1", {1}, BRCSD1_OFFSETS, 11, {0, 0, 1, 3, 3, -3, 0, 1, 5, -3, 0}},
-    {diag6, "brcsd1", {64}, BRCSD1_OFFSETS, 5, {0, -3, 0, 1, 3}},
-    {wide, "brcsd1", {1}, BRCSD1_OFFSETS, 7, {0, 4, 2, -2, 4, 4, -2}},
-    {tridiagonal130, "brcsd1", {64}, BRCSD1_OFFSETS, 12, {0, -1, 0, 1, 64, -1, 0, 1, 128, -1, 0, 1}},
-    {tridiagonal130, "brcsd1", {64}, BRCSD1_PTR, 4, {0, 4, 8, 12}},
-    {tridiagonal130, "brcsd1", {64}, BRCSD1_START, 4, {0, 192, 384, 390}},
-    {tridiagonal130, "brcsd1", {1}, BRCSD1_OFFSETS, 14, {0, 0, 1, 1, -1, 0, 1, 65, -1, 0, 1, 129, -1, 0}},
-    {tridiagonal130, "brcsd1", {1}, BRCSD1_START, 5, {0, 2, 194, 386, 388}},
-    {own_diagonals150, "brcsd1", {64}, BRCSD1_OFFSETS, 10, {0, 0, 1, 64, -2, 0, 128, 0, 1, 4}},
-    {own_diagonals150, "brcsd1", {64}, BRCSD1_START, 4, {0, 128, 256, 322}},
+    {diag6, "brcsd1", {2, 64}, BRCSD1_OFFSETS, 8, {0, 0, 1, 3, 3, -3, 0, 1}},
+    {diag6, "brcsd1", {2, 64}, BRCSD1_DATA, 18, {11, 22, 33, 12, 23, 34, 14, 25, 36, 0, 52, 63, 44, 55, 66, 45}},
+    {diag6, "brcsd1", {2, 64}, BRCSD1_PTR, 3, {0, 4, 8}},
+    {diag6, "brcsd1", {2, 64}, BRCSD1_START, 3, {0, 9, 18}},
+    {diag6, "brcsd1", {1, 64}, BRCSD1_OFFSETS, 11, {0, 0, 1, 3, 3, -3, 0, 1, 5, -3, 0}},
+    {diag6, "brcsd1", {64, 64}, BRCSD1_OFFSETS, 5, {0, -3, 0, 1, 3}},
+    {wide, "brcsd1", {1, 64}, BRCSD1_OFFSETS, 7, {0, 4, 2, -2, 4, 4, -2}},
+    {tridiagonal130, "brcsd1", {64, 64}, BRCSD1_OFFSETS, 12, {0, -1, 0, 1, 64, -1, 0, 1, 128, -1, 0, 1}},
+    {tridiagonal130, "brcsd1", {64, 64}, BRCSD1_PTR, 4, {0, 4, 8, 12}},
+    {tridiagonal130, "brcsd1", {64, 64}, BRCSD1_START, 4, {0, 192, 384, 390}},
+    {tridiagonal130, "brcsd1", {1, 64}, BRCSD1_OFFSETS, 14, {0, 0, 1, 1, -1, 0, 1, 65, -1, 0, 1, 129, -1, 0}},
+    {tridiagonal130, "brcsd1", {1, 64}, BRCSD1_START, 5, {0, 2, 194, 386, 388}},
+    {tridiagonal130, "brcsd1", {64, 100}, BRCSD1_OFFSETS, 8, {0, -1, 0, 1, 100, -1, 0, 1}},
+    {tridiagonal130, "brcsd1", {1, 128}, BRCSD1_START, 4, {0, 2, 386, 388}},
+    {diag6, "brcsd1", {2, 2}, BRCSD1_OFFSETS, 15, {0, 0, 1, 3, 2, 0, 1, 3, 3, -3, 0, 1, 5, -3, 0}},
+    {own_diagonals150, "brcsd1", {64, 64}, BRCSD1_OFFSETS, 10, {0, 0, 1, 64, -2, 0, 128, 0, 1, 4}},
+    {own_diagonals150, "brcsd1", {64, 64}, BRCSD1_START, 4, {0, 128, 256, 322}},
     {diag6, "brcsd2", {2}, BRCSD2_OFFSETS, 7, {2, 0, 1, 3, 1, -3, 0}},
     {diag6, "brcsd2", {2}, BRCSD2_DATA, 16, {11, 22, 12, 23, 14, 25, 33, 44, 34, 45, 36, 0, 52, 63, 55, 66}},
     {diag6, "brcsd2", {2}, BRCSD2_PTR, 3, {0, 0, 4}},
@@ -255,15 +258,15 @@ static const struct {
     {diag6, "hdia", {2}, HDIA_OFFSETS, 6, {SLOT_POINTER, 4, 1}},
     {diag6, "hdia", {2}, HDIA_DATA, 11, {SLOT_PADDING, 3, -1}},
     {diag6, "hdia", {4}, HDIA_DATA, 18, {SLOT_PADDING, -1, -1}},
-    {diag6, "brcsd1", {2}, BRCSD1_OFFSETS, 4, {SLOT_POINTER, 3, -1}},
-    {diag6, "brcsd1", {2}, BRCSD1_OFFSETS, 5, {SLOT_POINTER, 3, 0}},
-    {diag6, "brcsd1", {2}, BRCSD1_START, 1, {SLOT_POINTER, 3, -1}},
-    {diag6, "brcsd1", {2}, BRCSD1_DATA, 15, {SLOT_ENTRY, 3, 4}},
-    {tridiagonal130, "brcsd1", {64}, BRCSD1_PTR, 1, {SLOT_POINTER, 64, -1}},
-    {tridiagonal130, "brcsd1", {64}, BRCSD1_PTR, 3, {SLOT_POINTER, -1, -1}},
-    {own_diagonals150, "brcsd1", {64}, BRCSD1_OFFSETS, 4, {SLOT_POINTER, 64, 62}},
-    {own_diagonals150, "brcsd1", {64}, BRCSD1_DATA, 146, {SLOT_PADDING, 82, -1}},
-    {own_diagonals150, "brcsd1", {64}, BRCSD1_DATA, 164, {SLOT_ENTRY, 100, 98}},
+    {diag6, "brcsd1", {2, 64}, BRCSD1_OFFSETS, 4, {SLOT_POINTER, 3, -1}},
+    {diag6, "brcsd1", {2, 64}, BRCSD1_OFFSETS, 5, {SLOT_POINTER, 3, 0}},
+    {diag6, "brcsd1", {2, 64}, BRCSD1_START, 1, {SLOT_POINTER, 3, -1}},
+    {diag6, "brcsd1", {2, 64}, BRCSD1_DATA, 15, {SLOT_ENTRY, 3, 4}},
+    {tridiagonal130, "brcsd1", {64, 64}, BRCSD1_PTR, 1, {SLOT_POINTER, 64, -1}},
+    {tridiagonal130, "brcsd1", {64, 64}, BRCSD1_PTR, 3, {SLOT_POINTER, -1, -1}},
+    {own_diagonals150, "brcsd1", {64, 64}, BRCSD1_OFFSETS, 4, {SLOT_POINTER, 64, 62}},
+    {own_diagonals150, "brcsd1", {64, 64}, BRCSD1_DATA, 146, {SLOT_PADDING, 82, -1}},
+    {own_diagonals150, "brcsd1", {64, 64}, BRCSD1_DATA, 164, {SLOT_ENTRY, 100, 98}},
     {diag6, "brcsd2", {2}, BRCSD2_OFFSETS, 0, {SLOT_POINTER, 0, -1}},
     {diag6, "brcsd2", {2}, BRCSD2_OFFSETS, 3, {SLOT_POINTER, 0, 3}},
     {diag6, "brcsd2", {2}, BRCSD2_OFFSETS, 4, {SLOT_POINTER, 4, -1}},
@@ -305,7 +308,7 @@ static const struct {
     {drm8, "drm", {2}, 2, 20, 2, 0},
     {drm8, "hdia", {2}, 2, 20, 4, 5},
     {drm8, "brcsd2", {2}, 2, 20, 4, 5},
-    {drm8, "brcsd1", {2}, 4, 22, 3, 104.0 / 9},
+    {drm8, "brcsd1", {2, 64}, 4, 22, 3, 104.0 / 9},
     {drm8, "dia-adaptive", {2, 2, 10, 200, 0}, 4, 22, 3, 104.0 / 9},
     {drm8, "dia-adaptive", {2, 2, 10, 199, 0}, 2, 20, 4, 5},
     {drm8, "hdc", {100}, 0, 18, 1, 0},
@@ -610,7 +613,7 @@ static void expect_choice(const struct stored *S, const struct csr *A, const cha
 {
     static const int parameter[] = {0, 0, ADAPTIVE_MIN, ADAPTIVE_NROWS};
     assert_string_equal(adaptive_choice(S)->name, choice);
-    struct stored T = packed(A, choice, (int64_t[PARAMS_MAX]){S->param[parameter[S->param[ADAPTIVE_AS]]]});
+    struct stored T = packed(A, choice, (int64_t[PARAMS_MAX]){S->param[parameter[S->param[ADAPTIVE_AS]]], BRCSD1_ROWS});
     assert_int_equal(S->narrays, T.narrays);
     for (int k = 0; k < T.narrays; k++) {
         assert_string_equal(S->a[k].name, T.a[k].name);
@@ -689,7 +692,7 @@ TEST(test_explosion)
         const char *format;
         int64_t param[PARAMS_MAX];
     } refused[] = {{"hdia", {1024}},
-                   {"brcsd1", {64}},
+                   {"brcsd1", {64, 64}},
                    {"brcsd2", {1024}},
                    {"dia-adaptive", {64, 64, 10, 190, 0}},
                    {"drm", {1024}}};
@@ -741,7 +744,7 @@ TEST(test_nth_allocation_fails)
         {&A, "sc-csr", {0}},
         {&A, "vab", {64}},
         {&A, "hdia", {32}},
-        {&A, "brcsd1", {5}},
+        {&A, "brcsd1", {5, 64}},
         {&A, "brcsd2", {32}},
         {&A, "hdc", {50}},
         {&A, "drm", {32}},
@@ -791,6 +794,8 @@ static const struct cited {
       {"vab", "THESIS, sec. 2.3.2"},
       {"vab-texture", "THESIS, sec. 2.4.2"},
       {"drm", "DRM, sec. 4.4"},
+      {"drm-paper", "DRM, sec. 4.4, algorithm 2"},
+      {"dia-paper", "DRM, sec. 1"},
 };
 
 static void hold_source(const char *name, const char *source, const char *part)
