@@ -177,7 +177,8 @@ void chart_curves(struct canvas *c, const struct chart *g, int y, int h, const c
 {
     struct ruler r = range_of(g, CURVES_LOG);
     int left = left_of(&r, h - CHART_BELOW);
-    struct plot p = {.x = left, .y = y, .w = c->w - left - 3, .h = h - CHART_BELOW};
+    int gap = c->figure ? 1 : 0; /* half of the highest number is above the plot */
+    struct plot p = {.x = left, .y = y + gap, .w = c->w - left - 3, .h = h - CHART_BELOW - gap};
     if (c->w < CHART_MIN_WIDTH || h < CHART_MIN_LINES) {
         canvas_text(c, 1, y, ST_DIM, "too small for a picture");
         return;
@@ -262,6 +263,17 @@ static void draw_label(struct canvas *c, int y, const char *text, int width, boo
     canvas_text(c, 1, y, chosen ? ST_CURSOR : ST_PLAIN, "%.*s", (int)n, text);
 }
 
+/* "0.1       10,000   us, logarithmic" below the ends of the bars */
+static void draw_bar_scale(struct canvas *c, const struct bars *b, int y, const char *unit)
+{
+    char low[48], high[48];
+    int end = b->left + b->w;
+    tick_text(&b->r, b->r.low == 0 ? 0 : b->r.low, low, sizeof low);
+    canvas_text(c, b->left, y, ST_AXIS, "%s", low);
+    draw_right(c, end, y, ST_AXIS, tick_text(&b->r, b->r.high, high, sizeof high));
+    canvas_text(c, end + 2, y, ST_DIM, "%.*s", c->w - end - 2, unit);
+}
+
 int chart_bars(struct canvas *c, const struct chart *g, int y, int skip, int h, const char *unit)
 {
     int width = label_width(g, c), line = 0, drawn = 0;
@@ -280,6 +292,11 @@ int chart_bars(struct canvas *c, const struct chart *g, int y, int skip, int h, 
     }
     drawn = line - skip < h ? line - skip : h;
     if (drawn < 0) drawn = 0;
-    if (c->figure) axis_across(c->figure, &b.r, b.left, y + drawn + 0.2, b.w, 0, unit); /* no lines over numbers */
+    char name[80];
+    snprintf(name, sizeof name, "%s%s", unit, b.r.kind == RULER_LOG ? ", logarithmic" : "");
+    if (c->figure)
+        axis_across(c->figure, &b.r, b.left, y + drawn + 0.2, b.w, 0, name); /* no lines over numbers */
+    else
+        draw_bar_scale(c, &b, y + drawn, name);
     return drawn;
 }

@@ -34,7 +34,7 @@ void chart_curves(struct canvas *c, const struct chart *g, int y, int h, const c
 /* Draw the names of the curves from line y on, each after its sign. Returns the number of lines. */
 int chart_legend(struct canvas *c, const struct chart *g, int y);
 /* Draw a line for each number: label, bar, number. The first `skip` lines are left out, and at most h lines are drawn,
-   without the axis, which has AXIS_LINES lines and which only figures have. Returns the number of lines drawn. */
+   without the axis below them, which has AXIS_LINES lines. Returns the number of lines drawn. */
 int chart_bars(struct canvas *c, const struct chart *g, int y, int skip, int h, const char *unit);
 int chart_bar_lines(const struct chart *g); /* the lines of all bars */
 /* A number with four digits, or as a count. Returns out. */

@@ -4,6 +4,7 @@
 #include "session/session.h"
 #include "ui/chart.h"
 #include "ui/draw.h"
+#include "ui/figure.h"
 #include "ui/term.h"
 #include "ui/view.h"
 #include "view_state.h"
@@ -122,7 +123,7 @@ static void draw_sweep(struct canvas *c, const struct sweep *v, struct view_stat
     if (v->numbers)
         chart_curves(c, g, top + 1, c->h - top - 1 - below, unit_of(v, own));
     else
-        chart_bars(c, g, top + 1, 0, c->h - top - 1 - below - (c->figure ? 2 : 0), unit_of(v, own));
+        chart_bars(c, g, top + 1, 0, c->h - top - 1 - below - AXIS_LINES, unit_of(v, own));
     if (st->full) draw_chosen(c, v, g, (int)st->item);
 }
 
