@@ -36,7 +36,7 @@ static struct ruler range_of(const struct chart *g, double log_from)
     if (least > 0 && most >= log_from * least)
         return (struct ruler){RULER_LOG, pow(10, floor(log10(least))), pow(10, ceil(log10(most))), NULL};
     double low = fmin(least, 0), high = fmax(most, 0);
-    return (struct ruler){RULER_EVEN, low, high > low ? high + 0.05 * (high - low) : low + 1, NULL};
+    return (struct ruler){high > low ? RULER_EVEN : RULER_WHOLE, low, high > low ? high + 0.05 * (high - low) : low + 1, NULL};
 }
 
 static char *tick_text(const struct ruler *r, double v, char *out, size_t size)
@@ -213,10 +213,16 @@ int chart_legend(struct canvas *c, const struct chart *g, int y)
 
 /* ---- bars ---- */
 
-static int lines_of_point(const struct chart *g, int i)
+static int numbers_of(const struct chart *g, int i)
 {
     int n = 0;
     for (int k = 0; k < g->nseries; k++) n += !isnan(g->series[k].y[i]);
+    return n;
+}
+
+static int lines_of_point(const struct chart *g, int i)
+{
+    int n = numbers_of(g, i);
     return n ? n : 1;
 }
 
@@ -288,6 +294,8 @@ int chart_bars(struct canvas *c, const struct chart *g, int y, int skip, int h, 
             if (to >= 0 && to < h) draw_one_bar(c, &b, y + to, &g->series[k], g->series[k].y[i]);
         }
         if (first - skip >= 0 && first - skip < h) draw_label(c, y + first - skip, g->label[i], width, i == g->chosen);
+        if (!numbers_of(g, i) && first - skip >= 0 && first - skip < h)
+            canvas_text(c, b.left + 1, y + first - skip, ST_DIM, "no number");
         line += lines;
     }
     drawn = line - skip < h ? line - skip : h;

@@ -15,7 +15,8 @@ struct session;
    [...]: an optional item; [key KIND]: an optional pair, in any order; [[key] KIND]: such a pair, whose keyword may be
    left out; [word]: an optional flag; A...: one or more values. The user may type values in any order if each typed
    word fits only one of them. The main kinds: MATRIX FORMAT KERNEL DEVICE SOLVER RACER COMMAND VIEW GENERATOR FILE NAME
-   N (integer) R (real) WORD COMMAND_LINE (the rest of the line). Kind PARAMS: key-value pairs of integers, checked by the
+   N (integer) R (real) WORD TEXT (the rest of the line) COMMAND_LINE (the
+   same, completed as a command). Kind PARAMS: key-value pairs of integers, checked by the
    command. */
 struct command {
     const char *name;

@@ -141,13 +141,21 @@ static void draw(struct canvas *c, struct session *s, struct view_state *st)
 
 /* ---- keys and numbers ---- */
 
+/* The next curves of the quantity or, after the last, the next quantity. */
+static void turn(const struct sweep *v, struct sweep_state *own)
+{
+    own->first += CHART_SERIES;
+    if (own->first < v->nseries) return;
+    own->first = 0;
+    own->quantity = (own->quantity + 1) % quantities(v);
+}
+
 static bool key(struct session *s, struct view_state *st, int k)
 {
     const struct sweep *v = s->sweep;
     struct sweep_state *own = st->own;
     if (!v) return false;
-    if (k == 't') own->quantity = (own->quantity + 1) % quantities(v), own->first = 0;
-    if (k == 'n') own->first = own->first + CHART_SERIES < v->nseries ? own->first + CHART_SERIES : 0;
+    if (k == 't') turn(v, own);
     st->item += (k == UI_RIGHT || k == UI_DOWN) - (k == UI_LEFT || k == UI_UP);
     if (k == UI_END || st->item >= v->n) st->item = v->n - 1;
     if (st->item < 0 || k == 'g' || k == UI_HOME) st->item = 0;
@@ -178,7 +186,7 @@ static void state_copy(void *to, const void *from)
 const struct view view_sweep = {
     .name = "sweep",
     .about = "the numbers of a command over the values of a sweep: curves, or bars if the values are words",
-    .keys = "? help  q leave  left/right a value  t next quantity  n next curves  g first  End last",
+    .keys = "? help  q leave  left/right a value  t next picture  g first  End last",
     .rows = (const struct row_kind *const[]){&row_sweep, NULL},
     .any = true,
     .large = true,
