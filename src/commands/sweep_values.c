@@ -92,7 +92,7 @@ bool sweep_grows(const struct sweep *v)
         if (i) longest = fmax(longest, fabs(v->value[i].number - v->value[i - 1].number));
     }
     /* Equal steps have the same length; of factors, the longest step is a large part of the range. */
-    return v->planned > 2 && least > 0 && most >= GROWN * least && longest * (v->planned - 1) > 1.5 * (most - least);
+    return v->planned > 2 && least > 0 && most >= GROWN * least && longest * (v->planned - 1) > 1.2 * (most - least);
 }
 
 bool sweep_read_values(struct sweep *v, const char *span, double step, double times, struct err *e)
