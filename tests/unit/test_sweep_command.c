@@ -107,6 +107,7 @@ TEST(numbers_are_those_of_the_command)
     const struct sweep *v = t.s.sweep;
     assert_int_equal(v->n, 4);
     assert_true(v->log && v->nseries == 1);
+    for (int m = 0; m < v->nmeasures; m++) assert_string_not_equal(v->measure[m].key, "bytes"); /* of one array */
     assert_true(number(&t, "padding", 0, 0) == 13 * 8 * 3 - 298);
     assert_true(number(&t, "padding", 3, 0) == 2 * 64 * 3 - 298);
     talk_says(&t, "sweep K in csr-vector,drm of predict K", "predicted (");
