@@ -36,7 +36,8 @@ static struct ruler range_of(const struct chart *g, double log_from)
     if (least > 0 && most >= log_from * least)
         return (struct ruler){RULER_LOG, pow(10, floor(log10(least))), pow(10, ceil(log10(most))), NULL};
     double low = fmin(least, 0), high = fmax(most, 0);
-    return (struct ruler){high > low ? RULER_EVEN : RULER_WHOLE, low, high > low ? high + 0.05 * (high - low) : low + 1, NULL};
+    return (struct ruler){high > low ? RULER_EVEN : RULER_WHOLE, low, high > low ? high + 0.05 * (high - low) : low + 1,
+                          NULL};
 }
 
 static char *tick_text(const struct ruler *r, double v, char *out, size_t size)
@@ -253,7 +254,10 @@ static void draw_one_bar(struct canvas *c, const struct bars *b, int y, const st
 {
     char number[48], text[100];
     double share = isfinite(v) ? ruler_at(&b->r, v) : 1;
-    snprintf(text, sizeof text, "%s%s%s", isfinite(v) ? chart_number(v, number, sizeof number) : v > 0 ? "inf" : "-inf",
+    snprintf(text, sizeof text, "%s%s%s",
+             isfinite(v) ? chart_number(v, number, sizeof number)
+             : v > 0     ? "inf"
+                         : "-inf",
              *s->after ? " " : "", s->after);
     if (c->figure)
         figure_rect(c->figure, s->style, 0.85, b->left, y + 0.15, fmax(share * b->w, 0.1), 0.7);

@@ -1,5 +1,5 @@
-/* Charts of numbers: curves over values with axes, and bars with their numbers. As cells, or as shapes if the canvas has
-   a figure. */
+/* Charts of numbers: curves over values with axes, and bars with their numbers. As cells, or as shapes if the canvas
+   has a figure. */
 #ifndef CHART_H
 #define CHART_H
 

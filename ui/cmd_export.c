@@ -75,7 +75,8 @@ static bool table_of(struct session *s, const struct args *a, struct export *x, 
     int64_t n = 0;
     bool asked = arg(a, "table") || arg(a, "of");
     if (!x->view || !x->view->lines) {
-        return !asked || fail(e, E_USAGE, "`of` and `table` name a table of a lesson: `export tables FILE of lu-tables`");
+        return !asked ||
+               fail(e, E_USAGE, "`of` and `table` name a table of a lesson: `export tables FILE of lu-tables`");
     }
     if (!find_tables(s, arg(a, "of"), e) || !view_has_something(x->view, s, e)) return false;
     int64_t shown = s->front ? screen_view_state(s, x->view)->item + 1 : 1, most = s->tables->n;

@@ -19,14 +19,14 @@ static void out_cell(struct out *o, const struct sweep_measure *m, double x)
     char name[80];
     bool named = m->how == SWEEP_PREDICTED && !strstr(m->name, "predicted");
     const char *key = out_mode(o) == OUT_CSV ? m->key : NULL; /* JSON has the list `numbers` */
-    bool plain = *m->unit && strcmp(m->unit, "us") != 0 && strcmp(m->unit, "B") != 0;
+    bool plain = *m->unit && strcmp(m->unit, m->name) != 0 && strcmp(m->unit, "us") != 0 && strcmp(m->unit, "B") != 0;
     snprintf(name, sizeof name, "%s%s%s%s", named ? "predicted " : "", m->name, plain ? " " : "", plain ? m->unit : "");
     bool whole = x == floor(x) && fabs(x) < 1e15;
     if (!strcmp(m->unit, "us"))
         out_time(o, key, name, x);
     else if (!strcmp(m->unit, "B") && whole)
         out_bytes(o, key, name, (int64_t)x);
-    else if (whole && !plain)
+    else if (whole && !*m->unit)
         out_int(o, key, name, (int64_t)x);
     else
         out_num(o, key, name, x, "%.4g");
@@ -150,7 +150,7 @@ static const struct field sweep_fields[] = {
     {"at", F_NUMBER | OR_NULL, "the value as a number; null: it is a word"},
     {"series", F_TEXT | OR_NULL, "the kernel, method, ... of the numbers; null: the command prints one row"},
     {"numbers", F_LIST, "the numbers of the command", .item = F_OBJECT, .of = number_fields},
-    {"matrix", F_TEXT | OR_NULL, "the current matrix; null: none"},
+    {"matrix", F_TEXT | OR_NULL, "the matrix of the first value; null: none"},
     {"of", F_TEXT, "the command"},
     {"reason", F_TEXT | OR_NULL, "why the command failed with this value; null: it did not"},
     {0},

@@ -129,10 +129,10 @@ static double number_of(const cJSON *row, const char *key)
 
 /* The main numbers of the commands, in the order of the columns. */
 static const char *const main_keys[] = {
-    "predicted_us", "time_us",        "chain_us",       "spmv_us",  "spmv_gain",      "cg_gain",
-    "iterations",   "speedup",        "stored_bytes",   "bytes",    "padding",        "padding_percent",
-    "gflops",       "backward_error", "variance",       "sectors",  "useful_percent", "added",
-    "prep_us",      "residual_true",  "time_ms",        "rows",     "nnz",            "halo_most",
+    "predicted_us", "time_us",      "chain_us",       "spmv_us", "spmv_gain",       "cg_gain",       "iterations",
+    "speedup",      "stored_bytes", "bytes",          "padding", "padding_percent", "gflops",        "backward_error",
+    "variance",     "sectors",      "useful_percent", "added",   "prep_us",         "residual_true", "time_ms",
+    "rows",         "nnz",          "halo_most",
 };
 enum { MAIN_MAX = 5 };
 
@@ -163,7 +163,7 @@ static enum sweep_how how_of(const cJSON *row, const char *key)
 {
     if (!ending_of(key)->timed) return SWEEP_COMPUTED;
     return text_of(row, "machine") && strncmp(key, "measured", strlen("measured")) != 0 ? SWEEP_PREDICTED
-                                                                                       : SWEEP_MEASURED;
+                                                                                        : SWEEP_MEASURED;
 }
 
 static void add_measure(struct sweep *v, const cJSON *row, const char *key)
@@ -176,6 +176,8 @@ static void add_measure(struct sweep *v, const cJSON *row, const char *key)
     snprintf(m->name, sizeof m->name, "%.*s", (int)(strlen(key) - (end->cut ? strlen(end->end) : 0)), key);
     for (char *p = m->name; *p; p++)
         if (*p == '_') *p = ' ';
+    if (end->timed && !strcmp(key, end->end) && strcmp(end->unit, "x") != 0)
+        snprintf(m->name, sizeof m->name, "%s", end->unit); /* gflops */
     if (m->how != SWEEP_COMPUTED) snprintf(m->on, sizeof m->on, "%s", on ? on : "the host");
 }
 
@@ -275,6 +277,8 @@ static bool take_rows(struct sweep *v, int i, const char *text, const char *show
     if (ok && !v->nmeasures) {
         ok = show ? choose_shown(v, rows, show, e) : (choose_main(v, rows), true);
         choose_label(v, rows);
+        const char *matrix = text_of(cJSON_GetArrayItem(rows, 0), "matrix");
+        snprintf(v->matrix, sizeof v->matrix, "%s", matrix ? matrix : "");
     }
     if (ok && !v->nmeasures)
         ok = fail(e, E_USAGE, "the command prints none of the main numbers; name some of its keys with `show`");
@@ -351,7 +355,6 @@ static void put(struct session *s, struct sweep *v)
 
 bool sweep_begin(struct session *s, struct sweep *v, const char *show, struct err *e)
 {
-    snprintf(v->matrix, sizeof v->matrix, "%s", s->current ? s->current->name : "");
     if (!check_line(v->line, e) || !make_cells(v, e)) return sweep_free(v), false;
     bool ok = run_all(s, v, show, e), some = v->n && v->nmeasures;
     if (ok || (e->code == E_CANCELLED && some))

@@ -28,7 +28,7 @@ struct sweep_measure {
 };
 struct sweep {
     char parameter[32], line[SWEEP_LINE];
-    char matrix[64]; /* the current matrix; empty: none */
+    char matrix[64]; /* of the numbers, at the first value; empty: none */
     bool numbers;    /* all values are numbers */
     bool log;        /* and grow by factors */
     int planned, n;  /* values, and how many of them ran */

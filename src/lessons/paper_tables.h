@@ -12,7 +12,7 @@ struct paper_row {
     char matrix[64], of[64], what[40]; /* as in the lesson, see paper.h */
     double paper, ours;                /* NaN: none */
     char how[48], device[160];         /* see struct paper_value; empty: there is no number of ours */
-    int64_t rows;                      /* of the matrix; 0: the row is about all matrices, or about one that is not here */
+    int64_t rows; /* of the matrix; 0: the row is about all matrices, or about one that is not here */
 };
 struct paper_table {
     char title[160]; /* the heading above it in the lesson */

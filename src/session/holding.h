@@ -14,8 +14,9 @@ struct session;
    holdings, and one line in holdings.def. The session has at most one holding of each kind. A member may be NULL only
    if its comment says so. */
 struct holding {
-    void (*drop)(struct session *s);                                     /* free it */
-    bool (*belongs_to)(const struct session *s, const struct matrix *m); /* is the holding dropped with m? NULL if it is `apart` */
+    void (*drop)(struct session *s); /* free it */
+    bool (*belongs_to)(const struct session *s,
+                       const struct matrix *m); /* is the holding dropped with m? NULL if it is `apart` */
     const char *pauses; /* words for the message that the holding has ended: "the paused solve of"; NULL: the holding is
                            never paused */
     bool (*is_paused)(const struct session *s); /* NULL if `pauses` is NULL */

@@ -110,7 +110,7 @@ bool session_name_is_free(const struct session *s, const char *name, struct err 
    file. */
 bool session_add(struct session *s, const char *name, struct csr *A, const struct load_info *info, struct err *e);
 bool session_drop(struct session *s, struct matrix *m);
-void session_forget_runs(struct session *s); /* drop the results of the last `bench` or `spmv` */
+void session_forget_runs(struct session *s);           /* drop the results of the last `bench` or `spmv` */
 void session_use(struct session *s, struct matrix *m); /* m becomes the current matrix; NULL: there is none */
 /* The path of a file to read; in a lesson, a relative path is relative to the lesson's folder. */
 bool session_path(const struct session *s, const char *file, char *path, size_t size, struct err *e);

@@ -86,7 +86,8 @@ static void chart_of(struct chart *g, const struct sweep *v, const struct sweep_
     }
     for (int m = first; m < v->nmeasures; m++)
         for (int k = 0; k < v->nseries && g->nseries < CHART_SERIES; k++)
-            if ((m == first || together(&v->measure[m], &v->measure[first])) && at++ >= (own->first < v->nseries ? own->first : 0))
+            if ((m == first || together(&v->measure[m], &v->measure[first])) &&
+                at++ >= (own->first < v->nseries ? own->first : 0))
                 add_series(g, v, k, m);
 }
 

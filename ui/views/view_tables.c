@@ -1,5 +1,5 @@
-/* The tables of the last lesson as charts: the numbers of a paper beside ours. A table becomes a panel for each quantity:
-   curves over the rows of matrices of one family, otherwise bars. */
+/* The tables of the last lesson as charts: the numbers of a paper beside ours. A table becomes a panel for each
+   quantity: curves over the rows of matrices of one family, otherwise bars. */
 #include "base/text.h"
 #include "lessons/paper_tables.h"
 #include "report/fields.h"
