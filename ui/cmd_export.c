@@ -3,15 +3,19 @@
 #include "base/memfile.h"
 #include "base/newfile.h"
 #include "base/text.h"
+#include "base/words.h"
 #include "export.h"
 #include "language/args.h"
 #include "language/grammar.h"
+#include "language/quiet_line.h"
+#include "lessons/paper_tables.h"
 #include "paint.h"
 #include "report/fields.h"
 #include "screen.h"
 #include "session/command.h"
 #include "session/matrix.h"
 #include "session/session.h"
+#include "ui/views/view_state.h"
 #include "view.h"
 
 #include <string.h>
@@ -39,9 +43,46 @@ static bool kind_of(const struct args *a, enum export_kind *out, struct err *e)
                 print_safe(file, strlen(file), 60, safe, sizeof safe));
 }
 
-static bool size_of(const struct args *a, struct export *x, struct err *e)
+/* Without a size, a picture has all lines of the view. */
+static bool size_of(struct session *s, const struct args *a, struct export *x, struct err *e)
 {
+    struct view_state st = {.item = x->table - 1};
+    if (!arg(a, "size") && x->table) x->h = x->view->lines(s, &st);
+    if (!arg(a, "size") && x->h > EXPORT_MAX) x->h = EXPORT_MAX;
     return size_read(arg(a, "size"), EXPORT_WIDTH_MIN, EXPORT_HEIGHT_MIN, EXPORT_MAX, &x->w, &x->h, e);
+}
+
+/* ---- tables of lessons ---- */
+
+/* Run the lesson without printing it, unless its tables are here. */
+static bool find_tables(struct session *s, const char *lesson, struct err *e)
+{
+    char line[300], name[256];
+    FILE *nowhere = NULL;
+    if (!lesson || (s->tables && !strcmp(s->tables->lesson, lesson))) return true;
+    snprintf(line, sizeof line, "lesson %s", word_join(lesson, name, sizeof name));
+    if (!(nowhere = fopen("/dev/null", "we"))) return fail(e, E_IO, "cannot open /dev/null");
+    if (s->terminal) out_progress(s->out, line);
+    bool ok = run_quietly(s, line, nowhere, nowhere, e);
+    fclose(nowhere);
+    out_begin(s->out, "export");
+    return ok;
+}
+
+/* The table that `table` names or, without it, that on the screen. */
+static bool table_of(struct session *s, const struct args *a, struct export *x, struct err *e)
+{
+    int64_t n = 0;
+    bool asked = arg(a, "table") || arg(a, "of");
+    if (!x->view || !x->view->lines) {
+        return !asked ||
+               fail(e, E_USAGE, "`of` and `table` name a table of a lesson: `export tables FILE of lu-tables`");
+    }
+    if (!find_tables(s, arg(a, "of"), e) || !view_has_something(x->view, s, e)) return false;
+    int64_t shown = s->front ? screen_view_state(s, x->view)->item + 1 : 1, most = s->tables->n;
+    if (!arg_within(a, "table", shown < most ? shown : most, 1, most, &n, e)) return false;
+    x->table = (int)n;
+    return true;
 }
 
 /* ---- the file ---- */
@@ -63,7 +104,8 @@ static bool run_export(struct session *s, const struct args *a, struct err *e)
     x.light = arg_flag(a, "light");
     struct matrix *m = arg(a, "matrix") ? session_matrix(s, arg(a, "matrix"), e) : s->current, *current = s->current;
     if (arg(a, "matrix") && !m) return false;
-    if (!kind_of(a, &x.kind, e) || !size_of(a, &x, e) || !newfile_allowed(file, arg_flag(a, "force"), e)) return false;
+    if (!kind_of(a, &x.kind, e) || !table_of(s, a, &x, e) || !size_of(s, a, &x, e)) return false;
+    if (!newfile_allowed(file, arg_flag(a, "force"), e)) return false;
     session_use(s, m);
     bool ok = export_file(s, &x, file, arg_flag(a, "force"), e);
     session_use(s, current);
@@ -87,7 +129,7 @@ static const struct row_kind row_export = {"export", "a view written to a file",
 
 const struct command command_export = {
     .name = "export",
-    .grammar = "VIEWS FILE [MATRIX] [as txt|svg|png|json|csv] [size WORD] [light] [force]",
+    .grammar = "VIEWS FILE [MATRIX] [of LESSON] [table N] [as txt|svg|png|json|csv] [size WORD] [light] [force]",
     .about = "write a view to a file: text, a picture, or its numbers",
     .help = "The file's name ends in .txt, .svg, .png, .json or .csv, or the kind follows `as`. Text and pictures\n"
             "show the part of the view that was shown last; the size is in characters, 120x40 by default. Pictures\n"
@@ -95,10 +137,12 @@ const struct command command_export = {
             "or the largest |a| (see `help spy`). `light` draws on a white background. JSON files hold an array of\n"
             "objects, as with --json. The views spy, rows and layout write what their commands print; bench writes\n"
             "the last runs, solve writes the iterations, race writes its table, and lu writes the factors. `force`\n"
-            "replaces an existing file. Several views, such as spy,trace or `all`, become one page, as text or as a\n"
+            "replaces an existing file. `tables` draws a table of the last lesson, or `of` another one, which then\n"
+            "runs without being shown; `table` is its number, and without a size the picture is as high as needed.\n"
+            " Several views, such as spy,trace or `all`, become one page, as text or as a\n"
             "picture. PNG needs cairo (libcairo2); SVG needs no library.\n"
             "    export spy a.png\n"
-            "    export rows rows.csv\n"
+            "    export tables lu.svg of lu-tables table 1\n"
             "    export all a.png size 160x50\n"
             "    export solve residual.svg size 100x30 light",
     .rows = (const struct row_kind *const[]){&row_export, NULL},

@@ -33,6 +33,7 @@ bool export_state(struct session *s, const struct export *x, struct view_state *
     if (!view_state_new(st, x->view, e)) return false;
     view_reset(st, s->current);
     if (x->place && s->front) copy_shown(s, x->view, st);
+    if (x->table) st->item = x->table - 1;
     if (!view_has_matrix(x->view, s, e)) return false;
     return !x->view->prepare || x->view->prepare(s, st, e);
 }
@@ -132,10 +133,12 @@ bool export_command(struct session *s, struct out *o, const struct command *c, i
     return ok;
 }
 
-static bool say_view(struct session *s, const struct export *x, struct err *e)
+/* st: the state of the export. */
+static bool say_view(struct session *s, const struct export *x, const struct view_state *st, struct err *e)
 {
     const struct view *v = x->view;
-    if (v->numbers) return view_numbers(v, s, s->front ? screen_view_state(s, v) : NULL, x->w, x->h, e);
+    const struct view_state *shown = x->table ? st : s->front ? screen_view_state(s, v) : NULL;
+    if (v->numbers) return view_numbers(v, s, shown, x->w, x->h, e);
     return fail(e, E_UNSUPPORTED, "%s has no numbers to export; .txt, .svg and .png show it", v->name);
 }
 
@@ -145,17 +148,17 @@ static bool write_numbers(struct session *s, const struct export *x, FILE *f, st
     struct out *was = s->out, *o = NULL;
     struct view_state st;
     bool json = x->kind == EXPORT_JSON, ok = export_state(s, x, &st, e); /* this starts lu */
-    view_state_free(&st);
     ok = ok && memfile_open(&lines, e) && (o = out_new(lines.file, stderr, json ? OUT_JSON : OUT_CSV, e));
     if (o) {
         s->out = o;
         out_begin(o, x->view->name);
-        ok = say_view(s, x, e);
+        ok = say_view(s, x, &st, e);
         struct err late = {0};
         if (!out_end(o, &late) && ok) ok = fail_at(e, late.code, late.where, "%s", late.text);
         s->out = was;
         out_free(o);
     }
+    view_state_free(&st);
     ok = memfile_close(&lines, ok, e);
     if (ok) json ? out_json_array(f, lines.text) : (void)fputs(lines.text, f);
     memfile_free(&lines);

@@ -19,7 +19,8 @@ struct export
     const struct view *view;
     const char *views; /* several views, such as "spy,trace" or "all"; NULL: one view */
     enum export_kind kind;
-    int w, h; /* in characters */
+    int w, h;  /* in characters */
+    int table; /* of a lesson, from 1; 0: that on the screen */
     bool light;
     bool place; /* keep the zoom and scroll position of the screen; otherwise, begin at the start */
 };

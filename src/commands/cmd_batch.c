@@ -274,4 +274,5 @@ const struct command command_batch = {
         "    batch bicgstab A b B.mtx width 16 on emu f32",
     .rows = (const struct row_kind *const[]){&row_batch_column, &row_batch, NULL},
     .run = run_batch,
+    .sweeps = true,
 };

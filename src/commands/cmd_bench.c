@@ -406,6 +406,7 @@ const struct command command_bench = {
         "    bench chain csr-vector csr-ends",
     .rows = (const struct row_kind *const[]){&row_bench_timed, &row_bench_refusal, NULL},
     .run = run_bench,
+    .sweeps = true,
     .large = true,
     .several = true,
 };

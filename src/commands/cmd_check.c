@@ -381,5 +381,6 @@ const struct command command_check = {
         "    check lines",
     .rows = (const struct row_kind *const[]){&row_check_card, &row_check_line, NULL},
     .run = run_check,
+    .sweeps = true,
     .rows_only_in_json = true,
 };

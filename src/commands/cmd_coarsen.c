@@ -162,4 +162,5 @@ const struct command command_coarsen = {
         "    coarsen A; coarsen A level 1 as C; spy C",
     .rows = (const struct row_kind *const[]){&row_coarsen_level, &row_coarsen_made, NULL},
     .run = run_coarsen,
+    .sweeps = true,
 };

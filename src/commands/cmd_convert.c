@@ -198,6 +198,7 @@ static void out_array(struct out *o, const struct matrix *m, const struct produc
     out_str(o, "type", "type", type_name(a->type));
     out_int(o, "n", "length", a->n);
     out_bytes(o, "bytes", "size", a->n * (int64_t)type_size(a->type));
+    out_int(o, "stored_bytes", NULL, stored_bytes(&p->S));
     out_int(o, "padding", NULL, stored_slots(&p->S) - p->S.nnz);
     out_str(o, "packed_on", NULL, p->packed_on ? p->packed_on->name : "host");
     out_num(o, "prep_us", NULL, p->packed_on && p->packed_on->kind == DEV_EMU ? NAN : p->prep_us, NULL);
@@ -251,6 +252,7 @@ static const struct field convert_fields[] = {
     {"type", F_TEXT, "type of its values", .words = "int32, int64, fp16, bf16, fp32, fp64, complex fp32, complex fp64"},
     {"n", F_COUNT, "number of values in the array"},
     {"bytes", F_COUNT, "size in bytes"},
+    {"stored_bytes", F_COUNT, "size of all arrays, in bytes"},
     {"padding", F_COUNT, "slots without an entry, in all arrays"},
     {"packed_on", F_TEXT, "device that packed the matrix, or host"},
     {"prep_us", F_AMOUNT | OR_NULL, "packing, in us; null on emu"},
@@ -285,5 +287,6 @@ const struct command command_convert = {
             "    convert hyb width 2 of A f32; convert sell on cuda",
     .rows = (const struct row_kind *const[]){&row_convert, NULL},
     .run = run_convert,
+    .sweeps = true,
     .large = true,
 };

@@ -613,4 +613,5 @@ const struct command command_count = {
             "    count; count sell 4 of A; count ell sample 100",
     .rows = count_row_kinds,
     .run = run_count,
+    .sweeps = true,
 };

@@ -211,6 +211,7 @@ const struct command command_scale = {
         "    scale A; scale A by rows as R; scale powers; scale by matching",
     .rows = (const struct row_kind *const[]){&row_scale, NULL},
     .run = run_scale,
+    .sweeps = true,
 };
 
 /* ---- extract ---- */
@@ -259,6 +260,7 @@ const struct command command_extract = {
             "    extract 0 100 A; extract 50 150 50 150 A as B",
     .rows = (const struct row_kind *const[]){&row_extract, NULL},
     .run = run_extract,
+    .sweeps = true,
 };
 
 /* ---- prune ---- */
@@ -305,4 +307,5 @@ const struct command command_prune = {
             "    prune A; prune below 1e-12 as B",
     .rows = (const struct row_kind *const[]){&row_prune, NULL},
     .run = run_prune,
+    .sweeps = true,
 };

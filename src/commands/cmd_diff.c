@@ -268,4 +268,5 @@ const struct command command_diff = {
             "    diff A B; diff A B as D; spy",
     .rows = (const struct row_kind *const[]){&row_diff, NULL},
     .run = run_diff,
+    .sweeps = true,
 };

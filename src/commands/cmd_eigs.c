@@ -591,6 +591,7 @@ const struct command command_eigs = {
         "    eigs; eigs 4 smallest; eigs 10 near 0 tol 1e-10 verify; eigs 6 largest A on emu using sell",
     .rows = (const struct row_kind *const[]){&row_eigs, NULL},
     .run = run_eigs,
+    .sweeps = true,
 };
 
 /* ---- what the session keeps ---- */

@@ -220,4 +220,5 @@ const struct command command_explain = {
             "    explain; explain csr-scalar; explain ell of A f32; explain csr-scalar csr-vector",
     .rows = (const struct row_kind *const[]){&row_explain_kernel, &row_explain_cause, &row_explain_term, NULL},
     .run = run_explain,
+    .sweeps = true,
 };

@@ -97,5 +97,6 @@ const struct command command_formats = {
             "    formats A f32",
     .rows = (const struct row_kind *const[]){&row_formats_format, &row_formats_fitted, NULL},
     .run = run_formats,
+    .sweeps = true,
     .large = true,
 };

@@ -104,6 +104,7 @@ const struct command command_gen = {
             "    gen poisson2d 100 100 as P; gen random n 5000 seed 7; gen poisson3d 40 on emu*2",
     .rows = (const struct row_kind *const[]){&row_gen, NULL},
     .run = run_gen,
+    .sweeps = true,
     .large = true,
     .several = true,
 };

@@ -157,5 +157,6 @@ const struct command command_kernels = {
             "    kernels; kernels ell; kernels ell of A; kernels spmm",
     .rows = (const struct row_kind *const[]){&row_kernels_kernel, &row_kernels_fitted, NULL},
     .run = run_kernels,
+    .sweeps = true,
     .large = true,
 };

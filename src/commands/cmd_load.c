@@ -288,6 +288,7 @@ const struct command command_load = {
     .help_more = list_loaded,
     .rows = (const struct row_kind *const[]){&row_load, NULL},
     .run = run_load,
+    .sweeps = true,
     .large = true,
 };
 

@@ -411,6 +411,7 @@ const struct command command_lu = {
         "    gen dense 6; lu step",
     .rows = (const struct row_kind *const[]){&row_lu_factored, &row_lu_compared, &row_lu_step, NULL},
     .run = run_lu,
+    .sweeps = true,
 };
 
 /* ---- what the session keeps ---- */

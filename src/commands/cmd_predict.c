@@ -59,4 +59,5 @@ const struct command command_predict = {
             "    predict csr-scalar; predict sell 32 of A f32",
     .rows = (const struct row_kind *const[]){&row_predict, NULL},
     .run = run_predict,
+    .sweeps = true,
 };

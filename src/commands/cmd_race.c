@@ -423,6 +423,7 @@ const struct command command_race = {
             "    race csr-serial csr-openmp sell-openmp on cpu f32",
     .rows = (const struct row_kind *const[]){&row_raced_solver, &row_raced_kernel, NULL},
     .run = run_race,
+    .sweeps = true,
 };
 
 /* ---- what the session keeps ---- */

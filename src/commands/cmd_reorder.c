@@ -193,4 +193,5 @@ const struct command command_reorder = {
         "    reorder rcm A; reorder amd A as B; reorder colours; reorder locality; reorder matching; reorder btf",
     .rows = (const struct row_kind *const[]){&row_reorder, &row_order_tried, NULL},
     .run = run_reorder,
+    .sweeps = true,
 };

@@ -258,6 +258,7 @@ const struct command command_solve = {
     .rows = (const struct row_kind *const[]){&row_solved, &row_iterate, &row_solve_column, &row_solve_direct,
                                              &row_solve_direct_column, NULL},
     .run = run_solve,
+    .sweeps = true,
     .in_parts = true,
     .several = true,
 };

@@ -280,4 +280,5 @@ const struct command command_spmm = {
             "    spmm k 8; spmm A k 32 using sell on emu f32",
     .rows = (const struct row_kind *const[]){&row_spmm, NULL},
     .run = run_spmm,
+    .sweeps = true,
 };

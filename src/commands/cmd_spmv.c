@@ -89,6 +89,7 @@ const struct command command_spmv = {
             "spmv A transposed",
     .rows = (const struct row_kind *const[]){&row_spmv_timed, &row_spmv_on_ranks, NULL},
     .run = run_spmv,
+    .sweeps = true,
     .large = true,
     .in_parts = true,
     .several = true,

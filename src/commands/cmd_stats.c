@@ -118,5 +118,6 @@ const struct command command_stats = {
             "    stats A",
     .rows = (const struct row_kind *const[]){&row_stats, NULL},
     .run = run_stats,
+    .sweeps = true,
     .large = true,
 };

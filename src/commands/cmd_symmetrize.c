@@ -246,6 +246,7 @@ const struct command command_symmetrize = {
         "    symmetrize A; symmetrize A mode average on cuda as S; symmetrize method sym-paper; symmetrize A step",
     .rows = (const struct row_kind *const[]){&row_symmetrize_made, &row_symmetrize_step, NULL},
     .run = run_symmetrize,
+    .sweeps = true,
 };
 
 /* ---- transpose ---- */
@@ -285,4 +286,5 @@ const struct command command_transpose = {
             "    transpose A; transpose A on cuda as T",
     .rows = (const struct row_kind *const[]){&row_transpose, NULL},
     .run = run_transpose,
+    .sweeps = true,
 };

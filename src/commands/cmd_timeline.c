@@ -92,6 +92,7 @@ const struct command command_timeline = {
             "    timeline on emu*3; timeline A sell on cuda:0+1 f32; export timeline timeline.svg",
     .rows = (const struct row_kind *const[]){&row_timeline, NULL},
     .run = run_timeline,
+    .sweeps = true,
     .in_parts = true,
     .several = true,
 };

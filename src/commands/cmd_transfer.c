@@ -191,4 +191,5 @@ const struct command command_transfer = {
             "    transfer 256 on cuda:0; transfer A products 50 streams 8 f32",
     .rows = (const struct row_kind *const[]){&row_transfer_nothing, &row_transfer_way, NULL},
     .run = run_transfer,
+    .sweeps = true,
 };

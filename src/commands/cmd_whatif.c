@@ -258,4 +258,5 @@ const struct command command_whatif = {
             "    whatif reorder locality",
     .rows = (const struct row_kind *const[]){&row_whatif_kernel, &row_order_tried, &row_whatif_parts, NULL},
     .run = run_whatif,
+    .sweeps = true,
 };

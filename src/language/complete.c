@@ -113,6 +113,24 @@ static bool last_command(struct words *w, const char *line)
     return true;
 }
 
+/* If the line is complete up to a command that ends it, as after `sweep n 1..9 of`, leave the words before that command
+   out. Returns how many of the `before` complete words are left. */
+static int inner_command(struct words *w, int before)
+{
+    const struct command *c = before ? command_typed(w->w[0].text) : NULL;
+    struct grammar g;
+    if (!c || !grammar_parse(c->grammar, &g) || g.n < 2) return before;
+    const struct item *rest = &g.item[g.n - 1];
+    if (rest->type != ITEM_VALUE || rest->value->role != KIND_REST) return before;
+    for (int k = 1; k < before; k++) {
+        if (strcmp(w->w[k].text, rest[-1].word) != 0) continue;
+        w->n -= k + 1;
+        memmove(w->w, w->w + k + 1, (size_t)w->n * sizeof *w->w);
+        return before - k - 1;
+    }
+    return before;
+}
+
 void complete(struct session *s, const char *line, size_t pos, give_fn *give, void *user)
 {
     char head[LINE_LIMIT + 1];
@@ -124,6 +142,7 @@ void complete(struct session *s, const char *line, size_t pos, give_fn *give, vo
     bool begun = w.n && (!w.ended || w.open) && !w.w[w.n - 1].arrow; /* the last word is to be completed */
     int before = w.n - begun;
     if (w.pipe || w.comment) return;
+    before = inner_command(&w, before);
     struct completion c = {s, &a, begun ? w.w[before].text : "", w.open != 0, give, user};
     const struct command *command = before ? command_typed(w.w[0].text) : NULL;
     if (!before) registry_list(&command_registry, give_matching, &c);

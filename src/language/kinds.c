@@ -583,7 +583,9 @@ const struct kind kinds[] = {
      NULL},
     {"R", "r", "a number", NULL, NULL, value_real, NULL, KIND_PLAIN, NULL, NULL},
     {"WORD", "word", "a word", NULL, NULL, value_any, NULL, KIND_PLAIN, NULL, NULL},
+    {"SPAN", "span", "values, such as 1..64 or 8,16,32", NULL, NULL, value_any, NULL, KIND_PLAIN, NULL, NULL},
     {"TEXT", "text", "text", NULL, NULL, value_any, NULL, KIND_REST, NULL, NULL},
+    {"COMMAND_LINE", "run", "a command", NULL, NULL, value_any, NULL, KIND_REST, NULL, NULL},
     {0},
 };
 

@@ -19,7 +19,7 @@ enum kind_role {
     KIND_DIRECT, /* offered only after the solver `direct` */
     KIND_LEAD,   /* usually comes first: until then, values whose keyword may be left out are not offered */
     KIND_FILE,   /* completed with the names of files */
-    KIND_REST    /* takes the rest of the line */
+    KIND_REST    /* takes the rest of the line, which is completed as a command */
 };
 
 struct kind {

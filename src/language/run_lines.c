@@ -88,10 +88,10 @@ static double begin_clock(struct session *s)
 }
 
 /* The log lists the commands of a script, but not the command that runs the script. The log lists the command that runs
-   a lesson, but not the commands of the lesson. */
+   a lesson or a sweep, but not the commands of the lesson or sweep. */
 static bool is_listed(const struct session *s, const struct command *c)
 {
-    return !c->runs_script && !s->folder;
+    return !c->runs_script && !s->folder && !s->aside;
 }
 
 /* Run a command without the screen lock, which this thread may have. */

@@ -45,6 +45,7 @@
 #include "lesson_sheet.h"
 #include "machine/device.h"
 #include "paper.h"
+#include "paper_tables.h"
 #include "report/fields.h"
 #include "session/command.h"
 #include "session/front.h"
@@ -233,6 +234,7 @@ static bool title(struct lesson *L, char *text, struct err *e)
 {
     char rule[WIDTH_MAX + 1];
     text += 1 + strspn(text + 1, " ");
+    snprintf(L->papers.title, sizeof L->papers.title, "%s", text);
     int n = text_width(text) < WIDTH_MAX ? text_width(text) : WIDTH_MAX;
     memset(rule, '=', (size_t)n);
     rule[n] = 0;
@@ -670,7 +672,7 @@ static bool run_lesson(struct session *s, const struct args *a, struct err *e)
     bool ok = lines_begin(s, "a lesson", arg(a, "allow"), &outer, e);
     if (ok) {
         drop_earlier(s);
-        ok = teach(s, f, path, a, e);
+        ok = paper_tables_begin(s, name, e) && teach(s, f, path, a, e);
         lines_end(s, &outer);
         options_restore(s, &kept);
     }

@@ -1,6 +1,7 @@
 /* Captures the output of a lesson's commands. Answers are computed from its rows, and expected lines are compared with
    its text. */
 #include "base/err.h"
+#include "language/quiet_line.h"
 #include "language/run_lines.h"
 #include "lesson.h"
 #include "session/command.h"
@@ -25,33 +26,12 @@ void capture_free(struct capture *h)
     *h = (struct capture){0};
 }
 
-/* The last error that a command reported. */
-static bool report_error(struct capture *h, const char *line, struct err *e)
-{
-    struct err why = {0};
-    cJSON *rows = capture_rows(h, &why);
-    if (!rows) return fail(e, why.code, "%s", why.text);
-    int n = cJSON_GetArraySize(rows);
-    const cJSON *last = n ? cJSON_GetArrayItem(rows, n - 1) : NULL;
-    const char *text = cJSON_GetStringValue(cJSON_GetObjectItem(last, "error"));
-    fail(e, E_INPUT, "`%.100s` fails: %s", line, text ? text : "it does not say why");
-    cJSON_Delete(rows);
-    return false;
-}
-
 bool capture_quietly(struct session *s, const char *line, struct capture *h, struct err *e)
 {
-    struct out *outer = s->out, *quiet;
-    bool terminal = s->terminal, interactive = s->interactive;
-    if (!open_both(h, e) || !(quiet = out_new(h->rows.file, h->text.file, OUT_JSON, e))) return false;
-    s->out = quiet;
-    s->terminal = s->interactive = false;
-    bool ok = run_line(s, line);
-    s->out = outer;
-    s->terminal = terminal;
-    s->interactive = interactive;
-    out_free(quiet);
-    return ok || report_error(h, line, e);
+    struct err why = {0};
+    if (!open_both(h, e)) return false;
+    return run_quietly(s, line, h->rows.file, h->text.file, &why) ||
+           fail(e, why.code == E_MEMORY ? E_MEMORY : E_INPUT, "`%.100s` fails: %s", line, why.text);
 }
 
 /* Does the first command of the line print rows only in JSON mode? */

@@ -2,9 +2,11 @@
    beside it. */
 #include "paper.h"
 #include "base/err.h"
+#include "paper_tables.h"
 #include "paper_value.h"
 #include "report/fields.h"
 #include "report/output.h"
+#include "session/matrix.h"
 #include "session/session.h"
 
 #include <math.h>
@@ -42,7 +44,7 @@ static bool head(struct papers *p, char *cell[CELLS], struct session *s, struct 
     p->dev = session_device(s, NULL, e);
     snprintf(p->gpu, sizeof p->gpu, "%s", cell[3]);
     p->open = true;
-    return p->dev != NULL;
+    return p->dev && paper_tables_open(s, p->title, p->gpu, e);
 }
 
 /* Read the quantity in the third cell; "us f32" means single precision. */
@@ -121,6 +123,20 @@ static void out_answer(struct out *o, const struct papers *p, char *cell[CELLS],
     out_str(o, "reason", NULL, reason);
 }
 
+/* Keep the row for the view `tables`. */
+static bool keep_row(struct session *s, char *cell[CELLS], double paper, const struct paper_value *v, struct err *e)
+{
+    struct paper_row row = {.paper = paper, .ours = v->value};
+    snprintf(row.matrix, sizeof row.matrix, "%s", cell[0]);
+    snprintf(row.of, sizeof row.of, "%s", cell[1]);
+    snprintf(row.what, sizeof row.what, "%s", cell[2]);
+    if (isfinite(v->value)) snprintf(row.how, sizeof row.how, "%s", v->how);
+    if (isfinite(v->value)) snprintf(row.device, sizeof row.device, "%s", v->device);
+    for (const struct matrix *m = s->matrices; m; m = m->next)
+        if (!strcmp(m->name, row.matrix)) row.rows = m->csr.rows;
+    return paper_tables_add(s, &row, e);
+}
+
 static void keep_reason(struct papers *p, const char *text)
 {
     for (int i = 0; i < p->nreasons; i++)
@@ -147,7 +163,7 @@ bool paper_line(struct session *s, struct papers *p, char *line, struct err *e)
     out_answer(s->out, p, cell, q, paper, &ours, ok ? NULL : why.text);
     out_str(s->out, "file", NULL, s->script);
     out_int(s->out, "line", NULL, s->script_line);
-    return true;
+    return keep_row(s, cell, paper, &ours, e);
 }
 
 static void explain_spread(struct out *o, struct papers *p)
@@ -167,7 +183,9 @@ static void remarks(struct session *s, struct papers *p)
 void papers_free(struct papers *p)
 {
     paper_forget(p);
-    *p = (struct papers){.reps = p->reps, .explained = p->explained};
+    struct papers fresh = {.reps = p->reps, .explained = p->explained};
+    memcpy(fresh.title, p->title, sizeof fresh.title);
+    *p = fresh;
 }
 
 bool paper_end(struct session *s, struct papers *p, struct err *e)

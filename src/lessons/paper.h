@@ -27,6 +27,7 @@ struct papers {
     int reps;  /* repetitions per measurement; 0: chosen automatically */
     bool open; /* the heading was read */
     char gpu[64];
+    char title[160]; /* the last heading of the lesson */
     struct device *dev;
     enum precision real; /* precision of the row being read */
     struct taken *taken;

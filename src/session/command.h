@@ -15,7 +15,8 @@ struct session;
    [...]: an optional item; [key KIND]: an optional pair, in any order; [[key] KIND]: such a pair, whose keyword may be
    left out; [word]: an optional flag; A...: one or more values. The user may type values in any order if each typed
    word fits only one of them. The main kinds: MATRIX FORMAT KERNEL DEVICE SOLVER RACER COMMAND VIEW GENERATOR FILE NAME
-   N (integer) R (real) WORD TEXT (the rest of the line). Kind PARAMS: key-value pairs of integers, checked by the
+   N (integer) R (real) WORD TEXT (the rest of the line) COMMAND_LINE (the
+   same, completed as a command). Kind PARAMS: key-value pairs of integers, checked by the
    command. */
 struct command {
     const char *name;
@@ -35,6 +36,7 @@ struct command {
     bool runs_script;  /* the command runs a script, whose commands the log lists instead of this command */
     bool unrecorded;   /* the command is not recorded, because it would end, nest or repeat a replay */
     bool compares;     /* conditions in the arguments compare with `>`, see redirect_take */
+    bool sweeps;       /* `sweep` can run the command: it changes no matrix, file, option or device of the user */
     bool prints_views; /* the command prints the numbers of any view, as the views' tables describe them */
     bool rows_only_in_json; /* text mode prints a drawing or prose, no rows; running the command again to get its rows
                                does no harm */

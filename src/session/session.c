@@ -31,7 +31,7 @@ bool session_new(struct session *s, FILE *data, FILE *messages, enum out_mode mo
 
 /* ---- matrices ---- */
 
-static void forget_runs(struct session *s)
+void session_forget_runs(struct session *s)
 {
     mem_free(s->runs);
     mem_free(s->runs_y0);
@@ -46,7 +46,7 @@ static void take_out(struct session *s, struct matrix *m, struct matrix **at)
 {
     SCREEN_EDIT;
     holdings_drop_of(s, m);
-    if (s->runs_of == m || (s->runs_of && s->runs_of->transpose_of == m)) forget_runs(s);
+    if (s->runs_of == m || (s->runs_of && s->runs_of->transpose_of == m)) session_forget_runs(s);
     *at = m->next;
     if (s->current == m) s->current = s->matrices;
     stale_all();

@@ -30,6 +30,9 @@ struct lu_steps;      /* lu.h */
 struct race;          /* race.h */
 struct tracing;       /* tracing.h */
 struct roofline;      /* roofline.h */
+struct aside;         /* aside.h */
+struct paper_tables;  /* paper_tables.h */
+struct sweep;         /* sweep.h */
 struct sm_lives;      /* sm_lives.h */
 struct front;
 struct machine; /* gpu_profile.h */
@@ -66,6 +69,9 @@ struct session {
     struct ranks *ranks;          /* processes of PETSc; NULL: none were started */
     struct roofline *roofline;    /* the last roofline; NULL: none */
     struct sm_lives *sm;          /* the last life of a multiprocessor; NULL: none */
+    struct sweep *sweep;          /* the last sweep; NULL: none */
+    struct paper_tables *tables;  /* the tables of the last lesson; NULL: none */
+    struct aside *aside;          /* what the running sweep set aside; NULL: no sweep is running */
     bool plain, batch, quit;
     bool interactive;    /* stdin and stdout are terminals */
     bool terminal;       /* messages go to a terminal: show progress */
@@ -106,6 +112,7 @@ bool session_name_is_free(const struct session *s, const char *name, struct err 
    file. */
 bool session_add(struct session *s, const char *name, struct csr *A, const struct load_info *info, struct err *e);
 bool session_drop(struct session *s, struct matrix *m);
+void session_forget_runs(struct session *s);           /* drop the results of the last `bench` or `spmv` */
 void session_use(struct session *s, struct matrix *m); /* m becomes the current matrix; NULL: there is none */
 /* The path of a file to read; in a lesson, a relative path is relative to the lesson's folder. */
 bool session_path(const struct session *s, const char *file, char *path, size_t size, struct err *e);

@@ -81,11 +81,12 @@ void undo_end(struct session *s)
 {
     struct undo *u = &s->undo;
     SCREEN_EDIT;
-    if (u->open && u->now.gone) {
+    bool kept = u->open && !u->held;
+    if (kept && u->now.gone) {
         while (u->n) u->bytes -= forget(&u->level[--u->n]);
         u->bytes -= forget(&u->now);
         update_spare(u);
-    } else if (u->open && changed(s)) {
+    } else if (kept && changed(s)) {
         u->given = false;
         push(u);
     }
@@ -97,7 +98,7 @@ bool undo_keep(struct session *s, struct matrix *m, int index)
 {
     struct undo *u = &s->undo;
     SCREEN_EDIT;
-    if (!u->open || m->number >= u->now.first || u->now.gone) return false;
+    if (!u->open || u->held || m->number >= u->now.first || u->now.gone) return false;
     m->index = index;
     m->next = u->now.dropped;
     u->now.dropped = m;

@@ -26,6 +26,7 @@ struct undo {
     struct change now;             /* changes by the running command */
     int n;
     bool open;       /* a command is running */
+    bool held;       /* changes are not kept, because the running command reverts them itself */
     bool given;      /* levels were freed because memory was needed */
     int64_t numbers; /* matrices added so far */
     int64_t bytes;   /* size of the dropped matrices that are kept */

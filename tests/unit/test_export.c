@@ -488,7 +488,8 @@ TEST(test_place)
 
 static void do_work(struct talk *t)
 {
-    static const char work[] = "gen poisson2d 12; spmv on cpu reps 2; race cg jacobi on cpu; solve cg on cpu; "
+    static const char work[] = "lesson tests/files/lesson_tables.txt reps 1; sweep k 1..3 of gen band 9 k; "
+                               "gen poisson2d 12; spmv on cpu reps 2; race cg jacobi on cpu; solve cg on cpu; "
                                "partition 3; whatif parts 1 2; timeline on emu*2; roofline; sm";
     if (!talk_line(t, work)) fail_msg("%s", t->err);
 }
