@@ -145,16 +145,20 @@ static bool run_last(struct session *s, const struct args *a, struct err *e)
     int w = 0, h = 0;
     if (!size_read(arg(a, "size"), EXPORT_WIDTH_MIN, EXPORT_HEIGHT_MIN, EXPORT_MAX, &w, &h, e)) return false;
     if (!s->front) return fail(e, E_UNSUPPORTED, "there is no screen to draw on");
+    bool text = !w && out_mode(s->out) == OUT_TEXT && screen_output_is_newer(s);
+    if (arg_flag(a, "output") || text) return screen_print_output(s, e);
     return screen_draw_again(s, w, h, e);
 }
 
 const struct command command_last = {
     .name = "last",
-    .grammar = "[size WORD]",
-    .about = "draw the last view again, at another size",
+    .grammar = "[output|size WORD]",
+    .about = "show the last long output again, or draw the last view again",
     .help =
-        "Draws the last view of spy, rows, layout or the full screen again, at the same position and with the newest\n"
-        "results; the size is in columns and rows of text. With --json or --csv, it prints the view's numbers.\n"
+        "Shows the last output that was longer than the screen again, without running its command again. If a view\n"
+        "was drawn after it, draws the view of spy, rows, layout or the full screen again, at the same position and\n"
+        "with the newest results. `output` always shows the output, and `size`, in columns and rows of text, always\n"
+        "draws the view. With --json or --csv, it prints the view's numbers.\n"
         "    spy; last size 120x40",
     .prints_views = true,
     .run = run_last,

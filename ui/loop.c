@@ -86,6 +86,7 @@ static bool run_full(struct session *s, const struct split *made, struct err *e)
     s->batch = batch;
     term_close();
     explore_end(s);
+    screen_of(s)->output_is_newer = false;
     screen_thread_serve(s, before);
     return ok;
 }
@@ -142,6 +143,7 @@ static void keep_canvas(struct session *s, const struct view *v, const struct ca
     canvas_free(&sc->canvas);
     sc->canvas = *c;
     sc->drawn_view = v;
+    sc->output_is_newer = false;
 }
 
 /* The state of a view that is drawn as text. The explorer does not draw a pane with this state meanwhile. */
@@ -326,6 +328,7 @@ void ui_detach(struct session *s)
     prompt_close(s);
     for (int i = 0; views[i]; i++) view_state_free(&sc->state[i]);
     canvas_free(&sc->canvas);
+    mem_free(sc->long_output);
     explorer_free(&sc->explorer);
     mem_free(sc);
     s->front = NULL;

@@ -8,6 +8,8 @@
 #include "canvas.h"
 #include "language/options.h"
 #include "pager.h"
+#include "prompt.h"
+#include "screen.h"
 #include "screen_private.h"
 #include "screen_thread.h"
 #include "session/shell.h"
@@ -44,9 +46,14 @@ static void pass(size_t end)
     paged.passed = end;
 }
 
-/* Forget the text; the text that follows starts a new page. */
+/* The text that follows starts a new page. Text that was longer than a page is kept for `last`. */
 static void start_again(void)
 {
+    if (paged.held) {
+        screen_keep_output(paged.session, paged.text, paged.n);
+        paged.text = NULL;
+        paged.room = 0;
+    }
     paged.n = paged.passed = paged.row = 0;
     paged.rows = 0;
     paged.held = false;
@@ -130,7 +137,7 @@ static void keep_shown(size_t shown)
     int lines = 0;
     for (size_t i = shown; i < paged.n; i++) lines += paged.text[i] == '\n';
     if (shown > paged.passed) pass(shown);
-    if (lines) printf("(%s not shown)\n", how_many(lines, "line").text);
+    if (lines) printf("(%s not shown; `last` shows all)\n", how_many(lines, "line").text);
 }
 
 static bool read_pages(struct session *s, struct pager *p)
@@ -180,20 +187,20 @@ static bool show_program(struct session *s)
     return false;
 }
 
-/* Was a line typed ahead? The pager would read the line as keys. */
+/* Was a line, or the beginning of a line, typed ahead? The pager would read it as keys. */
 static bool is_typed_ahead(void)
 {
     struct pollfd in = {.fd = STDIN_FILENO, .events = POLLIN};
-    return typed_ahead_count() > 0 || poll(&in, 1, 0) > 0;
+    return typed_ahead_count() > 0 || prompt_has_typed() || poll(&in, 1, 0) > 0;
 }
 
 /* Show the held text page by page. */
 static void show_held(struct session *s)
 {
     enum served before = screen_thread_serve(s, SERVED_NOTHING);
-    bool own = !strcmp(option_value(s, OPTION_PAGER), "on");
+    bool own = !strcmp(option_value(s, OPTION_PAGER), "on"), shown = false;
     paged.showing = true;
-    bool shown = own ? show_own(s) : show_program(s);
+    if (!is_typed_ahead()) shown = own ? show_own(s) : show_program(s);
     paged.showing = false;
     screen_thread_serve(s, before);
     if (shown) start_again();
@@ -208,7 +215,7 @@ void paged_show(struct session *s)
         keep_shown(paged.passed);
         start_again();
     }
-    if (paged.held && !s->quit && !term_is_open() && !is_typed_ahead()) show_held(s);
+    if (paged.held && !s->quit && !term_is_open()) show_held(s);
     paged_release();
 }
 

@@ -529,6 +529,11 @@ void prompt_beside_close(void)
     term_quiet(true);
 }
 
+bool prompt_has_typed(void)
+{
+    return waiting.typed;
+}
+
 void prompt_beside_drop(void)
 {
     rl_replace_line("", 0);
