@@ -34,8 +34,9 @@ static bool dump_ansi(const struct canvas *c, const struct args *a, FILE *f, str
 static bool dump_svg(const struct canvas *c, const struct args *a, FILE *f, struct err *e)
 {
     struct svg g;
-    svg_begin(&g, f, c->w, c->h, arg_flag(a, "light"), "a screen of warpspy");
-    paint_canvas(&g.p, c, arg_flag(a, "light"));
+    bool light = arg_flag(a, "light") || theme_is_light();
+    svg_begin(&g, f, c->w, c->h, light, "a screen of warpspy");
+    paint_canvas(&g.p, c, light);
     svg_end(&g);
     return true;
 }
@@ -45,8 +46,9 @@ static bool dump_png(const struct canvas *c, const struct args *a, FILE *f, stru
     struct png g;
     const struct image *const *image;
     int n = 0;
-    bool light = arg_flag(a, "light"), ok = png_begin(&g, c->w, c->h, light, e);
-    if (!light) c = screen_canvas_and_images(a->session, &image, &n); /* pixels have the colours of the screen */
+    bool light = arg_flag(a, "light") || theme_is_light(), ok = png_begin(&g, c->w, c->h, light, e);
+    if (light == theme_is_light())
+        c = screen_canvas_and_images(a->session, &image, &n); /* pixels have the colours of the screen */
     if (ok) paint_canvas(&g.p, c, light);
     for (int i = 0; ok && i < n; i++) image_paint(image[i], &g.p);
     return png_end(&g, f, ok, e);

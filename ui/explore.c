@@ -166,10 +166,17 @@ static void turn_by(struct session *s, int by)
     explore_turn_to(s, pane[(at + by + n) % n]);
 }
 
-static void turn_to_nth(struct session *s, int nth)
+void explore_turn_to_number(struct session *s, int number)
 {
-    const struct view *pane[VIEWS_MAX];
-    if (nth >= 0 && nth < explorer_panes(s, pane)) explore_turn_to(s, pane[nth]);
+    const struct view *v = explorer_numbered(s, number);
+    if (v && explorer_lists(s, v)) {
+        explore_turn_to(s, v);
+    } else if (v) {
+        char text[240];
+        const char *nothing = v->nothing ? v->nothing(s) : NULL;
+        snprintf(text, sizeof text, "%d %s: %s", number, v->name, nothing ? nothing : "there is nothing to show yet");
+        explorer_say(screen_explorer(s), false, text);
+    }
 }
 
 /* Handle a key that arranges panes. */
@@ -416,7 +423,7 @@ bool explore_takes(struct session *s, int key)
     const struct view_state *st = screen_view_state(s, x->pane);
     if (!x->on || st->typing || pane_claims(s, key)) return false;
     if (key == UI_TAB || key == UI_BACKTAB || key == ':' || (key >= '1' && key <= '9')) return true;
-    if (explorer_is_pane_key(key)) return true;
+    if (explorer_is_pane_key(key) || key == MENU_KEY || x->menu) return true;
     return key == UI_CLICK && x->h >= LISTED_FROM && x->mouse_y == 0;
 }
 
@@ -459,7 +466,10 @@ static void mouse(struct session *s, int key)
         struct cell cells[1];
         struct canvas none = {.w = x->w, .h = 0, .cell = cells};
         const struct view *v = explorer_list_panes(&none, s, x->mouse_x);
-        if (v) explore_turn_to(s, v);
+        if (v)
+            explore_turn_to(s, v);
+        else
+            menu_open(s);
         return;
     }
     int at = split_at(t, x->mouse_x, x->mouse_y);
@@ -528,12 +538,15 @@ bool explore_key(struct session *s, int key)
     if (!x->pending) x->status[0] = 0; /* keep the status if it describes the work that the key interrupted */
     x->pending = 0;
     bool searching = x->output && x->pager.typing;
-    if (key == ':' && !st->typing && !searching) return x->typing = line_open(s), true;
+    if (key == ':' && !st->typing && !searching) return x->menu = NULL, x->typing = line_open(s), true;
     if (x->output) return output_key(s, key), true;
+    if (x->menu) return menu_key(s, key), true;
+    if (!st->typing && key == MENU_KEY) return menu_open(s), true;
     if (key == UI_CLICK || key == UI_WHEEL_UP || key == UI_WHEEL_DOWN) return mouse(s, key), true;
     if (!st->typing && key == UI_TAB) return turn_by(s, 1), true;
     if (!st->typing && key == UI_BACKTAB) return turn_by(s, -1), true;
-    if (!st->typing && !pane_claims(s, key) && key >= '1' && key <= '9') return turn_to_nth(s, key - '1'), true;
+    if (!st->typing && !pane_claims(s, key) && key >= '1' && key <= '9')
+        return explore_turn_to_number(s, key - '0'), true;
     if (!st->typing && !pane_claims(s, key) && key == 'm') return switch_mouse(x), true;
     if (!st->typing && explorer_is_pane_key(key)) return arrange(s, key), true;
     if (!view_has_matrix(x->pane, s, NULL)) return !leaves(key);
@@ -547,6 +560,7 @@ void explore_end(struct session *s)
     close_output(s);
     x->status[0] = 0;
     x->typing = false;
+    x->menu = NULL;
     if (x->last_output) fputs(x->last_output, out_file(s->out));
     mem_free(x->last_output);
     x->last_output = NULL;

@@ -1,4 +1,5 @@
 /* The main loop: the prompt, full-screen views, and a solve while it runs. */
+#include "background.h"
 #include "base/err.h"
 #include "base/mem.h"
 #include "base/screen_lock.h"
@@ -324,6 +325,7 @@ void ui_detach(struct session *s)
     if (!sc) return;
     term_close();
     cast_end();
+    background_end();
     guard_end();
     prompt_close(s);
     for (int i = 0; views[i]; i++) view_state_free(&sc->state[i]);
@@ -386,6 +388,7 @@ int ui_run(struct session *s)
     char *line;
     prompt_open(s);
     greet(s);
+    background_ask();
     term_quiet(false);
     while (!s->quit && (line = prompt_line(s))) {
         work(s, line);

@@ -1046,6 +1046,76 @@ def test_last_shows_a_page_again_that_was_left():
     quits(s)
 
 
+QUESTION = b"\x1b]11;?\x1b\\"
+
+
+# The title in both themes, in 24 bits or, if terminfo has no direct colours, as one of 256.
+ON_DARK, ON_LIGHT = (rb"38[;:]2[;:]+135[;:]215[;:]255m|38;5;117m", rb"38[;:]2[;:]+0[;:]95[;:]135m|38;5;24m")
+
+
+def test_the_theme_follows_the_background():
+    s = at_prompt("--device cpu")
+    assert s.raw.count(QUESTION) == 1
+    mark = len(s.raw)
+    s.keys("\x1b]11;rgb:ffff/ffff/dddd\x1b\\")
+    s.wait_for(lambda: re.search(ON_LIGHT, s.raw[mark:]), "the prompt in the colours for white")
+    s.keys("version\r")
+    s.wait("built with CUDA")
+    s.keys("load samples/thesis4.mtx; view spy\r")
+    s.wait("q leave")
+    assert not re.search(ON_DARK, s.raw[mark:])
+    assert s.raw.count(QUESTION) == 1, "the terminal is asked once"
+    s.keys(":set theme dark\r")
+    s.wait("q leave")
+    s.settle()
+    mark = len(s.raw)
+    s.keys("2", "1")
+    assert re.search(ON_DARK, s.raw[mark:]), "the title in the colours for black"
+    s.keys("q")
+    assert "rgb" not in s.text(), s.text()
+    quits(s)
+
+
+def test_an_answer_never_becomes_text():
+    s = Session("--device cpu -v samples/thesis4.mtx")  # the answer comes to the full screen, and ends in BEL
+    s.wait("q leave")
+    mark = len(s.raw)
+    s.keys("\x1b]11;rgb:fafa/fafa/fafa\x07")
+    s.wait_for(lambda: re.search(ON_LIGHT, s.raw[mark:]), "the frame in the colours for white")
+    s.keys(":", "ver", "\x1b]11;rgb:ff/ff/ff\x1b\\", "sion\r")
+    s.wait("q close" if "q close" in s.text() else "built with CUDA")
+    assert "rgb" not in s.text(), s.text()
+    s.keys("q", "q")
+    s.restored()
+    s.close()
+    s = Session("--device cpu")  # the program ends before the answer
+    s.wait_for(lambda: QUESTION in s.raw)
+    s.child.send("\x04")
+    s.child.send("\x1b]11;rgb:ffff/ffff/ffff\x1b\\")
+    s.restored()
+    assert "rgb" not in s.output_since(0), s.text()
+    s.close()
+
+
+def test_no_question_without_a_reason():
+    for args, env in (("--device cpu --plain", {}), ("--device cpu", {"TERM": "linux"}),
+                      ("--device cpu", {"NO_COLOR": "1"})):
+        s = at_prompt(args, **env)
+        assert QUESTION not in s.raw, (args, env)
+        quits(s)
+    s = Session("--device cpu -c version | cat")
+    s.wait("built with CUDA")
+    assert QUESTION not in s.raw
+    s.restored()
+    s.close()
+
+
+def test_the_environment_may_name_the_background():
+    s = at_prompt("--device cpu", COLORFGBG="0;15")
+    assert re.search(ON_LIGHT, s.raw)
+    quits(s)
+
+
 def dies(sig, view):
     s = at_prompt("samples/thesis4.mtx")
     if view:

@@ -55,6 +55,44 @@ TEST(keys_are_pressed)
     talk_close_screen(&t);
 }
 
+/* The menu lists all views with fixed numbers, and shows the chosen one or says what it lacks. */
+TEST(the_menu_shows_a_view)
+{
+    struct talk t;
+    talk_open_screen(&t);
+    talk_line(&t, "gen poisson2d 20");
+    shows(&t, "keys v view spy", " views ");
+    shows(&t, "keys v view spy", " 3 layout      the arrays of a storage format");
+    shows(&t, "keys v view spy", " 6 race        no race yet");
+    shows(&t, "keys v", "Enter show  up/down");
+    shows(&t, "keys \"v r Enter\" view spy", "[2 rows]");
+    shows(&t, "keys \"v r r Enter\" view spy", "6 race: no race yet");
+    shows(&t, "keys \"v 1 2 Enter\" view spy", "12 timeline: ");
+    shows(&t, "keys \"v 4 3 Enter\" view spy", "[3 layout]"); /* there is no view 43 */
+    shows(&t, "keys \"v Down Down Up Enter\" view spy", "[2 rows]");
+    shows(&t, "keys \"v Home Up j k l Esc\" view spy", "[1 spy]");
+    shows(&t, "keys \"v Click:5,20\" view spy size 80x24", "[1 spy]");
+    shows(&t, "keys 7 view spy", "7 trace: ");
+    assert_true(talk_line(&t, "trace csr-scalar"));
+    shows(&t, "keys 7 view spy", "[7 trace]"); /* race is not listed, but trace keeps its number */
+    shows(&t, "keys \"v t Enter\" view spy", "[7 trace]");
+    talk_close_screen(&t);
+}
+
+/* If not all names fit, the bar shows those beside the active one. */
+TEST(the_bar_shows_the_names_beside_the_active_view)
+{
+    struct talk t;
+    talk_open_screen(&t);
+    talk_line(&t, "gen poisson2d 6; trace csr-scalar; race cg gmres");
+    shows(&t, "keys Tab view spy size 56x20", " 1 spy [2 rows] 3 layout  4 bench  ..           v views");
+    shows(&t, "keys 7 view spy size 56x20", "..  4 bench  5 solve  6 race [7 trace]");
+    shows(&t, "keys \"7 Click:1,0\" view spy size 56x20", "[3 layout]");
+    shows(&t, "keys \"Click:36,0\" view spy size 56x20", "[5 solve]");
+    shows(&t, "keys \"Click:52,0\" view spy size 56x20", " views ");
+    talk_close_screen(&t);
+}
+
 /* A line of numbers moves the cursor, also to row 0. */
 TEST(a_line_of_numbers_is_a_place)
 {
