@@ -166,7 +166,8 @@ static void turn_by(struct session *s, int by)
     explore_turn_to(s, pane[(at + by + n) % n]);
 }
 
-void explore_turn_to_number(struct session *s, int number)
+/* Show the view of this number, if it is listed; otherwise, say what it lacks. */
+static void turn_to_number(struct session *s, int number)
 {
     const struct view *v = explorer_numbered(s, number);
     if (v && explorer_lists(s, v)) {
@@ -540,13 +541,12 @@ bool explore_key(struct session *s, int key)
     bool searching = x->output && x->pager.typing;
     if (key == ':' && !st->typing && !searching) return x->menu = NULL, x->typing = line_open(s), true;
     if (x->output) return output_key(s, key), true;
-    if (x->menu) return menu_key(s, key), true;
+    if (x->menu) return turn_to_number(s, menu_key(s, key)), true;
     if (!st->typing && key == MENU_KEY) return menu_open(s), true;
     if (key == UI_CLICK || key == UI_WHEEL_UP || key == UI_WHEEL_DOWN) return mouse(s, key), true;
     if (!st->typing && key == UI_TAB) return turn_by(s, 1), true;
     if (!st->typing && key == UI_BACKTAB) return turn_by(s, -1), true;
-    if (!st->typing && !pane_claims(s, key) && key >= '1' && key <= '9')
-        return explore_turn_to_number(s, key - '0'), true;
+    if (!st->typing && !pane_claims(s, key) && key >= '1' && key <= '9') return turn_to_number(s, key - '0'), true;
     if (!st->typing && !pane_claims(s, key) && key == 'm') return switch_mouse(x), true;
     if (!st->typing && explorer_is_pane_key(key)) return arrange(s, key), true;
     if (!view_has_matrix(x->pane, s, NULL)) return !leaves(key);

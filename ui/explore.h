@@ -26,12 +26,10 @@ bool explorer_lists(const struct session *s, const struct view *v); /* is the vi
 enum { MENU_KEY = 'v' };
 void menu_open(struct session *s);
 void menu_draw(struct canvas *c, struct session *s);
-void menu_key(struct session *s, int key); /* handle a key or a click; may show a view */
+int menu_key(struct session *s, int key); /* handle a key or a click; returns the number of the chosen view, or 0 */
 
 /* Show v in the pane with the focus, or say why that is impossible now. */
 void explore_turn_to(struct session *s, const struct view *v);
-/* The same for the view of this number, if it is listed; otherwise, say what it lacks. */
-void explore_turn_to_number(struct session *s, int number);
 bool explorer_say(struct explorer *x, bool bad, const char *text);
 /* Are the results that the view computed still valid? */
 bool explorer_is_valid(struct session *s, const struct view *v);

@@ -94,13 +94,13 @@ static const struct view *next_named(const struct view *const *all, int n, int a
     return all[at];
 }
 
-static void click(struct session *s, int n, int at)
+static int clicked(struct session *s, int n, int at)
 {
     struct explorer *x = screen_explorer(s);
     struct menu_lines l = lines_of(x->h, n, at);
     int line = x->mouse_y - l.y;
     x->menu = NULL;
-    if (line >= 0 && line < l.n) explore_turn_to_number(s, l.first + line + 1);
+    return line >= 0 && line < l.n ? l.first + line + 1 : 0;
 }
 
 /* Move the cursor by a key; returns false if the key does not move it. */
@@ -126,16 +126,13 @@ static bool move(struct session *s, const struct view *const *all, int n, int at
     return true;
 }
 
-void menu_key(struct session *s, int key)
+int menu_key(struct session *s, int key)
 {
     struct explorer *x = screen_explorer(s);
     const struct view *all[VIEWS_MAX + 1];
     int n = all_views(s, all), at = explorer_number(s, x->menu) - 1;
-    if (key == UI_CLICK) {
-        click(s, n, at);
-        return;
-    }
-    if (move(s, all, n, at, key)) return;
+    if (key == UI_CLICK) return clicked(s, n, at);
+    if (move(s, all, n, at, key)) return 0;
     x->menu = NULL;
-    if (key == UI_ENTER || key == ' ') explore_turn_to_number(s, at + 1);
+    return key == UI_ENTER || key == ' ' ? at + 1 : 0;
 }

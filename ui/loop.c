@@ -373,7 +373,7 @@ static void greet(struct session *s)
 static void work(struct session *s, const char *line)
 {
     term_quiet(true);
-    paged_begin(s, prompt_beside_hide);
+    paged_begin(s, prompt_beside_hide, prompt_has_typed);
     screen_thread_serve(s, SERVED_PROMPT);
     run_line(s, line);
     live_calm(s);

@@ -8,7 +8,6 @@
 #include "canvas.h"
 #include "language/options.h"
 #include "pager.h"
-#include "prompt.h"
 #include "screen.h"
 #include "screen_private.h"
 #include "screen_thread.h"
@@ -30,6 +29,7 @@ static struct {
     struct session *session;
     struct out_target before;
     void (*before_output)(void);
+    bool (*has_typed)(void);
     char *text; /* owned */
     size_t n, room;
     size_t passed, row; /* number of bytes passed on; offset at which the current row begins */
@@ -113,7 +113,7 @@ static ssize_t take(void *user, const char *bytes, size_t n)
     return (ssize_t)n;
 }
 
-void paged_begin(struct session *s, void (*before_output)(void))
+void paged_begin(struct session *s, void (*before_output)(void), bool (*has_typed)(void))
 {
     if (stage_now() || !s->interactive || paged.stream) return;
     paged.stream = fopencookie(NULL, "w", (cookie_io_functions_t){.write = take});
@@ -121,6 +121,7 @@ void paged_begin(struct session *s, void (*before_output)(void))
     setvbuf(paged.stream, NULL, _IOLBF, BUFSIZ);
     paged.session = s;
     paged.before_output = before_output;
+    paged.has_typed = has_typed;
     paged.written_us = now_us();
     start_again();
     struct out_target to = {.data = paged.stream, .columns = -1, .messages = true};
@@ -191,7 +192,7 @@ static bool show_program(struct session *s)
 static bool is_typed_ahead(void)
 {
     struct pollfd in = {.fd = STDIN_FILENO, .events = POLLIN};
-    return typed_ahead_count() > 0 || prompt_has_typed() || poll(&in, 1, 0) > 0;
+    return typed_ahead_count() > 0 || paged.has_typed() || poll(&in, 1, 0) > 0;
 }
 
 /* Show the held text page by page. */

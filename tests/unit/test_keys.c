@@ -93,6 +93,57 @@ TEST(the_bar_shows_the_names_beside_the_active_view)
     talk_close_screen(&t);
 }
 
+/* The choice after `by` holds for the matrix of the line, even if the view has shown another one. */
+TEST(spy_by_shows_another_matrix)
+{
+    struct talk t;
+    talk_open_screen(&t);
+    talk_line(&t, "gen poisson2d 20 as A; gen rmat 7 4 seed 1 as B; spy A");
+    talk_says(&t, "spy B by sign", "+ positive");
+    talk_says(&t, "spy A by magnitude", "largest |a|");
+    talk_close_screen(&t);
+}
+
+/* Large cells contain their numbers, and a click anywhere in a cell chooses it. */
+TEST(cells_of_halo_contain_numbers)
+{
+    struct talk t;
+    talk_open_screen(&t);
+    talk_line(&t, "gen poisson2d 60; partition 6");
+    shows(&t, "keys g view halo size 80x24", "\u2588 60 \u2588\u2588\u2588");
+    shows(&t, "keys Click:42,9 view halo size 80x24", "part 2 receives 60 items, 480 B, from part 3");
+    shows(&t, "keys Click:32,12 view halo size 80x24", "part 3 receives 60 items, 480 B, from part 2");
+    shows(&t, "keys Down view halo size 80x24", "part 4 receives 0 items");
+    talk_close_screen(&t);
+}
+
+/* The roofline shows the kernels; - shows the flat roof, too. */
+TEST(the_roofline_begins_at_the_kernels)
+{
+    struct talk t;
+    talk_open_screen(&t);
+    talk_line(&t, "gen poisson2d 300; roofline");
+    shows(&t, "keys g view roofline size 80x24", "fp64 34 TFLOP/s ^");
+    shows(&t, "keys g view roofline size 80x24", "  1,000\u2502");
+    shows(&t, "keys - view roofline size 80x24", " 10,000\u2502");
+    talk_close_screen(&t);
+}
+
+/* A racer that takes much longer than all others is cut, and the view says where it ends. */
+TEST(a_slow_racer_does_not_squeeze_the_others)
+{
+    struct talk t;
+    talk_open_screen(&t);
+    talk_line(&t, "gen poisson2d 20; race jacobi cg on cpu");
+    shows(&t, "keys t view race size 80x24", "log scale; t: by time; ");
+    shows(&t, "keys g view race size 80x24", " goes on to 1,");
+    talk_line(&t, "race gmres cg on cpu");
+    assert_true(talk_line(&t, "keys g view race size 80x24"));
+    talk_line(&t, "screendump");
+    assert_null(strstr(t.out, "goes on"));
+    talk_close_screen(&t);
+}
+
 /* A line of numbers moves the cursor, also to row 0. */
 TEST(a_line_of_numbers_is_a_place)
 {
