@@ -19,7 +19,7 @@ struct look {
     uint8_t eight; /* SGR number of one of 8 colours; 0: `ansi`, or its dark variant if `ansi` is bright */
     uint8_t index; /* number of one of 256 colours; 0: the number nearest to rgb */
 };
-static const struct look looks[ST_COUNT] = {
+static const struct look on_dark[ST_COUNT] = {
     [ST_PLAIN] = {0},
     [ST_DIM] = {0x8a8a8a, 90, false, false},
     [ST_BOLD] = {0, 0, true, false},
@@ -50,6 +50,49 @@ static const struct look looks[ST_COUNT] = {
     [ST_ROW + 6] = {0xe5672e, 32, false, false},
     [ST_ROW + 7] = {0xc6c6c6, 31, false, false},
 };
+/* The same hues, but dark enough to be read on white. Colours of density go from green to dark violet. */
+static const struct look on_light[ST_COUNT] = {
+    [ST_PLAIN] = {0},
+    [ST_DIM] = {0x6a6a6a, 90, false, false},
+    [ST_BOLD] = {0, 0, true, false},
+    [ST_TITLE] = {0x005f87, 34, true, false},
+    [ST_GOOD] = {0x00734f, 32, false, false},
+    [ST_WARN] = {0x8f5f00, 35, false, false},
+    [ST_BAD] = {0xc00000, 31, true, false},
+    [ST_PAD] = {0x8a8a8a, 90, false, false},
+    [ST_CURSOR] = {0, 0, false, true},
+    [ST_AXIS] = {0x6a6a6a, 90, false, false},
+    [ST_BAR] = {0x2f7fb8, 34, false, false},
+    [ST_PLOT_A] = {0x1a6faf, 34, false, false},
+    [ST_PLOT_B] = {0xb36b00, 31, false, false},
+    [ST_RAMP] = {0x5ec962, 36, false, false, .index = 120},
+    [ST_RAMP + 1] = {0x35b779, 36, false, false, .index = 78},
+    [ST_RAMP + 2] = {0x21a585, 32, false, false, .index = 36},
+    [ST_RAMP + 3] = {0x23898e, 32, false, false, .index = 30},
+    [ST_RAMP + 4] = {0x2e6f8e, 35, false, false, .index = 60},
+    [ST_RAMP + 5] = {0x3b528b, 35, false, false, .index = 24},
+    [ST_RAMP + 6] = {0x46327e, 34, false, false, .index = 54},
+    [ST_RAMP + 7] = {0x440154, 30, false, false, .index = 53},
+    [ST_ROW] = {0x1a6faf, 34, false, false},
+    [ST_ROW + 1] = {0xb36b00, 31, false, false},
+    [ST_ROW + 2] = {0x00734f, 32, false, false},
+    [ST_ROW + 3] = {0xa8467f, 35, false, false, .index = 133},
+    [ST_ROW + 4] = {0x7a7000, 36, false, false},
+    [ST_ROW + 5] = {0x3b52c8, 30, false, false},
+    [ST_ROW + 6] = {0xb8421a, 31, false, false},
+    [ST_ROW + 7] = {0x505050, 90, false, false, .eight = 35},
+};
+static const struct look *looks = on_dark; /* of the terminal's background */
+
+void theme_choose(bool light)
+{
+    looks = light ? on_light : on_dark;
+}
+
+bool theme_is_light(void)
+{
+    return looks == on_light;
+}
 
 bool canvas_new(struct canvas *c, int w, int h, bool ascii, struct err *e)
 {
@@ -250,9 +293,9 @@ void style_escape(enum style st, enum colours colours, char *out, size_t size)
     snprintf(out, size, "%s", text);
 }
 
-uint32_t style_rgb(enum style st)
+uint32_t style_rgb(enum style st, bool light)
 {
-    return looks[st].rgb;
+    return (light ? on_light : on_dark)[st].rgb;
 }
 
 bool cell_blank(struct cell k)

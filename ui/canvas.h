@@ -68,7 +68,10 @@ void style_escape(enum style st, enum colours colours, char *out, size_t size);
 bool style_bold(enum style st);
 bool style_reverse(enum style st);
 int style_colour(enum style st, enum colours colours);
-uint32_t style_rgb(enum style st);                  /* 0: the terminal's own colour */
+uint32_t style_rgb(enum style st, bool light); /* on such a background; 0: its own colour */
+/* The colours of terminals are those for a dark or for a light background; initially, dark. */
+void theme_choose(bool light);
+bool theme_is_light(void);
 bool cell_blank(struct cell k);                     /* is the cell invisible? */
 int canvas_line_end(const struct canvas *c, int y); /* the column after the last cell that is not blank */
 int glyph_utf8(uint32_t glyph, char out[5]);

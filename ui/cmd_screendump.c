@@ -34,8 +34,9 @@ static bool dump_ansi(const struct canvas *c, const struct args *a, FILE *f, str
 static bool dump_svg(const struct canvas *c, const struct args *a, FILE *f, struct err *e)
 {
     struct svg g;
-    svg_begin(&g, f, c->w, c->h, arg_flag(a, "light"), "a screen of warpspy");
-    paint_canvas(&g.p, c, arg_flag(a, "light"));
+    bool light = arg_flag(a, "light") || theme_is_light();
+    svg_begin(&g, f, c->w, c->h, light, "a screen of warpspy");
+    paint_canvas(&g.p, c, light);
     svg_end(&g);
     return true;
 }
@@ -45,8 +46,9 @@ static bool dump_png(const struct canvas *c, const struct args *a, FILE *f, stru
     struct png g;
     const struct image *const *image;
     int n = 0;
-    bool light = arg_flag(a, "light"), ok = png_begin(&g, c->w, c->h, light, e);
-    if (!light) c = screen_canvas_and_images(a->session, &image, &n); /* pixels have the colours of the screen */
+    bool light = arg_flag(a, "light") || theme_is_light(), ok = png_begin(&g, c->w, c->h, light, e);
+    if (light == theme_is_light())
+        c = screen_canvas_and_images(a->session, &image, &n); /* pixels have the colours of the screen */
     if (ok) paint_canvas(&g.p, c, light);
     for (int i = 0; ok && i < n; i++) image_paint(image[i], &g.p);
     return png_end(&g, f, ok, e);
@@ -145,16 +147,20 @@ static bool run_last(struct session *s, const struct args *a, struct err *e)
     int w = 0, h = 0;
     if (!size_read(arg(a, "size"), EXPORT_WIDTH_MIN, EXPORT_HEIGHT_MIN, EXPORT_MAX, &w, &h, e)) return false;
     if (!s->front) return fail(e, E_UNSUPPORTED, "there is no screen to draw on");
+    bool text = !w && out_mode(s->out) == OUT_TEXT && screen_output_is_newer(s);
+    if (arg_flag(a, "output") || text) return screen_print_output(s, e);
     return screen_draw_again(s, w, h, e);
 }
 
 const struct command command_last = {
     .name = "last",
-    .grammar = "[size WORD]",
-    .about = "draw the last view again, at another size",
+    .grammar = "[output|size WORD]",
+    .about = "show the last long output again, or draw the last view again",
     .help =
-        "Draws the last view of spy, rows, layout or the full screen again, at the same position and with the newest\n"
-        "results; the size is in columns and rows of text. With --json or --csv, it prints the view's numbers.\n"
+        "Shows the last output that was longer than the screen again, without running its command again. If a view\n"
+        "was drawn after it, draws the view of spy, rows, layout or the full screen again, at the same position and\n"
+        "with the newest results. `output` always shows the output, and `size`, in columns and rows of text, always\n"
+        "draws the view. With --json or --csv, it prints the view's numbers.\n"
         "    spy; last size 120x40",
     .prints_views = true,
     .run = run_last,

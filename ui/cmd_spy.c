@@ -136,7 +136,9 @@ static bool choose_by(const struct args *a, const struct matrix *m, struct view_
     *by = spy ? spy_by_of(m, spy) : SPY_COUNT;
     if (!arg(a, "by")) return true;
     if (!spy_by_find(arg(a, "by"), by) || !spy_by_fits(m, *by, e)) return false;
-    if (spy) spy->by = *by;
+    if (!spy) return true;
+    view_reset(st, m); /* the view may have shown another matrix, for which the choice would be forgotten */
+    spy->by = *by;
     return true;
 }
 

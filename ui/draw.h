@@ -12,8 +12,11 @@ struct matrix;
 
 /* Draw line 0: the title `what`, the name and size of the matrix (if m is not NULL), and the formatted text. */
 int draw_title(struct canvas *c, const char *what, const struct matrix *m, const char *fmt, ...) PRINTF(4, 5);
-/* Draw the last line: as many of "key what  key what  ..." as fit. */
+/* Draw the last line: as many of "key what  key what  ..." as fit. draw_keys_at draws them on line y, from column x. */
 void draw_keys(struct canvas *c, const char *keys);
+void draw_keys_at(struct canvas *c, int x, int y, const char *keys);
+/* Draw a message on the line above line `end`, or on as many lines as its words need. */
+void draw_message(struct canvas *c, int end, enum style st, const char *text);
 void draw_fill(struct canvas *c, int x, int y, int n, enum style st, uint32_t glyph);
 void draw_bar(struct canvas *c, int x, int y, int width, double share,
               enum style st); /* draws with a resolution of an eighth of a cell */

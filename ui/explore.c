@@ -166,10 +166,18 @@ static void turn_by(struct session *s, int by)
     explore_turn_to(s, pane[(at + by + n) % n]);
 }
 
-static void turn_to_nth(struct session *s, int nth)
+/* Show the view of this number, if it is listed; otherwise, say what it lacks. */
+static void turn_to_number(struct session *s, int number)
 {
-    const struct view *pane[VIEWS_MAX];
-    if (nth >= 0 && nth < explorer_panes(s, pane)) explore_turn_to(s, pane[nth]);
+    const struct view *v = explorer_numbered(s, number);
+    if (v && explorer_lists(s, v)) {
+        explore_turn_to(s, v);
+    } else if (v) {
+        char text[240];
+        const char *nothing = v->nothing ? v->nothing(s) : NULL;
+        snprintf(text, sizeof text, "%d %s: %s", number, v->name, nothing ? nothing : "there is nothing to show yet");
+        explorer_say(screen_explorer(s), false, text);
+    }
 }
 
 /* Handle a key that arranges panes. */
@@ -234,22 +242,25 @@ static bool is_one_line(const char *text, int room)
     return (!end || !end[1]) && text_width(text) <= room;
 }
 
-static void close_output(struct explorer *x)
+/* Close the output, and keep it for `last`. */
+static void close_output(struct session *s)
 {
+    struct explorer *x = screen_explorer(s);
     pager_close(&x->pager);
-    mem_free(x->output);
+    screen_keep_output(s, x->output, x->output ? strlen(x->output) : 0);
     x->output = NULL;
 }
 
 /* Show output of one line at the bottom, and longer output over the pane. Takes ownership of text. */
-static void show_output(struct explorer *x, bool ok, const char *title, char *text)
+static void show_output(struct session *s, bool ok, const char *title, char *text)
 {
+    struct explorer *x = screen_explorer(s);
     print_safe(title, strlen(title), 60, x->output_title, sizeof x->output_title);
     if (text && is_one_line(text, x->w - 2)) {
         text[strcspn(text, "\n")] = 0;
         explorer_say(x, !ok, text);
     } else if (text && *text) {
-        close_output(x);
+        close_output(s);
         if (!pager_open(&x->pager, text, strlen(text), x->w, x->h, NULL)) {
             mem_free(text);
             return;
@@ -275,7 +286,7 @@ static void run(struct session *s, const char *line, const struct view *driven, 
     char *text = NULL;
     print_safe(title, strlen(title), 40, x->running, sizeof x->running);
     if (line) {
-        close_output(x);
+        close_output(s);
         char safe[120], what[sizeof x->status];
         snprintf(what, sizeof what, "%s ... Ctrl-C stops it", print_safe(line, strlen(line), 60, safe, sizeof safe));
         explorer_say(x, false, what);
@@ -292,7 +303,7 @@ static void run(struct session *s, const char *line, const struct view *driven, 
     if (x->pending && text)
         text[strcspn(text, "\n")] = 0, explorer_say(x, !ok, text), mem_free(text);
     else if (line || !ok)
-        show_output(x, ok, title, text);
+        show_output(s, ok, title, text);
     else
         mem_free(text);
     struct err e = {0};
@@ -413,15 +424,16 @@ bool explore_takes(struct session *s, int key)
     const struct view_state *st = screen_view_state(s, x->pane);
     if (!x->on || st->typing || pane_claims(s, key)) return false;
     if (key == UI_TAB || key == UI_BACKTAB || key == ':' || (key >= '1' && key <= '9')) return true;
-    if (explorer_is_pane_key(key)) return true;
+    if (explorer_is_pane_key(key) || key == MENU_KEY || x->menu) return true;
     return key == UI_CLICK && x->h >= LISTED_FROM && x->mouse_y == 0;
 }
 
 /* Scroll or search the output, or close it. */
-static void output_key(struct explorer *x, int key)
+static void output_key(struct session *s, int key)
 {
+    struct explorer *x = screen_explorer(s);
     bool keep_open = x->pager.typing || (pager_scrolls(&x->pager) && pager_takes(&x->pager, key));
-    if (!pager_key(&x->pager, key) || !keep_open) close_output(x);
+    if (!pager_key(&x->pager, key) || !keep_open) close_output(s);
 }
 
 static void wheel(struct session *s, const struct view *v, int by)
@@ -455,7 +467,10 @@ static void mouse(struct session *s, int key)
         struct cell cells[1];
         struct canvas none = {.w = x->w, .h = 0, .cell = cells};
         const struct view *v = explorer_list_panes(&none, s, x->mouse_x);
-        if (v) explore_turn_to(s, v);
+        if (v)
+            explore_turn_to(s, v);
+        else
+            menu_open(s);
         return;
     }
     int at = split_at(t, x->mouse_x, x->mouse_y);
@@ -520,16 +535,18 @@ bool explore_key(struct session *s, int key)
     if (key < 0 || key == UI_RESIZE) return true;
     explorer_stale(s, x->pane);
     if (x->typing) return x->pending = 0, type(s, key), !s->quit && !leaves(x->pending);
-    if (small && x->output) close_output(x);
+    if (small && x->output) close_output(s);
     if (!x->pending) x->status[0] = 0; /* keep the status if it describes the work that the key interrupted */
     x->pending = 0;
     bool searching = x->output && x->pager.typing;
-    if (key == ':' && !st->typing && !searching) return x->typing = line_open(s), true;
-    if (x->output) return output_key(x, key), true;
+    if (key == ':' && !st->typing && !searching) return x->menu = NULL, x->typing = line_open(s), true;
+    if (x->output) return output_key(s, key), true;
+    if (x->menu) return turn_to_number(s, menu_key(s, key)), true;
+    if (!st->typing && key == MENU_KEY) return menu_open(s), true;
     if (key == UI_CLICK || key == UI_WHEEL_UP || key == UI_WHEEL_DOWN) return mouse(s, key), true;
     if (!st->typing && key == UI_TAB) return turn_by(s, 1), true;
     if (!st->typing && key == UI_BACKTAB) return turn_by(s, -1), true;
-    if (!st->typing && !pane_claims(s, key) && key >= '1' && key <= '9') return turn_to_nth(s, key - '1'), true;
+    if (!st->typing && !pane_claims(s, key) && key >= '1' && key <= '9') return turn_to_number(s, key - '0'), true;
     if (!st->typing && !pane_claims(s, key) && key == 'm') return switch_mouse(x), true;
     if (!st->typing && explorer_is_pane_key(key)) return arrange(s, key), true;
     if (!view_has_matrix(x->pane, s, NULL)) return !leaves(key);
@@ -540,9 +557,10 @@ bool explore_key(struct session *s, int key)
 void explore_end(struct session *s)
 {
     struct explorer *x = screen_explorer(s);
-    close_output(x);
+    close_output(s);
     x->status[0] = 0;
     x->typing = false;
+    x->menu = NULL;
     if (x->last_output) fputs(x->last_output, out_file(s->out));
     mem_free(x->last_output);
     x->last_output = NULL;

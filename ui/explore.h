@@ -12,8 +12,21 @@ enum { LISTED_FROM = 14, WIDTH_MIN = 20, HEIGHT_MIN = 5, WORD_LINES = 5, WHEEL_L
 
 /* Fill `pane` with the panes in order; returns their number. */
 int explorer_panes(const struct session *s, const struct view *pane[VIEWS_MAX]);
-/* Draw "[1 spy]  2 rows  ..." on line 0. Returns the pane whose name is at column `at`, or NULL. */
+/* Draw "[1 spy]  2 rows  ..." on line 0; if not all names fit, only the names beside that of the active pane. Returns
+   the pane whose name is at column `at`, or NULL. */
 const struct view *explorer_list_panes(struct canvas *c, const struct session *s, int at);
+/* Views keep their numbers, 1 and up, even if views before them are not listed. explorer_numbered returns NULL if no
+   view has the number. */
+int explorer_number(const struct session *s, const struct view *v);
+const struct view *explorer_numbered(const struct session *s, int number);
+bool explorer_lists(const struct session *s, const struct view *v); /* is the view listed now? */
+
+/* ---- explore_menu.c: all listed views, to choose one ---- */
+
+enum { MENU_KEY = 'v' };
+void menu_open(struct session *s);
+void menu_draw(struct canvas *c, struct session *s);
+int menu_key(struct session *s, int key); /* handle a key or a click; returns the number of the chosen view, or 0 */
 
 /* Show v in the pane with the focus, or say why that is impossible now. */
 void explore_turn_to(struct session *s, const struct view *v);

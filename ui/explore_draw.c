@@ -15,35 +15,74 @@
 
 #include <string.h>
 
-/* Draw "[1 spy]  2 rows  ..." on line 0. Returns the pane whose name is at column `at`, or NULL. */
+/* ---- the list of panes ---- */
+
+static const char menu_words[] = "v views ";
+enum { MORE_WIDTH = 3 }; /* of ".. ", where names are left out */
+
+static int name_width(const struct session *s, const struct view *v)
+{
+    char text[40];
+    return snprintf(text, sizeof text, " %d %s ", explorer_number(s, v), v->name);
+}
+
+/* The names from *from to *to - 1 are shown: all of them, or the page of names in `room` columns that contains the name
+   of the active pane. Pages do not depend on the active pane, so that names stand still within a page; the last page is
+   full, too. */
+static void find_page(const struct session *s, const struct view *const *pane, int n, int room, int *from, int *to)
+{
+    bool here = false;
+    *from = 0;
+    for (int i = 0, x = 0; i < n; i++) {
+        int width = name_width(s, pane[i]);
+        if (x && x + width > room) {
+            if (here) break;
+            *from = i;
+            x = 0;
+        }
+        here |= pane[i] == screen_explorer((struct session *)s)->pane;
+        x += width;
+        *to = i + 1;
+    }
+    for (int x = 0, i = n; *to == n && i-- > 0 && (x += name_width(s, pane[i])) <= room;)
+        if (i < *from) *from = i;
+}
+
 const struct view *explorer_list_panes(struct canvas *c, const struct session *s, int at)
 {
     const struct view *pane[VIEWS_MAX], *found = NULL;
-    int n = explorer_panes(s, pane), room = 0;
-    for (int i = 0; i < n; i++) room += (int)strlen(pane[i]->name) + 5;
-    for (int i = 0, x = 0; i < n; i++) {
+    int n = explorer_panes(s, pane), all = 0, from = 0, to = n, x = 0;
+    for (int i = 0; i < n; i++) all += name_width(s, pane[i]);
+    if (all > c->w) find_page(s, pane, n, c->w - 2 * MORE_WIDTH - (int)strlen(menu_words), &from, &to);
+    if (from > 0) {
+        if (at >= 0 && at < MORE_WIDTH) found = pane[from - 1];
+        x = canvas_text(c, x, 0, ST_DIM, ".. ");
+    }
+    for (int i = from; i < to; i++) {
         bool here = pane[i] == screen_explorer((struct session *)s)->pane;
-        char text[40];
-        if (room > c->w && !here)
-            snprintf(text, sizeof text, " %d ", i + 1);
-        else
-            snprintf(text, sizeof text, "%c%d %s%c", here ? '[' : ' ', i + 1, pane[i]->name, here ? ']' : ' ');
-        int end = x + (int)strlen(text);
+        int end = x + name_width(s, pane[i]);
         if (at >= x && at < end) found = pane[i];
-        canvas_text(c, x, 0, here ? ST_TITLE : ST_DIM, "%s", text);
+        canvas_text(c, x, 0, here ? ST_TITLE : ST_DIM, "%c%d %s%c", here ? '[' : ' ', explorer_number(s, pane[i]),
+                    pane[i]->name, here ? ']' : ' ');
         x = end;
     }
+    if (to < n && at >= x && at < x + MORE_WIDTH) found = pane[to];
+    if (to < n) canvas_text(c, x, 0, ST_DIM, " ..");
     return found;
 }
 
+/* The longest of these texts that fits at the right end of line 0. */
 static void draw_list(struct canvas *c, const struct session *s)
 {
-    static const char keys[] = "Tab next  : command ";
+    static const char *const keys[] = {"Tab next  v views  : command ", menu_words};
     draw_fill(c, 0, 0, c->w, ST_DIM, ' ');
     explorer_list_panes(c, s, -1);
-    const struct cell *before = &c->cell[c->w - (int)strlen(keys) - 1];
-    if (c->w > (int)strlen(keys) + 8 && before[0].glyph == ' ' && before[1].glyph == ' ')
-        draw_right(c, c->w, 0, ST_DIM, keys);
+    int end = canvas_line_end(c, 0);
+    for (int i = 0; i < COUNT(keys); i++) {
+        if (end + 1 + (int)strlen(keys[i]) > c->w) continue;
+        draw_right(c, c->w, 0, ST_DIM, keys[i]);
+        return;
+    }
 }
 
 /* Draw view v on a canvas of its own; its last line is the list of keys. */
@@ -167,22 +206,13 @@ void explorer_draw_name(struct canvas *c, struct rect at, const struct view *v, 
     canvas_text(c, at.x + 1, at.y, st, "%c%d %s%c", focus ? '[' : ' ', number, v->name, focus ? ']' : ' ');
 }
 
-/* The number of v in the list of panes. */
-static int number_of(const struct session *s, const struct view *v)
-{
-    const struct view *pane[VIEWS_MAX];
-    int n = explorer_panes(s, pane), at = 0;
-    while (at < n && pane[at] != v) at++;
-    return at + 1;
-}
-
 /* ---- pixels ---- */
 
 /* The pixels that the panes may use now. A picture would show through the blanks of output and of completions. */
 static struct pixel_terminal pixels_now(const struct explorer *x)
 {
     struct pixel_terminal now;
-    bool covered = x->output || (x->typing && line_shown().words);
+    bool covered = x->output || x->menu || (x->typing && line_shown().words);
     if (covered || x->as_text || x->no_pixels || !term_pixels(&now)) return (struct pixel_terminal){PIXELS_OFF, 0, 0};
     return now;
 }
@@ -264,7 +294,7 @@ static void draw_panes(struct canvas *c, struct session *s)
     for (int i = 0; i < n; i++) {
         const struct split_node *k = &x->split.node[pane[i]];
         const struct pane_picture *p = picture_of(s, k->view, k->at, c);
-        explorer_draw_name(c, k->at, k->view, number_of(s, k->view), pane[i] == x->split.focus);
+        explorer_draw_name(c, k->at, k->view, explorer_number(s, k->view), pane[i] == x->split.focus);
         for (int y = 1; p && y < k->at.h; y++)
             memcpy(&c->cell[(k->at.y + y) * c->w + k->at.x], &p->c.cell[(y - 1) * p->c.w],
                    (size_t)p->c.w * sizeof *c->cell);
@@ -309,11 +339,11 @@ void explore_draw(struct canvas *c, struct session *s)
     update_pixels(s);
     (split_shows_all(&x->split) ? draw_panes : draw_single)(c, s);
     if (x->output) draw_output(c, x);
+    if (x->menu) menu_draw(c, s);
     if (x->typing) {
         draw_line(c);
     } else if (x->status[0]) {
-        draw_fill(c, 0, c->h - 1, c->w, ST_PLAIN, ' ');
-        canvas_text(c, 1, c->h - 1, x->status_bad ? ST_BAD : ST_PLAIN, "%s", x->status);
+        draw_message(c, c->h, x->status_bad ? ST_BAD : ST_PLAIN, x->status);
     } else if (shows_running(s)) {
         draw_running(c, s);
     }

@@ -95,7 +95,7 @@ void explorer_follow_trace(struct session *s)
 }
 
 /* A pane whose work was never started is listed only while it is shown. */
-static bool is_there(const struct session *s, const struct view *v)
+bool explorer_lists(const struct session *s, const struct view *v)
 {
     return v == screen_explorer((struct session *)s)->pane || !v->exists || v->exists(s);
 }
@@ -106,8 +106,22 @@ int explorer_panes(const struct session *s, const struct view *pane[VIEWS_MAX])
     const struct view *v;
     int n = 0;
     for (int i = 0; (v = (const struct view *)registry_at(s->front->views, i)); i++)
-        if (is_there(s, v)) pane[n++] = v;
+        if (explorer_lists(s, v)) pane[n++] = v;
     return n;
+}
+
+const struct view *explorer_numbered(const struct session *s, int number)
+{
+    const struct view *v = NULL;
+    for (int i = 0; i < number && (v = (const struct view *)registry_at(s->front->views, i)); i++) continue;
+    return v;
+}
+
+int explorer_number(const struct session *s, const struct view *v)
+{
+    int number = 1;
+    for (const struct view *at; (at = explorer_numbered(s, number)) && at != v;) number++;
+    return number;
 }
 
 struct rect explorer_area(int w, int h)

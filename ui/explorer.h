@@ -47,12 +47,14 @@ struct explorer {
     int pending;         /* a key that interrupted running work and that the explorer must still handle; 0: none */
     bool typing;         /* a command is being typed */
     bool mouse_off;
-    char *output;          /* output of the last command, drawn over the pane; owned; NULL: none */
-    struct pager pager;    /* shows the output */
-    char output_title[80]; /* the command */
-    char status[240];      /* a message for the bottom line; empty: no message */
-    bool status_bad;       /* the status is an error message */
-    char *last_output;     /* printed after the full screen is closed; owned */
+    const struct view *menu; /* the view at the menu's cursor; NULL: the menu is closed */
+    int menu_digits;         /* the number typed so far in the menu */
+    char *output;            /* output of the last command, drawn over the pane; owned; NULL: none */
+    struct pager pager;      /* shows the output */
+    char output_title[80];   /* the command */
+    char status[240];        /* a message for the bottom line; empty: no message */
+    bool status_bad;         /* the status is an error message */
+    char *last_output;       /* printed after the full screen is closed; owned */
     int mouse_x, mouse_y;
     int cursor_y;                 /* line of the pane's cursor when it was last drawn; -1: none */
     char running[64];             /* the command or the view whose work runs now, while keys are handled */

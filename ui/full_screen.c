@@ -1,5 +1,6 @@
 /* The full screen: opening, closing, keys and the mouse, with terminfo and ncurses. full_screen_draw.c draws frames. */
 #include "full_screen.h"
+#include "background.h"
 #include "base/clock.h"
 #include "base/err.h"
 #include "full_screen_draw.h"
@@ -150,7 +151,7 @@ static void take(int code, bool bytes);
 
 /* ---- replies of the terminal ---- */
 
-enum { REPLY_MAX = 60 };
+enum { REPLY_MAX = 60, BELL = 7 };
 /* A reply ends within this time, and a terminal that answers at all does so within ANSWER_US. If the full screen is
    left before, the prompt skips the answer (prompt.c). */
 static const double PAUSE_US = 50e3, ANSWER_US = 2e6;
@@ -167,7 +168,7 @@ static struct {
     int cw, ch; /* 0: unknown */
 } pixels;
 
-/* The part of a reply that was read so far: [ or _ and the bytes after it. */
+/* The part of a reply that was read so far: [, _ or ] and the bytes after it. */
 static struct {
     char text[REPLY_MAX];
     int n; /* 0: no reply is being read */
@@ -262,7 +263,8 @@ static bool take_reply(const char *text)
     if (!strncmp(text, "[?", 2) && text[strlen(text) - 1] == 'c') return take_attributes(text + 2), true;
     if (sscanf(text, "[6;%d;%d%c", &h, &w, &end) == 3 && end == 't') return take_cell_size(w, h), true;
     if (!strncmp(text, "_Gi=", 4) && ok && !ok[3]) pixels.kitty |= pixels.phase == ASKED_ALL;
-    return *text == '_';
+    if (*text == ']' && background_answer(text + 1)) add(UI_RESIZE, 0, 0); /* draw again, in other colours */
+    return *text == '_' || *text == ']';
 }
 
 /* End the sequence that is being read. If it is no reply, readline receives it; other sequences have no effect. */
@@ -288,6 +290,7 @@ static void begin_reply(int first, bool bytes)
 static bool grow_reply(int code)
 {
     bool csi = *reply.text == '[', ends = csi && code >= 0x40 && code <= 0x7e;
+    if (*reply.text == ']' && code == BELL) return end_reply(true), true;
     if (code >= KEY_MIN || (code < ' ' && code != ESCAPE) || code > 0x7e || (csi && code == ESCAPE) ||
         reply.n + 1 >= REPLY_MAX)
         return end_reply(false), false;
@@ -307,7 +310,8 @@ static void take_escape(bool bytes)
     int next = wgetch(full.keys);
     if (next == ERR || next == ESCAPE) add(UI_ESC, 0, 0);
     if (next == ERR) return;
-    if ((next == '[' && (!bytes || awaits_answer())) || (next == '_' && awaits_answer())) {
+    bool colour = next == ']' && (!bytes || background_is_awaited());
+    if ((next == '[' && (!bytes || awaits_answer())) || (next == '_' && awaits_answer()) || colour) {
         begin_reply(next, bytes);
         return;
     }
@@ -415,6 +419,7 @@ bool full_screen_open(const struct termios *modes, struct err *e)
     frames_begin(full.has_mouse);
     switch_mouse(full.mouse);
     full.open = true;
+    background_ask();
     ask();
     return true;
 }

@@ -38,6 +38,7 @@ static struct {
     struct cell *cell;
     int w, h;
     enum colours colours;
+    bool light; /* the theme of the colours */
     struct look look[ST_COUNT];
     uint8_t canonical[ST_COUNT]; /* the first style that looks the same */
     char plain[LOOK_BYTES];      /* turns all attributes off */
@@ -188,7 +189,7 @@ void frames_end(void)
 static bool fit(const struct canvas *c)
 {
     bool resized = shown.w != c->w || shown.h != c->h;
-    if (shown.cell && !resized && shown.colours == c->colours) return true;
+    if (shown.cell && !resized && shown.colours == c->colours && shown.light == theme_is_light()) return true;
     forget_images();
     put_clear();
     make_looks(c->colours);
@@ -199,6 +200,7 @@ static bool fit(const struct canvas *c)
     shown.w = c->w;
     shown.h = c->h;
     shown.colours = c->colours;
+    shown.light = theme_is_light();
     return shown.cell;
 }
 

@@ -1,4 +1,5 @@
 /* The main loop: the prompt, full-screen views, and a solve while it runs. */
+#include "background.h"
 #include "base/err.h"
 #include "base/mem.h"
 #include "base/screen_lock.h"
@@ -86,6 +87,7 @@ static bool run_full(struct session *s, const struct split *made, struct err *e)
     s->batch = batch;
     term_close();
     explore_end(s);
+    screen_of(s)->output_is_newer = false;
     screen_thread_serve(s, before);
     return ok;
 }
@@ -142,6 +144,7 @@ static void keep_canvas(struct session *s, const struct view *v, const struct ca
     canvas_free(&sc->canvas);
     sc->canvas = *c;
     sc->drawn_view = v;
+    sc->output_is_newer = false;
 }
 
 /* The state of a view that is drawn as text. The explorer does not draw a pane with this state meanwhile. */
@@ -322,10 +325,12 @@ void ui_detach(struct session *s)
     if (!sc) return;
     term_close();
     cast_end();
+    background_end();
     guard_end();
     prompt_close(s);
     for (int i = 0; views[i]; i++) view_state_free(&sc->state[i]);
     canvas_free(&sc->canvas);
+    mem_free(sc->long_output);
     explorer_free(&sc->explorer);
     mem_free(sc);
     s->front = NULL;
@@ -368,7 +373,7 @@ static void greet(struct session *s)
 static void work(struct session *s, const char *line)
 {
     term_quiet(true);
-    paged_begin(s, prompt_beside_hide);
+    paged_begin(s, prompt_beside_hide, prompt_has_typed);
     screen_thread_serve(s, SERVED_PROMPT);
     run_line(s, line);
     live_calm(s);
@@ -383,6 +388,7 @@ int ui_run(struct session *s)
     char *line;
     prompt_open(s);
     greet(s);
+    background_ask();
     term_quiet(false);
     while (!s->quit && (line = prompt_line(s))) {
         work(s, line);

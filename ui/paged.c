@@ -8,6 +8,7 @@
 #include "canvas.h"
 #include "language/options.h"
 #include "pager.h"
+#include "screen.h"
 #include "screen_private.h"
 #include "screen_thread.h"
 #include "session/shell.h"
@@ -28,6 +29,7 @@ static struct {
     struct session *session;
     struct out_target before;
     void (*before_output)(void);
+    bool (*has_typed)(void);
     char *text; /* owned */
     size_t n, room;
     size_t passed, row; /* number of bytes passed on; offset at which the current row begins */
@@ -44,9 +46,14 @@ static void pass(size_t end)
     paged.passed = end;
 }
 
-/* Forget the text; the text that follows starts a new page. */
+/* The text that follows starts a new page. Text that was longer than a page is kept for `last`. */
 static void start_again(void)
 {
+    if (paged.held) {
+        screen_keep_output(paged.session, paged.text, paged.n);
+        paged.text = NULL;
+        paged.room = 0;
+    }
     paged.n = paged.passed = paged.row = 0;
     paged.rows = 0;
     paged.held = false;
@@ -106,7 +113,7 @@ static ssize_t take(void *user, const char *bytes, size_t n)
     return (ssize_t)n;
 }
 
-void paged_begin(struct session *s, void (*before_output)(void))
+void paged_begin(struct session *s, void (*before_output)(void), bool (*has_typed)(void))
 {
     if (stage_now() || !s->interactive || paged.stream) return;
     paged.stream = fopencookie(NULL, "w", (cookie_io_functions_t){.write = take});
@@ -114,6 +121,7 @@ void paged_begin(struct session *s, void (*before_output)(void))
     setvbuf(paged.stream, NULL, _IOLBF, BUFSIZ);
     paged.session = s;
     paged.before_output = before_output;
+    paged.has_typed = has_typed;
     paged.written_us = now_us();
     start_again();
     struct out_target to = {.data = paged.stream, .columns = -1, .messages = true};
@@ -130,7 +138,7 @@ static void keep_shown(size_t shown)
     int lines = 0;
     for (size_t i = shown; i < paged.n; i++) lines += paged.text[i] == '\n';
     if (shown > paged.passed) pass(shown);
-    if (lines) printf("(%s not shown)\n", how_many(lines, "line").text);
+    if (lines) printf("(%s not shown; `last` shows all)\n", how_many(lines, "line").text);
 }
 
 static bool read_pages(struct session *s, struct pager *p)
@@ -180,20 +188,20 @@ static bool show_program(struct session *s)
     return false;
 }
 
-/* Was a line typed ahead? The pager would read the line as keys. */
+/* Was a line, or the beginning of a line, typed ahead? The pager would read it as keys. */
 static bool is_typed_ahead(void)
 {
     struct pollfd in = {.fd = STDIN_FILENO, .events = POLLIN};
-    return typed_ahead_count() > 0 || poll(&in, 1, 0) > 0;
+    return typed_ahead_count() > 0 || paged.has_typed() || poll(&in, 1, 0) > 0;
 }
 
 /* Show the held text page by page. */
 static void show_held(struct session *s)
 {
     enum served before = screen_thread_serve(s, SERVED_NOTHING);
-    bool own = !strcmp(option_value(s, OPTION_PAGER), "on");
+    bool own = !strcmp(option_value(s, OPTION_PAGER), "on"), shown = false;
     paged.showing = true;
-    bool shown = own ? show_own(s) : show_program(s);
+    if (!is_typed_ahead()) shown = own ? show_own(s) : show_program(s);
     paged.showing = false;
     screen_thread_serve(s, before);
     if (shown) start_again();
@@ -208,7 +216,7 @@ void paged_show(struct session *s)
         keep_shown(paged.passed);
         start_again();
     }
-    if (paged.held && !s->quit && !term_is_open() && !is_typed_ahead()) show_held(s);
+    if (paged.held && !s->quit && !term_is_open()) show_held(s);
     paged_release();
 }
 

@@ -9,8 +9,9 @@
 
 struct session;
 
-/* Show the output of the running line page by page, until paged_end. `before_output` is called before each part. */
-void paged_begin(struct session *s, void (*before_output)(void));
+/* Show the output of the running line page by page, until paged_end. `before_output` is called before each part.
+   `has_typed`: has the user begun to type a line? */
+void paged_begin(struct session *s, void (*before_output)(void), bool (*has_typed)(void));
 /* Show the text that is held back, and stop showing output page by page. */
 void paged_end(struct session *s);
 /* Show the text that is held back, because something else uses the terminal next. */

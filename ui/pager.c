@@ -84,7 +84,7 @@ bool pager_open(struct pager *p, const char *text, size_t n, int w, int h, struc
                         .n = n,
                         .h = h,
                         .found = -1,
-                        .keys = "space next  b back  / search  n again  g top  G end  q leave"};
+                        .keys = "space next  b back  q leave  / search  n again  g top  G end"};
     return layout(p, w, e) || (pager_close(p), false);
 }
 
@@ -160,7 +160,7 @@ static void draw_status(const struct pager *p, struct canvas *c)
     if (p->message[0])
         canvas_text(c, x, y, ST_WARN, "%s", p->message);
     else
-        canvas_text(c, x, y, ST_DIM, "%s", p->keys);
+        draw_keys_at(c, x, y, p->keys);
 }
 
 void pager_fit(struct pager *p, int w, int h)

@@ -6,18 +6,6 @@
 
 /* ---- colours ---- */
 
-/* The colours on paper: the same hues, but dark enough to be read. Colours of density go from green to dark violet. */
-static const uint32_t on_paper[ST_COUNT] = {
-    [ST_PLAIN] = 0x1a1a1a,    [ST_DIM] = 0x6a6a6a,      [ST_BOLD] = 0x000000,     [ST_TITLE] = 0x005f87,
-    [ST_GOOD] = 0x00734f,     [ST_WARN] = 0x8f5f00,     [ST_BAD] = 0xc00000,      [ST_PAD] = 0x8a8a8a,
-    [ST_CURSOR] = 0x1a1a1a,   [ST_AXIS] = 0x6a6a6a,     [ST_BAR] = 0x2f7fb8,      [ST_PLOT_A] = 0x1a6faf,
-    [ST_PLOT_B] = 0xb36b00,   [ST_RAMP] = 0x5ec962,     [ST_RAMP + 1] = 0x35b779, [ST_RAMP + 2] = 0x21a585,
-    [ST_RAMP + 3] = 0x23898e, [ST_RAMP + 4] = 0x2e6f8e, [ST_RAMP + 5] = 0x3b528b, [ST_RAMP + 6] = 0x46327e,
-    [ST_RAMP + 7] = 0x440154, [ST_ROW] = 0x1a6faf,      [ST_ROW + 1] = 0xb36b00,  [ST_ROW + 2] = 0x00734f,
-    [ST_ROW + 3] = 0xa8467f,  [ST_ROW + 4] = 0x7a7000,  [ST_ROW + 5] = 0x3b52c8,  [ST_ROW + 6] = 0xb8421a,
-    [ST_ROW + 7] = 0x505050,
-};
-
 uint32_t paint_ground(bool light)
 {
     return light ? 0xffffff : 0x101418;
@@ -25,8 +13,8 @@ uint32_t paint_ground(bool light)
 
 uint32_t paint_colour(enum style st, bool light)
 {
-    uint32_t rgb = light ? on_paper[st] : style_rgb(st);
-    return rgb ? rgb : light ? 0 : 0xd8d8d8;
+    uint32_t rgb = style_rgb(st, light);
+    return rgb ? rgb : !light ? 0xd8d8d8 : style_bold(st) ? 0 : 0x1a1a1a;
 }
 
 /* ---- glyphs drawn as shapes ---- */

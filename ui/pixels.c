@@ -55,7 +55,7 @@ static uint64_t mix(uint64_t hash, const void *data, size_t n)
 static uint64_t hash_of(const struct figure *f, struct rect at, struct pixel_terminal on)
 {
     uint64_t hash = 0xcbf29ce484222325;
-    const int size[] = {at.x, at.y, at.w, at.h, on.way, on.cw, on.ch};
+    const int size[] = {at.x, at.y, at.w, at.h, on.way, on.cw, on.ch, theme_is_light()};
     hash = mix(hash, size, sizeof size);
     for (int64_t i = 0; i < f->nshapes; i++) {
         const struct shape *s = &f->shape[i];
@@ -150,7 +150,7 @@ static bool take_pixels(struct image *im, struct png *g, struct err *e)
 {
     int stride;
     const unsigned char *data = png_pixels(g, &stride);
-    uint32_t ground = paint_ground(false);
+    uint32_t ground = paint_ground(theme_is_light());
     im->pixel = mem_new((int64_t)im->w * im->h, sizeof *im->pixel, "a picture", e);
     if (!im->pixel) return false;
     for (int y = 0; y < im->h; y++)
@@ -166,10 +166,10 @@ static bool take_pixels(struct image *im, struct png *g, struct err *e)
 static bool paint(struct image *im, const struct figure *f, struct err *e)
 {
     struct png g;
-    bool ok = png_begin_sized(&g, im->at.w, im->at.h, im->on.cw, im->on.ch, false, e);
+    bool ok = png_begin_sized(&g, im->at.w, im->at.h, im->on.cw, im->on.ch, theme_is_light(), e);
     if (ok) {
         png_shift(&g, -im->at.x * im->on.cw, -im->at.y * im->on.ch);
-        figure_paint(f, &g.p, false);
+        figure_paint(f, &g.p, theme_is_light());
         ok = take_pixels(im, &g, e);
     }
     png_end(&g, NULL, false, NULL);

@@ -1,5 +1,6 @@
 /* The prompt: readline with its callback interface, completion, and a history file in the user's state directory. */
 #include "prompt.h"
+#include "background.h"
 #include "base/clock.h"
 #include "base/mem.h"
 #include "base/newfile.h"
@@ -216,8 +217,25 @@ static int skip_string(int count, int key)
     return 0;
 }
 
+static void show_prompt_again(void);
+
+/* The answer to the question for the background's colour, up to BEL or ESC \. */
+static int take_background(int count, int key)
+{
+    struct pollfd in = {.fd = STDIN_FILENO, .events = POLLIN};
+    char text[40] = "11;";
+    size_t n = strlen(text);
+    for (key = 0; key != '\a' && key != '\\' && poll(&in, 1, ANSWER_MS) > 0;) {
+        key = rl_read_key();
+        if (key > ' ' && key < 0x7f && n + 1 < sizeof text) text[n++] = (char)key, text[n] = 0;
+    }
+    if (background_answer(text)) show_prompt_again();
+    return 0;
+}
+
 static void skip_answers(void)
 {
+    rl_bind_keyseq("\\e]11;", take_background);
     rl_bind_keyseq("\\e[?", skip_attributes);
     rl_bind_keyseq("\\e[6;", skip_attributes);
     rl_bind_keyseq("\\e_G", skip_string);
@@ -271,6 +289,21 @@ static void write_prompt(const struct session *s, char *out, size_t size)
                sizeof name);
     /* \1 and \2 mark text of zero width for readline. */
     snprintf(out, size, "\1%s\2%s\1%s\2 [%s]\1%s\2> ", title, name, dim, d ? d->name : "no device", plain);
+}
+
+/* Static, because readline passes no user argument to callbacks. */
+static bool at_prompt; /* the prompt is that of write_prompt */
+
+/* The theme has changed: show the prompt in its new colours. */
+static void show_prompt_again(void)
+{
+    char prompt[256];
+    if (!at_prompt) return;
+    write_prompt(session, prompt, sizeof prompt);
+    rl_clear_visible_line();
+    rl_set_prompt(prompt);
+    rl_on_new_line();
+    rl_redisplay();
 }
 
 /* Empty the line. If a command waits for its byte, such as the one that Ctrl-Q inserts, it gets one first: readline 8.2
@@ -529,6 +562,11 @@ void prompt_beside_close(void)
     term_quiet(true);
 }
 
+bool prompt_has_typed(void)
+{
+    return waiting.typed;
+}
+
 void prompt_beside_drop(void)
 {
     rl_replace_line("", 0);
@@ -624,7 +662,10 @@ char *prompt_line(struct session *s)
     write_prompt(s, prompt, sizeof prompt);
     if ((taken = line_waiting(prompt))) return taken;
     if (waiting.ended) return puts(""), NULL;
-    if (read_line(prompt, false))
+    at_prompt = true;
+    char *line = read_line(prompt, false);
+    at_prompt = false;
+    if (line)
         history_keep(taken);
     else
         puts("");

@@ -20,6 +20,7 @@ bool prompt_pause(struct session *s, const char *text);
 void prompt_beside_open(struct session *s);
 void prompt_beside_close(void);
 void prompt_beside_drop(void); /* drop the text typed so far */
+bool prompt_has_typed(void);   /* after prompt_beside_close: was the beginning of a line typed? */
 bool prompt_beside(struct session *s);
 void prompt_beside_hide(void); /* remove the line from the terminal, because other text follows */
 

@@ -1,4 +1,5 @@
 /* Apply the options of `set` that concern the screen. */
+#include "background.h"
 #include "base/screen_lock.h"
 #include "explorer.h"
 #include "full_screen.h"
@@ -42,12 +43,18 @@ static enum pixel_choice pixel_choice(const char *value)
     return PIXELS_AUTO;
 }
 
+static enum theme_choice theme_choice(const char *value)
+{
+    return !strcmp(value, "light") ? THEME_LIGHT : !strcmp(value, "dark") ? THEME_DARK : THEME_AUTO;
+}
+
 void screen_restyle(struct session *s)
 {
     SCREEN_EDIT;
     const char *colours = s->plain ? "none" : option_value(s, OPTION_COLOURS), *ascii = option_value(s, OPTION_ASCII);
     enum colours chosen;
     colours_choose(colours_find(colours, &chosen) ? (int)chosen : -1);
+    background_choose(theme_choice(option_value(s, OPTION_THEME)));
     screen_explorer(s)->mouse_off = !strcmp(option_value(s, OPTION_MOUSE), "off");
     term_mouse(!screen_explorer(s)->mouse_off);
     full_screen_choose_pixels(pixel_choice(option_value(s, OPTION_PIXELS)));

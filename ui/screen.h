@@ -4,6 +4,7 @@
 #define SCREEN_H
 
 #include <stdbool.h>
+#include <stddef.h>
 
 struct err;
 struct image;
@@ -20,6 +21,11 @@ bool explore(struct session *s, const char *views, struct err *e);
 void screen_set_running(struct session *s, const struct view *v);
 const struct view *screen_running(struct session *s); /* the view that shows the running work; NULL: none */
 void screen_redraw(struct session *s);                /* draw the explorer again */
+/* Keep output that was longer than the screen, for `last`. Takes ownership of text, which may be NULL. */
+void screen_keep_output(struct session *s, char *text, size_t n);
+/* Print that output again. */
+bool screen_print_output(struct session *s, struct err *e);
+bool screen_output_is_newer(struct session *s); /* did it come after the last drawing? */
 /* The last canvas drawn; NULL: none. screen_canvas_and_images also returns the n pictures of pixels that the screen
    shows over the blanks of the canvas; screen_canvas draws them as text. */
 const struct canvas *screen_canvas(struct session *s);

@@ -19,6 +19,10 @@ struct screen {
     struct view_state state[VIEWS_MAX];
     struct canvas canvas; /* the last canvas drawn */
     const struct view *drawn_view;
+    /* The last output that was longer than the screen; owned; NULL: none. */
+    char *long_output;
+    size_t long_output_bytes;
+    bool output_is_newer;            /* it came after the last canvas */
     double drawn_us;                 /* time of the last line or frame of running work, us */
     const struct view *running_view; /* shows running work on the full screen; NULL: none */
     enum served served_before;       /* the value of screen_thread_serves before running_view was opened */

@@ -143,10 +143,12 @@ static void draw_help_flowing(struct canvas *c, const char *keys)
 }
 
 #define SPLIT_KEYS "  |/_ divide this pane  X close it  F one pane or all  <>{} width and height"
-static const char pane_keys[] =
-    "  Tab next view or pane  1-9 go to that view  : a command  m mouse on or off" SPLIT_KEYS,
-                  counting_keys[] =
-                      "  Tab next view or pane  : a command  m mouse on or off" SPLIT_KEYS; /* digits enter a count */
+static const char
+    pane_keys[] =
+        "  Tab next view or pane  1-9 go to that view  v list of all views  : a command  m mouse on or off" SPLIT_KEYS,
+    counting_keys[] =
+        "  Tab next view or pane  v list of all views  : a command  m mouse on or off" SPLIT_KEYS; /* digits enter a
+                                                                                                      count */
 
 /* Draw as many whole sentences of the description as fit in `room` lines, or a part of the first one. Returns the
    number of lines. */
@@ -222,12 +224,12 @@ void view_draw(const struct view *v, struct canvas *c, struct session *s, struct
     else
         v->draw(c, s, st);
     if (!st->full) return;
-    if (st->message[0] || st->typing) draw_fill(c, 0, c->h - 2, c->w, ST_PLAIN, ' ');
+    if (st->typing) draw_fill(c, 0, c->h - 2, c->w, ST_PLAIN, ' ');
     if (st->typing)
         canvas_text(c, 1, c->h - 2, ST_BOLD, "%s%s_",
                     st->question[0] ? st->question : "row [column], counted from 0: ", st->typed);
     else if (st->message[0])
-        canvas_text(c, 1, c->h - 2, ST_WARN, "%s", st->message);
+        draw_message(c, c->h - 1, ST_WARN, st->message);
     view_draw_keys(v, c, s, st);
 }
 
@@ -268,17 +270,29 @@ int draw_title(struct canvas *c, const char *what, const struct matrix *m, const
     return n;
 }
 
-void draw_keys(struct canvas *c, const char *keys)
+void draw_keys_at(struct canvas *c, int x, int y, const char *keys)
 {
-    int x = 1;
-    draw_fill(c, 0, c->h - 1, c->w, ST_DIM, ' ');
     for (const char *k = keys; *k;) {
         struct key_words w = key_words(k);
         if (x + w.nkey + w.nwhat > c->w) break;
-        x = canvas_text(c, x, c->h - 1, ST_BOLD, "%.*s", w.nkey, w.key);
-        x = canvas_text(c, x, c->h - 1, ST_DIM, "%.*s", w.nwhat, w.what) + 2;
+        x = canvas_text(c, x, y, ST_BOLD, "%.*s", w.nkey, w.key);
+        x = canvas_text(c, x, y, ST_DIM, "%.*s", w.nwhat, w.what) + 2;
         k = w.following;
     }
+}
+
+void draw_keys(struct canvas *c, const char *keys)
+{
+    draw_fill(c, 0, c->h - 1, c->w, ST_DIM, ' ');
+    draw_keys_at(c, 1, c->h - 1, keys);
+}
+
+void draw_message(struct canvas *c, int end, enum style st, const char *text)
+{
+    int lines = wrapped_lines(c, 1, text);
+    if (lines > end) lines = end;
+    for (int y = end - lines; y < end; y++) draw_fill(c, 0, y, c->w, ST_PLAIN, ' ');
+    draw_wrapped(c, 1, end - lines, lines, st, text);
 }
 
 void draw_bar(struct canvas *c, int x, int y, int width, double share, enum style st)

@@ -687,8 +687,8 @@ const struct command command_lesson = {
     .about = "read a lesson: prose, commands, questions, and tables that compare papers with our own measurements",
     .help =
         "`lesson` alone lists the lessons and your progress in each lesson. `lesson looks` begins a lesson, or\n"
-        "continues where you left off; `restart` begins the lesson again. At a terminal, questions are asked: an\n"
-        "empty line shows the answer, you have a second try after a wrong answer, and Ctrl-C leaves the lesson.\n"
+        "continues where you left off; `restart` begins the lesson again. At a terminal, questions are asked:\n"
+        "`show` shows the answer, you have a second try after a wrong answer, and Ctrl-C leaves the lesson.\n"
         "`lesson course` shows the order, the minutes that each lesson takes and which lessons come before it;\n"
         "`lesson review` lists what you have not answered right, of all lessons or of the one that is named.\n"
         "Text waits at the end of each page, unless you `set pager off`. In a pipe or script, questions are\n"

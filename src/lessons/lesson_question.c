@@ -156,7 +156,7 @@ static bool is_right(const struct question *q, const char *given)
     return false;
 }
 
-/* An empty line on the first try skips the question. An empty line on the second try counts as a wrong answer. */
+/* Without an answer, the first try skips the question; the second try counts as a wrong answer. */
 static enum outcome judge(const struct question *q)
 {
     if (!q->nanswers) return THOUGHT;
@@ -213,19 +213,30 @@ static bool wants_to_leave(const char *line)
     return !strcmp(line, "quit") || !strcmp(line, "exit");
 }
 
+/* Is the line an answer, or `show`, which becomes an empty answer? Enter alone is neither, because it may have been
+   meant for a page of text; at a question without answers, it goes on. */
+static bool is_answer(const struct question *q, char *line)
+{
+    double number;
+    if (!q->nanswers) return true;
+    if (!strcmp(line, "show")) return *line = 0, true;
+    return !is_blank(line) && (!wants_number(q) || answer_number(line, &number));
+}
+
 /* Read an answer. Returns false if the reader left. */
 static bool read_answer(struct session *s, struct question *q, const char *prompt, int *lines)
 {
-    double number;
     for (;; ++*lines) {
         char *line = s->front->ask(s, prompt);
         ++*lines;
         if (!line) return false;
         if (wants_to_leave(line)) return mem_free(line), false;
-        if (is_blank(line) || !wants_number(q) || answer_number(line, &number))
-            return q->given[q->tries++] = line, true;
+        if (is_answer(q, line)) return q->given[q->tries++] = line, true;
         mem_free(line);
-        out_text(s->out, "Type a number, or press Enter to see the answer.");
+        out_text(s->out, "Type %s, or `show` to see the answer.",
+                 wants_number(q) ? "a number"
+                 : q->nchoices   ? "a letter"
+                                 : "an answer");
     }
 }
 
@@ -245,7 +256,7 @@ int question_ask(struct session *s, struct question *q, struct score *n)
 {
     const char *prompt = !q->nanswers ? "think, then Enter> " : question_needs_it(q) ? "your guess> " : "answer> ";
     int lines = 0;
-    if (!n->hinted) out_text(s->out, "(Press Enter to see the answer, Ctrl-C to quit the lesson.)"), lines++;
+    if (!n->hinted) out_text(s->out, "(`show` shows the answer, Ctrl-C quits the lesson.)"), lines++;
     n->hinted = true;
     n->left = !read_answer(s, q, prompt, &lines);
     if (n->left || !deserves_hint(q)) return lines;

@@ -150,7 +150,7 @@ def same_as_dump(s, x0, y0, picture):
     name = os.path.join(s.home, "dump.png")
     cells = list(s.screen.display)
     s.keys(f":screendump {name} force\r")
-    s.wait("dump.png")
+    s.wait(f"file  {name}")
     dump, drawn = png(name), 0
     for y, line in enumerate(picture):
         for x, colour in enumerate(line):

@@ -587,7 +587,7 @@ def test_a_lesson_asks():
         f.write(ASKING)
     s.line(f"lesson {s.home}/ask.txt")
     s.wait("Question 1 of 3:")
-    s.wait("(Press Enter to see the answer, Ctrl-C to quit the lesson.)")
+    s.wait("(`show` shows the answer, Ctrl-C quits the lesson.)")
     s.wait("answer>")
     s.line("many")
     s.wait("Type a number")
@@ -601,6 +601,10 @@ def test_a_lesson_asks():
     s.wait("Wrong: it is a  the web.")
     s.wait("your guess>")
     s.line("")
+    s.wait("Type a number, or `show` to see the answer.")
+    s.line("show")
+    s.wait("Enter: go on")
+    s.keys(" ")
     s.wait("It is 29.")
     s.wait("Questions: 1 right, 1 wrong, 1 skipped.")
     s.wait("Your name (Enter: ")
@@ -867,7 +871,7 @@ def test_long_output_is_paged():
     s.wait("1-29 of ")
     mark = len(s.raw)
     s.keys("q")
-    s.wait("not shown)")
+    s.wait("not shown")
     s.wait("[cpu]> ")
     said = s.output_since(mark)
     assert "spy        draw" in said and "load       read" not in said, said
@@ -891,7 +895,7 @@ def test_ctrl_c_in_a_command_drops_what_the_pager_would_show():
     s.line("gen poisson2d 700 as P; print rows 0: P all")  # prints for many seconds
     s.wait("(column: value)")
     s.keys("\x03")
-    s.wait("not shown)")
+    s.wait("not shown")
     s.wait("P [cpu]> ")
     assert "space next" not in s.text(), s.text()
     quits(s)
@@ -963,7 +967,7 @@ def test_each_command_is_paged_before_the_next():
     s.line("help; version")
     s.wait("space next")
     s.keys("q")
-    s.wait("not shown)")
+    s.wait("not shown")
     s.wait("built with CUDA")
     s.line("help; !echo from the shell")
     s.wait("space next")
@@ -988,6 +992,127 @@ def test_lines_typed_ahead_are_not_keys_of_the_pager():
     s.child.send("help\rversion\r")
     s.wait("built with CUDA")
     assert "space next" not in s.text(), s.text()
+    quits(s)
+
+
+def test_a_begun_line_is_not_a_key_of_the_pager():
+    s = at_prompt("--device cpu")
+    s.line("gen poisson2d 200 as P; solve jacobi tol 1e-30 maxit 3000 force; help")
+    s.wait("residual ")
+    s.keys("versi")
+    s.wait("P [cpu]> versi")
+    assert "space next" not in s.text(), s.text()
+    s.keys("on\r")
+    s.wait("built with CUDA")
+    quits(s)
+
+
+def test_last_shows_a_page_again_that_was_left():
+    s = at_prompt("--device cpu")
+    s.line("gen poisson2d 4; spy")
+    s.wait("poisson2d [cpu]> ")
+    s.line("help")
+    s.wait("space next")
+    s.keys("q")
+    s.wait("not shown; `last` shows all)")
+    s.line("version")
+    s.wait("built with CUDA")
+    mark = len(s.raw)
+    s.line("last")
+    s.wait_for(lambda: "1-23 of" in s.output_since(mark))
+    assert "Matrices" in s.output_since(mark), s.text()
+    s.keys("q")
+    s.wait("[cpu]> ")
+    mark = len(s.raw)
+    s.line("last size 40x10")
+    s.wait_for(lambda: "16 x 16" in s.output_since(mark))
+    assert "1-23 of" not in s.output_since(mark), s.text()
+    s.line("last")
+    s.wait("poisson2d [cpu]> ")
+    assert "1-23 of" not in s.output_since(mark), s.text()
+    mark = len(s.raw)
+    s.line("last output")
+    s.wait_for(lambda: "1-23 of" in s.output_since(mark))
+    s.keys("q")
+    s.wait("poisson2d [cpu]> ")
+    s.line("view spy")
+    s.wait("q leave")
+    s.line(":help help")
+    s.wait("q close")
+    s.keys("q")
+    s.line(":last output")
+    s.wait("list all commands, or")
+    s.keys("q", "q")
+    quits(s)
+
+
+QUESTION = b"\x1b]11;?\x1b\\"
+
+
+# The title in both themes, in 24 bits or, if terminfo has no direct colours, as one of 256.
+ON_DARK, ON_LIGHT = (rb"38[;:]2[;:]+135[;:]215[;:]255m|38;5;117m", rb"38[;:]2[;:]+0[;:]95[;:]135m|38;5;24m")
+
+
+def test_the_theme_follows_the_background():
+    s = at_prompt("--device cpu")
+    assert s.raw.count(QUESTION) == 1
+    mark = len(s.raw)
+    s.keys("\x1b]11;rgb:ffff/ffff/dddd\x1b\\")
+    s.wait_for(lambda: re.search(ON_LIGHT, s.raw[mark:]), "the prompt in the colours for white")
+    s.keys("version\r")
+    s.wait("built with CUDA")
+    s.keys("load samples/thesis4.mtx; view spy\r")
+    s.wait("q leave")
+    assert not re.search(ON_DARK, s.raw[mark:])
+    assert s.raw.count(QUESTION) == 1, "the terminal is asked once"
+    s.keys(":set theme dark\r")
+    s.wait("q leave")
+    s.settle()
+    mark = len(s.raw)
+    s.keys("2", "1")
+    assert re.search(ON_DARK, s.raw[mark:]), "the title in the colours for black"
+    s.keys("q")
+    assert "rgb" not in s.text(), s.text()
+    quits(s)
+
+
+def test_an_answer_never_becomes_text():
+    s = Session("--device cpu -v samples/thesis4.mtx")  # the answer comes to the full screen, and ends in BEL
+    s.wait("q leave")
+    mark = len(s.raw)
+    s.keys("\x1b]11;rgb:fafa/fafa/fafa\x07")
+    s.wait_for(lambda: re.search(ON_LIGHT, s.raw[mark:]), "the frame in the colours for white")
+    s.keys(":", "ver", "\x1b]11;rgb:ff/ff/ff\x1b\\", "sion\r")
+    s.wait("q close" if "q close" in s.text() else "built with CUDA")
+    assert "rgb" not in s.text(), s.text()
+    s.keys("q", "q")
+    s.restored()
+    s.close()
+    s = Session("--device cpu")  # the program ends before the answer
+    s.wait_for(lambda: QUESTION in s.raw)
+    s.child.send("\x04")
+    s.child.send("\x1b]11;rgb:ffff/ffff/ffff\x1b\\")
+    s.restored()
+    assert "rgb" not in s.output_since(0), s.text()
+    s.close()
+
+
+def test_no_question_without_a_reason():
+    for args, env in (("--device cpu --plain", {}), ("--device cpu", {"TERM": "linux"}),
+                      ("--device cpu", {"NO_COLOR": "1"})):
+        s = at_prompt(args, **env)
+        assert QUESTION not in s.raw, (args, env)
+        quits(s)
+    s = Session("--device cpu -c version | cat")
+    s.wait("built with CUDA")
+    assert QUESTION not in s.raw
+    s.restored()
+    s.close()
+
+
+def test_the_environment_may_name_the_background():
+    s = at_prompt("--device cpu", COLORFGBG="0;15")
+    assert re.search(ON_LIGHT, s.raw)
     quits(s)
 
 

@@ -55,6 +55,95 @@ TEST(keys_are_pressed)
     talk_close_screen(&t);
 }
 
+/* The menu lists all views with fixed numbers, and shows the chosen one or says what it lacks. */
+TEST(the_menu_shows_a_view)
+{
+    struct talk t;
+    talk_open_screen(&t);
+    talk_line(&t, "gen poisson2d 20");
+    shows(&t, "keys v view spy", " views ");
+    shows(&t, "keys v view spy", " 3 layout      the arrays of a storage format");
+    shows(&t, "keys v view spy", " 6 race        no race yet");
+    shows(&t, "keys v", "Enter show  up/down");
+    shows(&t, "keys \"v r Enter\" view spy", "[2 rows]");
+    shows(&t, "keys \"v r r Enter\" view spy", "6 race: no race yet");
+    shows(&t, "keys \"v 1 2 Enter\" view spy", "12 timeline: ");
+    shows(&t, "keys \"v 4 3 Enter\" view spy", "[3 layout]"); /* there is no view 43 */
+    shows(&t, "keys \"v Down Down Up Enter\" view spy", "[2 rows]");
+    shows(&t, "keys \"v Home Up j k l Esc\" view spy", "[1 spy]");
+    shows(&t, "keys \"v Click:5,20\" view spy size 80x24", "[1 spy]");
+    shows(&t, "keys 7 view spy", "7 trace: ");
+    assert_true(talk_line(&t, "trace csr-scalar"));
+    shows(&t, "keys 7 view spy", "[7 trace]"); /* race is not listed, but trace keeps its number */
+    shows(&t, "keys \"v t Enter\" view spy", "[7 trace]");
+    talk_close_screen(&t);
+}
+
+/* If not all names fit, the bar shows those beside the active one. */
+TEST(the_bar_shows_the_names_beside_the_active_view)
+{
+    struct talk t;
+    talk_open_screen(&t);
+    talk_line(&t, "gen poisson2d 6; trace csr-scalar; race cg gmres");
+    shows(&t, "keys Tab view spy size 56x20", " 1 spy [2 rows] 3 layout  4 bench  ..           v views");
+    shows(&t, "keys 7 view spy size 56x20", "..  4 bench  5 solve  6 race [7 trace]");
+    shows(&t, "keys \"7 Click:1,0\" view spy size 56x20", "[3 layout]");
+    shows(&t, "keys \"Click:36,0\" view spy size 56x20", "[5 solve]");
+    shows(&t, "keys \"Click:52,0\" view spy size 56x20", " views ");
+    talk_close_screen(&t);
+}
+
+/* The choice after `by` holds for the matrix of the line, even if the view has shown another one. */
+TEST(spy_by_shows_another_matrix)
+{
+    struct talk t;
+    talk_open_screen(&t);
+    talk_line(&t, "gen poisson2d 20 as A; gen rmat 7 4 seed 1 as B; spy A");
+    talk_says(&t, "spy B by sign", "+ positive");
+    talk_says(&t, "spy A by magnitude", "largest |a|");
+    talk_close_screen(&t);
+}
+
+/* Large cells contain their numbers, and a click anywhere in a cell chooses it. */
+TEST(cells_of_halo_contain_numbers)
+{
+    struct talk t;
+    talk_open_screen(&t);
+    talk_line(&t, "gen poisson2d 60; partition 6");
+    shows(&t, "keys g view halo size 80x24", "\u2588 60 \u2588\u2588\u2588");
+    shows(&t, "keys Click:42,9 view halo size 80x24", "part 2 receives 60 items, 480 B, from part 3");
+    shows(&t, "keys Click:32,12 view halo size 80x24", "part 3 receives 60 items, 480 B, from part 2");
+    shows(&t, "keys Down view halo size 80x24", "part 4 receives 0 items");
+    talk_close_screen(&t);
+}
+
+/* The roofline shows the kernels; - shows the flat roof, too. */
+TEST(the_roofline_begins_at_the_kernels)
+{
+    struct talk t;
+    talk_open_screen(&t);
+    talk_line(&t, "gen poisson2d 300; roofline");
+    shows(&t, "keys g view roofline size 80x24", "fp64 34 TFLOP/s ^");
+    shows(&t, "keys g view roofline size 80x24", "  1,000\u2502");
+    shows(&t, "keys - view roofline size 80x24", " 10,000\u2502");
+    talk_close_screen(&t);
+}
+
+/* A racer that takes much longer than all others is cut, and the view says where it ends. */
+TEST(a_slow_racer_does_not_squeeze_the_others)
+{
+    struct talk t;
+    talk_open_screen(&t);
+    talk_line(&t, "gen poisson2d 20; race jacobi cg on cpu");
+    shows(&t, "keys t view race size 80x24", "log scale; t: by time; ");
+    shows(&t, "keys g view race size 80x24", " goes on to 1,");
+    talk_line(&t, "race gmres cg on cpu");
+    assert_true(talk_line(&t, "keys g view race size 80x24"));
+    talk_line(&t, "screendump");
+    assert_null(strstr(t.out, "goes on"));
+    talk_close_screen(&t);
+}
+
 /* A line of numbers moves the cursor, also to row 0. */
 TEST(a_line_of_numbers_is_a_place)
 {

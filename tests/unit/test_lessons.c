@@ -945,7 +945,7 @@ TEST(questions_are_asked)
     assert_true(answered(&t, asking, (const char *const[]){"256 points", "The  WEB.", "stripes", "30", NULL}));
     assert_true(begins(prompts, "answer> answer> think, then Enter> your guess> Your name (Enter: "));
     assert_says(t.out, "Question 1 of 4: How many points has the grid?\n"
-                       "(Press Enter to see the answer, Ctrl-C to quit the lesson.)\nRight: 256.\nSixteen by");
+                       "(`show` shows the answer, Ctrl-C quits the lesson.)\nRight: 256.\nSixteen by");
     assert_says(t.out, "\nRight: b  the web.\n");
     assert_says(t.out, "\nRight: 29. You said 30, 3.4% more.\nAbout twice");
     assert_says(t.out, "Questions: 3 right, 0 wrong, 0 skipped, 1 to think about.\n");
@@ -957,16 +957,18 @@ TEST(a_wrong_answer_has_a_second_try)
 {
     static const char hinted[] = "? How many?\n= 7\n~ The days\n~ of a week.\n\n? Yes or no?\n= no\n";
     struct talk t;
-    assert_true(answered(&t, asking, (const char *const[]){"many", "250", "256", "a", "b", "", " ", NULL}));
-    assert_true(begins(prompts, "answer> answer> second try> answer> second try> think, then Enter> your guess> "));
-    assert_says(t.out, "Type a number, or press Enter to see the answer.\nNot 250: that is too small.\nRight: 256.\n");
+    assert_true(answered(&t, asking, (const char *const[]){"many", "250", "256", "a", "b", "", " ", "show", NULL}));
+    assert_true(begins(prompts, "answer> answer> second try> answer> second try> think, then Enter> your guess> your "
+                                "guess> "));
+    assert_says(t.out, "Type a number, or `show` to see the answer.\nNot 250: that is too small.\nRight: 256.\n");
     assert_says(t.out, "\nNot a  the band.\nRight: b  the web.\n");
+    assert_says(t.out, "\nType a number, or `show` to see the answer.\n");
     assert_says(t.out, "\nIt is 29.\n");
     assert_says(t.out, "Questions: 2 right, 2 of them on the second try, 0 wrong, 1 skipped, 1 to think about.\n");
     shut(&t);
-    assert_true(answered(&t, asking, (const char *const[]){"1,000", "250", "a", "", "", "29000", "2", NULL}));
+    assert_true(answered(&t, asking, (const char *const[]){"1,000", "250", "a", "", "show", "", "29000", "2", NULL}));
     assert_says(t.out, "Not 1000: that is too large.\nClose: it is 256. You said 250, 2.3% less.\n");
-    assert_says(t.out, "\nNot a  the band.\nWrong: it is b  the web.\n");
+    assert_says(t.out, "\nNot a  the band.\nType a letter, or `show` to see the answer.\nWrong: it is b  the web.\n");
     assert_says(t.out, "\nNot 29000: that is too large. Check the unit.\n> race");
     assert_says(t.out, "Far off: it is 29. You said 2; the answer is 14.5 times as much.\n");
     shut(&t);
@@ -1069,8 +1071,8 @@ static void hand_in(struct talk *t)
     snprintf(taken, sizeof taken, "%s", path_of("taken.txt"));
     snprintf(file, sizeof file, " %s ", path_of("ada.txt"));
     unlink(path_of("ada.txt"));
-    assert_true(
-        answered(t, asking, (const char *const[]){"250", "256", "a", "", "a grid", "30", "Ada L.", taken, file, NULL}));
+    assert_true(answered(
+        t, asking, (const char *const[]){"250", "256", "a", "show", "a grid", "30", "Ada L.", taken, file, NULL}));
 }
 
 TEST(a_hand_in_file_is_written)
@@ -1127,7 +1129,7 @@ TEST(faults_are_named_and_counted)
     struct talk t;
     char line[320];
     unlink(path_of("three.txt"));
-    assert_true(answered(&t, text, (const char *const[]){"256", "", "0.3927", "2.6", NULL}));
+    assert_true(answered(&t, text, (const char *const[]){"256", "show", "0.3927", "2.6", NULL}));
     assert_says(t.out, "Not 0.3927: that is too small. Check the unit.\n");
     assert_says(t.out, "Not quite: it is 3.142. You said 2.6, 17% less.\n");
     assert_says(t.out, "Questions: 1 right, 1 wrong, 1 skipped.\n");
@@ -1178,7 +1180,7 @@ TEST(the_list_shows_what_was_answered)
 {
     static const struct {
         const char *lines[3], *done;
-    } table[] = {{{"", "2", NULL}, "1 right of 2  My own"}, {{"a", NULL}, "1 of 2 done   My own"}};
+    } table[] = {{{"show", "2", NULL}, "1 right of 2  My own"}, {{"a", NULL}, "1 of 2 done   My own"}};
     add_own_lesson();
     for (int i = 0; i < COUNT(table); i++) {
         struct talk t;
@@ -1486,7 +1488,7 @@ TEST(every_allocation_of_a_reader_may_fail)
         open_on_cpu(&t, OUT_TEXT);
         t.s.front->ask = type_next;
         t.s.interactive = true;
-        typed = (const char *const[]){"250", "256", "a", "", "", "30", "Ada", hand_in, NULL};
+        typed = (const char *const[]){"250", "256", "a", "show", "", "30", "Ada", hand_in, NULL};
         *prompts = 0;
         write_file("lesson.txt", asking, strlen(asking));
         char line[160];

@@ -103,7 +103,7 @@ TEST(errors_list_the_valid_names_and_values)
 {
     struct talk t;
     begin(&t);
-    talk_refuses(&t, "set tint", "one of device, precision, colours, ascii");
+    talk_refuses(&t, "set tint", "one of device, precision, colours, theme");
     talk_refuses(&t, "set colours 255", "one of auto, none, 8, 16, 256, true");
     talk_refuses(&t, "set colours 255", "did you mean `256`");
     talk_refuses(&t, "set devcie cpu", "`devcie` after `set` is not an option (did you mean `device`?)");

@@ -143,10 +143,10 @@ static void check_drawn(struct pager *p, int w, int h, const char *expected)
 TEST(a_page_shows_its_place)
 {
     struct pager p = open_hundred();
-    check_drawn(&p, 48, 4, "line 0\nline 1\nline 2\n1-3 of 100  space next  b back  / search  n agai\n");
-    check_drawn(&p, 30, 4, "line 0\nline 1\nline 2\nspace next  b back  / search\n");
+    check_drawn(&p, 48, 4, "line 0\nline 1\nline 2\n1-3 of 100  space next  b back  q leave\n");
+    check_drawn(&p, 30, 4, "line 0\nline 1\nline 2\nspace next  b back  q leave\n");
     press(&p, "G");
-    check_drawn(&p, 30, 4, "line 97\nline 98 Needle\nline 99\nspace next  b back  / search\n");
+    check_drawn(&p, 30, 4, "line 97\nline 98 Needle\nline 99\nspace next  b back  q leave\n");
     press(&p, "/need");
     check_drawn(&p, 30, 4, "line 97\nline 98 Needle\nline 99\n/need \n");
     press(&p, "les\n");

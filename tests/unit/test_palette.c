@@ -32,11 +32,19 @@ static const struct palette {
     const char *name;
     enum colours colours;
     const uint32_t *sixteen;
-    double step; /* minimum increase of lightness between two densities */
+    double step; /* minimum difference of lightness between two densities */
+    bool light;  /* on a light background, where denser is darker */
 } palettes[] = {
-    {"24 bit", COLOURS_24BIT, NULL, 3},        {"256", COLOURS_256, NULL, 1},
-    {"16, xterm", COLOURS_16, xterm16, -0.01}, {"16, console", COLOURS_16, linux16, -0.01},
-    {"8, xterm", COLOURS_8, xterm16, -0.01},   {"8, console", COLOURS_8, linux16, -0.01},
+    {"24 bit", COLOURS_24BIT, NULL, 3, false},
+    {"256", COLOURS_256, NULL, 1, false},
+    {"16, xterm", COLOURS_16, xterm16, -0.01, false},
+    {"16, console", COLOURS_16, linux16, -0.01, false},
+    {"8, xterm", COLOURS_8, xterm16, -0.01, false},
+    {"8, console", COLOURS_8, linux16, -0.01, false},
+    {"24 bit, light", COLOURS_24BIT, NULL, 3, true},
+    {"256, light", COLOURS_256, NULL, 1, true},
+    {"16, xterm, light", COLOURS_16, xterm16, -0.01, true},
+    {"8, xterm, light", COLOURS_8, xterm16, -0.01, true},
 };
 
 /* The minimum CIE colour difference. A difference of 2.3 is just noticeable between adjacent colours, but the
@@ -52,12 +60,14 @@ static uint32_t cube(int i)
     return level[i / 36] << 16 | level[i / 6 % 6] << 8 | level[i % 6];
 }
 
-/* The colour, parsed from the bytes sent to a terminal whose default colour is light grey. */
+/* The colour, parsed from the bytes sent to a terminal whose default colour is light grey, or black on white. */
 static uint32_t sent(enum style st, const struct palette *p, bool *bold)
 {
     char text[80];
-    uint32_t rgb = 0xd8d8d8;
+    uint32_t rgb = p->light ? 0x1a1a1a : 0xd8d8d8;
+    theme_choose(p->light);
     style_escape(st, p->colours, text, sizeof text);
+    theme_choose(false);
     *bold = false;
     for (char *t = text + 2; *t && *t != 'm'; t += *t == ';') {
         int code = (int)strtol(t, &t, 10), r, g, b;
@@ -149,7 +159,7 @@ TEST(neighbouring_rows)
     assert_int_equal(wrong, 0);
 }
 
-TEST(denser_is_lighter)
+TEST(denser_is_further_from_the_background)
 {
     int wrong = 0;
     for (int p = 0; p < COUNT(palettes); p++)
@@ -158,7 +168,7 @@ TEST(denser_is_lighter)
                 bool bold;
                 double a = seen(sent((enum style)(ST_RAMP + k - 1), &palettes[p], &bold), &eyes[i]).l;
                 double b = seen(sent((enum style)(ST_RAMP + k), &palettes[p], &bold), &eyes[i]).l;
-                if (b - a >= palettes[p].step) continue;
+                if ((palettes[p].light ? a - b : b - a) >= palettes[p].step) continue;
                 print_message("%s, %s: step %d has lightness %.1f, the one before %.1f\n", palettes[p].name,
                               eyes[i].name, k, b, a);
                 wrong++;
@@ -174,8 +184,19 @@ TEST(the_densest_is_much_lighter)
             bool bold;
             double from = seen(sent(ST_RAMP, &palettes[p], &bold), &eyes[i]).l;
             double to = seen(sent((enum style)(ST_RAMP + RAMP_STEPS - 1), &palettes[p], &bold), &eyes[i]).l;
-            if (to - from < 35) fail_msg("%s, %s: from %.1f to %.1f", palettes[p].name, eyes[i].name, from, to);
+            if ((palettes[p].light ? from - to : to - from) < 35)
+                fail_msg("%s, %s: from %.1f to %.1f", palettes[p].name, eyes[i].name, from, to);
         }
+}
+
+/* On white, every colour can be read or, for a dot of the sparsest density, seen. */
+TEST(colours_are_visible_on_white)
+{
+    for (int st = 0; st < ST_COUNT; st++) {
+        uint32_t rgb = style_rgb((enum style)st, true);
+        double l = rgb ? seen(rgb, &eyes[0]).l : 0, most = st >= ST_RAMP && st < ST_RAMP + 3 ? 75 : 60;
+        if (l > most) fail_msg("style %d has lightness %.1f", st, l);
+    }
 }
 
 /* The simulation matches the publication: red and green of equal lightness look the same to a dichromat. */

@@ -15,12 +15,14 @@
 #include <math.h>
 #include <string.h>
 
-enum { TOP = 4, GLYPHS = 2, LEGEND = 2, STATUS = 1 };
+/* A cell has at least GLYPHS columns and one line, and at most CELL_W and CELL_H. */
+enum { TOP = 4, GLYPHS = 2, LEGEND = 2, STATUS = 1, CELL_W = 10, CELL_H = 3 };
 
 /* The cells of the last picture, kept while only the cursor moves. */
 struct halo_state {
     double *items; /* [n * n]: items that the parts of cell row y receive from those of cell column x; owned */
     int n;         /* cells in each direction */
+    int w, h;      /* of a cell, in characters */
     const struct parting *of;
 };
 
@@ -94,11 +96,48 @@ static int left_of(const struct parting *p)
     return text_width(show_count(p->x.parts - 1, text, sizeof text)) + 2;
 }
 
+static int lines_of(const struct canvas *c, bool full)
+{
+    return c->h - TOP - LEGEND - (full ? STATUS + 1 : 0);
+}
+
 static int cells_that_fit(const struct canvas *c, const struct parting *p, bool full)
 {
-    int w = (c->w - left_of(p) - 1) / GLYPHS, h = c->h - TOP - LEGEND - (full ? STATUS + 1 : 0);
+    int w = (c->w - left_of(p) - 1) / GLYPHS, h = lines_of(c, full);
     int n = w < h ? w : h;
     return n < p->x.parts ? n : p->x.parts;
+}
+
+static int within_range(int v, int low, int high)
+{
+    return v < low ? low : v > high ? high : v;
+}
+
+/* Cells use the room that they have, and stay about square. */
+static void size_cells(struct halo_state *h, const struct canvas *c, const struct parting *p, bool full)
+{
+    h->w = within_range((c->w - left_of(p) - 1) / h->n, GLYPHS, CELL_W);
+    h->h = within_range(lines_of(c, full) / h->n, 1, within_range(h->w / 2, 1, CELL_H));
+}
+
+static int width_of(double items)
+{
+    char text[32];
+    return text_width(show_count((int64_t)items, text, sizeof text));
+}
+
+/* Do all numbers fit, so that the colours of their cells remain visible around them? */
+static bool has_numbers(const struct halo_state *h, const struct shades *r)
+{
+    return width_of(r->high) + (h->h > 1 ? 2 : 4) <= h->w;
+}
+
+/* Write the number of items into the middle of its cell. */
+static void draw_number(struct canvas *c, const struct halo_state *h, int x, int y, double items)
+{
+    char text[32];
+    show_count((int64_t)items, text, sizeof text);
+    canvas_text(c, x + (h->w - width_of(items) - 1) / 2, y + h->h / 2, ST_PLAIN, " %s ", text);
 }
 
 static void draw_cells(struct canvas *c, const struct halo_state *h, const struct parting *p, const struct shades *r)
@@ -108,34 +147,38 @@ static void draw_cells(struct canvas *c, const struct halo_state *h, const struc
     for (int y = 0; y < h->n; y++)
         for (int x = 0; x < h->n; x++) {
             double items = h->items[(int64_t)y * h->n + x];
-            int at = left + GLYPHS * x;
-            if (items > 0)
-                draw_fill(c, at, TOP + y, GLYPHS, ST_RAMP + (unsigned)spy_shade(r, items, RAMP_STEPS),
+            int at = left + h->w * x, top = TOP + h->h * y;
+            if (!(items > 0)) {
+                canvas_put(c, at + (h->w - 1) / 2, top + h->h / 2, ST_PAD, x == y ? '\\' : 0xb7);
+                continue;
+            }
+            for (int i = 0; i < h->h; i++)
+                draw_fill(c, at, top + i, h->w, ST_RAMP + (unsigned)spy_shade(r, items, RAMP_STEPS),
                           letters ? (uint32_t)spy_sign[spy_shade(r, items, SIGNS)] : 0x2588);
-            else
-                canvas_put(c, at, TOP + y, ST_PAD, x == y ? '\\' : 0xb7);
+            if (has_numbers(h, r)) draw_number(c, h, at, top, items);
         }
 }
 
+/* The first part of every cell, or, if cells are small, of some of them. */
 static void draw_labels(struct canvas *c, const struct halo_state *h, const struct parting *p)
 {
     char text[32];
-    int left = left_of(p), last = h->n - 1, parts = p->x.parts;
+    int left = left_of(p), last = 0, below = -1, parts = p->x.parts;
     canvas_text(c, 1, TOP - 2, ST_DIM, "from part (across) to part (down)");
-    int end = canvas_text(c, left, TOP - 1, ST_AXIS, "0");
-    show_count(parts - 1, text, sizeof text);
-    int at = left + GLYPHS * h->n - text_width(text);
-    if (at > end) canvas_text(c, at, TOP - 1, ST_AXIS, "%s", text);
-    draw_right(c, left - 1, TOP, ST_AXIS, "0");
-    if (last > 0) draw_right(c, left - 1, TOP + last, ST_AXIS, text);
-    if (last > 7)
-        draw_right(c, left - 1, TOP + last / 2, ST_AXIS, show_count(first_of(h, parts, last / 2), text, sizeof text));
+    for (int k = 0; k < h->n; k++) {
+        int n = text_width(show_count(first_of(h, parts, k), text, sizeof text));
+        int x = left + h->w * k + (h->w > n ? (h->w - n) / 2 : 0), y = TOP + h->h * k + h->h / 2;
+        bool end = k == h->n - 1 || left + h->w * (h->n - 1) > x + n;
+        if (x > last && end && x + n <= c->w) last = canvas_text(c, x, TOP - 1, ST_AXIS, "%s", text);
+        if (h->h > 1 || h->n <= 8 || k == 0 || k == h->n - 1 || (k >= below + 4 && k + 2 < h->n))
+            draw_right(c, left - 1, y, ST_AXIS, text), below = k;
+    }
 }
 
 static void draw_legend(struct canvas *c, const struct halo_state *h, const struct parting *p, const struct shades *r)
 {
     char low[32], high[32];
-    int y = TOP + h->n + 1, x = 1;
+    int y = TOP + h->h * h->n + 1, x = 1;
     bool letters = c->colours == COLOURS_NONE || c->ascii;
     if (h->n < p->x.parts)
         x = canvas_text(c, 1, y, ST_DIM, "1 cell = %d x %d parts; ", (p->x.parts + h->n - 1) / h->n,
@@ -184,14 +227,16 @@ static void draw(struct canvas *c, struct session *s, struct view_state *st)
         return;
     }
     struct shades r = range_of(h);
+    size_cells(h, c, p, st->full);
     draw_labels(c, h, p);
     draw_cells(c, h, p, &r);
     draw_legend(c, h, p, &r);
     if (!st->full) return;
     st->item = st->item < n ? st->item : n - 1;
     st->scroll = st->scroll < n ? st->scroll : n - 1;
-    for (int i = 0; i < GLYPHS; i++)
-        canvas_style(c, left_of(p) + GLYPHS * (int)st->scroll + i, TOP + (int)st->item, ST_CURSOR);
+    for (int i = 0; i < h->w * h->h; i++)
+        canvas_style(c, left_of(p) + h->w * (int)st->scroll + i % h->w, TOP + h->h * (int)st->item + i / h->w,
+                     ST_CURSOR);
     draw_status(c, s->current, h, p, (int)st->item, (int)st->scroll);
 }
 
@@ -218,9 +263,10 @@ static bool click(struct session *s, struct view_state *st, int x, int y)
 {
     const struct halo_state *h = st->own;
     const struct parting *p = parting_of(s);
-    int column = p ? (x - left_of(p)) / GLYPHS : -1;
-    if (!p || x < left_of(p) || column >= h->n || y < TOP || y >= TOP + h->n) return false;
-    st->item = y - TOP;
+    if (!p || h->n < 1) return false;
+    int column = (x - left_of(p)) / h->w, row = (y - TOP) / h->h;
+    if (x < left_of(p) || column >= h->n || y < TOP || row >= h->n) return false;
+    st->item = row;
     st->scroll = column;
     return true;
 }

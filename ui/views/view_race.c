@@ -51,7 +51,33 @@ struct reach {
     struct plot frame;
     double far;
     bool by_time;
+    int longer; /* the racer whose curve goes on beyond the plot; -1: none */
+    double its_end;
 };
+/* A racer that needs more than ALONE times as much as all others is shown up to SHOWN times their end, so that their
+   curves keep their width. */
+static const double ALONE = 4, SHOWN = 2;
+
+static double end_of(const struct race *r, int i, bool by_time)
+{
+    const struct racer *x = &r->racer[i];
+    return !x->v ? 0 : by_time ? x->us : (double)x->v->iterations;
+}
+
+static void set_far(struct reach *p, const struct race *r)
+{
+    double second = 0;
+    int slowest = 0;
+    for (int i = 1; i < r->n; i++)
+        if (end_of(r, i, p->by_time) > end_of(r, slowest, p->by_time)) slowest = i;
+    for (int i = 0; i < r->n; i++)
+        if (i != slowest) second = fmax(second, end_of(r, i, p->by_time));
+    p->its_end = p->far = end_of(r, slowest, p->by_time);
+    p->longer = -1;
+    if (!(second > 0) || p->far <= ALONE * second) return;
+    p->far = SHOWN * second;
+    p->longer = slowest;
+}
 
 /* At most six decades above 1 are shown. */
 static struct reach plot_of(const struct canvas *c, const struct race *r, bool by_time, int y, int h)
@@ -61,13 +87,13 @@ static struct reach plot_of(const struct canvas *c, const struct race *r, bool b
     for (int k = 0; k < r->n; k++) {
         const struct solve *v = r->racer[k].v;
         if (!v) continue;
-        p.far = fmax(p.far, by_time ? r->racer[k].us : (double)v->iterations);
         for (int64_t i = 0; i <= v->iterations; i++) {
             if (!can_plot(v->history.residual[i])) continue;
             least = fmin(least, v->history.residual[i]);
             most = fmax(most, v->history.residual[i]);
         }
     }
+    set_far(&p, r);
     p.frame = plot_new(c, y, h, least, fmin(most, 1e6));
     return p;
 }
@@ -222,6 +248,18 @@ static void draw_solver(struct canvas *c, const struct race *r, int i, int y)
     if (wide) draw_right(c, 59, y, ST_PLAIN, r->dev->kind == DEV_EMU ? "-" : show_span(x->us, text, sizeof text));
 }
 
+/* "; A goes on to 1.20 s" */
+static void draw_longer(struct canvas *c, const struct reach *p, int x)
+{
+    char end[40];
+    if (p->longer < 0) return;
+    if (p->by_time)
+        show_span(p->its_end, end, sizeof end);
+    else
+        show_count((int64_t)p->its_end, end, sizeof end);
+    canvas_text(c, x, 1, colour_of(p->longer), "; %c goes on to %s", letter_of(p->longer), end);
+}
+
 static void draw_heading(struct canvas *c, int y)
 {
     if (c->w < 76) return;
@@ -239,11 +277,13 @@ static void draw_solvers(struct canvas *c, const struct race *r, const struct vi
     int room = c->h - 1 - r->n - (st->full ? 1 : 0), words = room >= 8, above = 1 + words + (c->figure ? 1 : 0);
     int axis = c->figure ? AXIS_LINES : 1, h = room + 1 - above - words - axis, y = above;
     struct reach p = plot_of(c, r, by_time, y, h);
-    if (words)
-        canvas_text(c, 1, 1, ST_DIM, "||r|| / ||b|| by %s, log scale%s", by_time ? "time" : "iteration",
-                    !st->full || r->dev->kind == DEV_EMU ? ""
-                    : by_time                            ? "; t: by iteration"
-                                                         : "; t: by time");
+    if (words) {
+        int x = canvas_text(c, 1, 1, ST_DIM, "||r|| / ||b|| by %s, log scale%s", by_time ? "time" : "iteration",
+                            !st->full || r->dev->kind == DEV_EMU ? ""
+                            : by_time                            ? "; t: by iteration"
+                                                                 : "; t: by time");
+        draw_longer(c, &p, x);
+    }
     if (h >= MIN_PLOT && c->w >= 30) {
         draw_plot(c, r, &p);
         y += h + axis;

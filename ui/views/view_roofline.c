@@ -15,7 +15,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { DETAIL = 2, ZOOM_MAX = 6, MIN_W = 20, MIN_H = 4 };
+enum { DETAIL = 2, ZOOM_MIN = -1, ZOOM_MAX = 6, MIN_W = 20, MIN_H = 4 };
 
 /* ---- the roofs ---- */
 
@@ -64,18 +64,23 @@ static void roof_text(const struct roofline *r, enum roof k, char *out, size_t s
              k == ROOF_COMPUTE ? "FLOP/s" : "B/s");
 }
 
-/* Name a slope of a figure beside it: the lowest slope on its right side, in the middle of the picture, and the others
-   on their left sides, near the top, where no other slope is, if there is room. */
+/* Name a slope of a figure beside the middle of its visible part: the lowest slope below it, the others above it, if
+   there is room. */
 static void name_slope(struct figure *f, const struct roof_plot *p, const struct roofline *r, enum roof k)
 {
     char text[60];
-    bool lowest = k == ROOF_MEMORY;
-    double row = p->y + p->h * (lowest ? 0.5 : 0.2);
-    double gflops = pow(10, p->top - (row - p->y) / p->h * (p->top - p->bottom)), rate = roof_rate(r, k);
-    double x = roof_column(p, gflops / rate);
+    double from = INFINITY, to = 0;
+    for (int i = 0; i <= p->w; i++) {
+        double at = roof_intensity(p, p->x + i), row = roof_row(p, roof_at(r, k, at));
+        if (!is_drawn(r, k, at) || row < p->y || row > p->y + p->h) continue;
+        from = fmin(from, p->x + i);
+        to = p->x + i;
+    }
+    if (!(from < to)) return;
     roof_text(r, k, text, sizeof text);
-    bool left = !lowest && x - 1 - (double)strlen(text) > p->x;
-    if (x > p->x && x < p->x + p->w)
+    double x = (from + to) / 2, row = roof_row(p, roof_at(r, k, roof_intensity(p, x)));
+    bool left = k != ROOF_MEMORY && x - 1 - (double)strlen(text) > p->x;
+    if (left || x + 1 + (double)strlen(text) < p->x + p->w)
         figure_words(f, roof_style(k), left ? SIDE_RIGHT : SIDE_LEFT, x + (left ? -1 : 1), row - left, text);
 }
 
@@ -88,7 +93,12 @@ static void name_roof(struct canvas *c, const struct roof_plot *p, const struct 
     if (k == ROOF_COMPUTE) x = p->x + p->w - n;
     double first = roof_intensity(p, k == ROOF_COMPUTE ? p->x + p->w : p->x);
     int y = (int)floor(roof_row(p, roof_at(r, k, first))) - (k == ROOF_COMPUTE ? 1 : 0);
-    if (k == ROOF_COMPUTE && y < p->y) y = p->y;
+    if (k == ROOF_COMPUTE && y < p->y) { /* above the picture */
+        y = p->y;
+        strcat(text, " ^");
+        x -= 2;
+        n += 2;
+    }
     if (y < p->y || y >= p->y + p->h || x < p->x || n > p->w || (k != ROOF_COMPUTE && y >= *above)) return;
     if (k != ROOF_COMPUTE) *above = y;
     if (c->figure)
@@ -176,7 +186,7 @@ static bool key(struct session *s, struct view_state *st, int k)
     int64_t last = s->roofline ? s->roofline->n - 1 : 0;
     if (k == 't') own->by = (own->by + 1) % ROOF_BYTES;
     own->zoom += (k == '+') - (k == '-');
-    if (own->zoom < 0) own->zoom = 0;
+    if (own->zoom < ZOOM_MIN) own->zoom = ZOOM_MIN;
     if (own->zoom > ZOOM_MAX) own->zoom = ZOOM_MAX;
     st->item += (k == UI_DOWN) - (k == UI_UP);
     if (k == 'G' || k == UI_END || st->item > last) st->item = last;

@@ -17,7 +17,7 @@ struct roof_plot {
 };
 struct roof_state {
     int by;   /* enum roof_bytes */
-    int zoom; /* steps */
+    int zoom; /* steps; 0: around all kernels, -1: up to the flat roof */
 };
 
 /* ---- view_roofline_plot.c ---- */

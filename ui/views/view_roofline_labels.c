@@ -104,11 +104,23 @@ static int draw_names(struct canvas *c, struct taken *t, const struct roofline *
     return n;
 }
 
+/* The names of roofs are on the canvas already; curves of dots may be covered. */
+static void take_words(struct taken *t, const struct canvas *c)
+{
+    const struct roof_plot *p = t->p;
+    for (int y = p->y; y < p->y + p->h; y++)
+        for (int x = p->x; x < p->x + p->w; x++) {
+            uint32_t g = c->cell[y * c->w + x].glyph;
+            if (g > ' ' && g < 0x7f && g != '.') take(t, x, y, 1);
+        }
+}
+
 int roof_draw_points(struct canvas *c, const struct roof_plot *p, const struct roofline *r, int chosen, int *inside)
 {
     struct taken t = {p, mem_zero((int64_t)p->w * p->h, sizeof *t.cell, "a picture", NULL)};
     *inside = 0;
     if (!t.cell) return 0;
+    take_words(&t, c);
     draw_marks(c, &t, r, chosen, inside);
     int n = draw_names(c, &t, r, chosen);
     mem_free(t.cell);

@@ -8,8 +8,9 @@
 #include <stdio.h>
 
 enum { LEFT = 8, TOP = 2 };
-/* The part of the picture that one step of zooming keeps, and the margin around all kernels in decades. */
-static const double ZOOM = 0.6, MARGIN = 0.25;
+/* The part of the picture that one step of zooming keeps, the margin around all kernels in decades, and the least
+   number of decades. */
+static const double ZOOM = 0.6, MARGIN = 0.25, DECADES_MIN = 1;
 
 double roof_column(const struct roof_plot *p, double intensity)
 {
@@ -35,23 +36,35 @@ double roof_intensity(const struct roof_plot *p, double column)
     return pow(10, p->left + (column - p->x) / p->w * (p->right - p->left));
 }
 
-/* Around all kernels, and as far as the point where the slope of memory meets the flat roof. */
-static void reach_all(struct roof_plot *p, const struct roofline *r)
+static void widen(double *low, double *high)
 {
-    double least = INFINITY, most = 0, slow = INFINITY, flat = roof_rate(r, ROOF_COMPUTE);
+    double more = DECADES_MIN - (*high - *low);
+    if (!(more > 0)) return;
+    *low -= more / 2;
+    *high += more / 2;
+}
+
+/* Around all kernels and half of the slope of memory, or, if `whole` is set, as far as the point where this slope meets
+   the flat roof. */
+static void reach_all(struct roof_plot *p, const struct roofline *r, bool whole)
+{
+    double least = INFINITY, most = 0, slow = INFINITY, fast = 0, flat = roof_rate(r, ROOF_COMPUTE);
     for (int i = 0; i < r->n; i++) {
         double at = point_intensity(&r->point[i], p->by);
         if (!(at > 0) || !(point_gflops(&r->point[i]) > 0)) continue;
         least = fmin(least, at);
         most = fmax(most, at);
         slow = fmin(slow, point_gflops(&r->point[i]));
+        fast = fmax(fast, point_gflops(&r->point[i]));
     }
     double ridge = flat / roof_rate(r, ROOF_MEMORY);
-    if (!(least < INFINITY)) least = most = slow = 1;
+    if (!(least < INFINITY)) least = most = slow = fast = 1;
     p->left = log10(least) - MARGIN;
-    p->right = log10(fmax(most, ridge)) + MARGIN;
+    p->right = log10(whole ? fmax(most, ridge) : most) + MARGIN;
+    widen(&p->left, &p->right);
     p->bottom = log10(slow) - MARGIN;
-    p->top = log10(flat) + MARGIN;
+    double slope = roof_rate(r, ROOF_MEMORY) * pow(10, (p->left + p->right) / 2);
+    p->top = log10(whole ? flat : fmin(flat, fmax(fast, slope))) + MARGIN;
 }
 
 /* Shrink the range around the middle, which stays inside the whole range. */
@@ -67,8 +80,8 @@ struct roof_plot roof_plot_of(const struct canvas *c, const struct roofline *r, 
 {
     struct roof_plot p = {
         .x = LEFT, .y = TOP, .w = c->w - LEFT - 2, .h = c->h - TOP - 2 - below, .by = (enum roof_bytes)own->by};
-    reach_all(&p, r);
-    if (!own->zoom || chosen < 0) return p;
+    reach_all(&p, r, own->zoom < 0);
+    if (own->zoom <= 0 || chosen < 0) return p;
     double share = pow(ZOOM, own->zoom), at = point_intensity(&r->point[chosen], p.by);
     if (at > 0) shrink(&p.left, &p.right, log10(at), share);
     shrink(&p.bottom, &p.top, log10(point_gflops(&r->point[chosen])), share);

@@ -64,8 +64,8 @@ static void draw_slots(struct canvas *c, const struct sm_life *l, int y, int w, 
 
 static void figure_slots(struct figure *f, const struct sm_life *l, int y, int w, int h)
 {
-    struct ruler slots = {RULER_WHOLE, 0, l->slots, NULL};
-    double high = (double)h / l->slots;
+    struct ruler slots = {RULER_WHOLE, 0, l->slots - 1, NULL};
+    double high = (double)h / l->slots, bar = high * 0.85;
     for (int i = 0; i < l->slots; i++)
         for (int from = 0, to; from < SM_BINS; from = to) {
             enum sm_state k = sm_at(l, i, i + 1, (double)from / SM_BINS, (double)(from + 1) / SM_BINS);
@@ -73,9 +73,9 @@ static void figure_slots(struct figure *f, const struct sm_life *l, int y, int w
                 if (sm_at(l, i, i + 1, (double)to / SM_BINS, (double)(to + 1) / SM_BINS) != k) break;
             if (k != SM_EMPTY)
                 figure_rect(f, looks[k].style, k == SM_FINISHED ? 0.4 : 1, LEFT + (double)w * from / SM_BINS,
-                            y + i * high, (double)w * (to - from) / SM_BINS, high * 0.85);
+                            y + i * high, (double)w * (to - from) / SM_BINS, bar);
         }
-    axis_down(f, &slots, LEFT, y, h);
+    axis_down(f, &slots, LEFT, y + bar / 2, h - high); /* a number stands at the middle of its bar */
 }
 
 static void draw_time(struct canvas *c, const struct sm_life *l, int y, int w, int h)
