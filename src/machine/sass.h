@@ -46,6 +46,7 @@ struct sass_instruction {
     struct sass_set used, set; /* registers that it reads, and that it writes */
 
     /* facts */
+    bool diverged; /* only a warp that has diverged (BRA.DIV) comes here */
     int block;
     int loop;        /* innermost loop; -1: none */
     int live;        /* registers whose value is needed when the instruction starts */
@@ -97,6 +98,9 @@ struct sass {
     int live_max;  /* registers */
     int registers; /* the highest register of an instruction + 1 */
     int spill_loads, spill_stores;
+    int outside;  /* instructions outside of the hot loop, without those of diverged warps */
+    int diverged; /* those of diverged warps */
+    int chain;    /* the most global loads and atomics of which each needs the result of the one before */
     char *pool;
 };
 

@@ -40,12 +40,12 @@ struct depths {
     unsigned char of[SASS_REGISTERS];
 };
 
-static void pass_depths(struct depths *d, struct sass_instruction *i)
+static void pass_depths(struct depths *d, struct sass_instruction *i, bool atomics)
 {
     int deepest = 0;
     for (int r = 0; r < SASS_REGISTERS; r++)
         if (sass_has(&i->used, r) && d->of[r] > deepest) deepest = d->of[r];
-    bool load = sass_loads(i);
+    bool load = sass_loads(i) || (atomics && i->kind == INSTRUCTION_ATOMIC);
     if (load) i->depth = deepest;
     if (load && deepest < UINT8_MAX) deepest++;
     for (int r = 0; r < SASS_REGISTERS; r++)
@@ -63,7 +63,7 @@ static void walk_loop(struct sass *s, int loop)
             struct sass_instruction *at = &s->at[i];
             if (at->loop != loop) continue;
             pass_queue(&q, at);
-            if (round == 0) pass_depths(&d, at);
+            if (round == 0) pass_depths(&d, at, false);
             if (at->outstanding > l->in_flight) l->in_flight = at->outstanding;
             if (sass_loads(at) && at->depth + 1 > l->depth) l->depth = at->depth + 1;
         }
@@ -160,6 +160,28 @@ static void walk_blocks(struct sass *s)
     }
 }
 
+/* Along the whole function, in the order of addresses; the depths in loops are found later. */
+static void find_chain(struct sass *s)
+{
+    struct depths d = {{0}};
+    for (int i = 0; i < s->n; i++) {
+        struct sass_instruction *at = &s->at[i];
+        if (at->diverged) continue;
+        at->depth = -1;
+        pass_depths(&d, at, true);
+        if (at->depth + 1 > s->chain) s->chain = at->depth + 1;
+        at->depth = 0;
+    }
+}
+
+static void count_outside(struct sass *s)
+{
+    for (int i = 0; i < s->n; i++) {
+        s->diverged += s->at[i].diverged;
+        s->outside += !s->at[i].diverged && (s->hot < 0 || s->at[i].loop != s->hot);
+    }
+}
+
 /* ---- source lines ---- */
 
 static int by_place(const void *a, const void *b)
@@ -233,6 +255,7 @@ double sass_per_round(const struct sass *s)
 bool sass_find_facts(struct sass *s, struct err *e)
 {
     count_instructions(s);
+    find_chain(s);
     for (int k = 0; k < s->nloops; k++) count_loop(s, k);
     for (int k = 0; k < s->nloops; k++) {
         if (!s->loop[k].innermost) continue;
@@ -241,5 +264,6 @@ bool sass_find_facts(struct sass *s, struct err *e)
     }
     walk_blocks(s);
     find_hot(s);
+    count_outside(s);
     return find_sources(s, e);
 }

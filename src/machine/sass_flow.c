@@ -49,6 +49,11 @@ static bool counts_always(const struct sass_instruction *from)
     return true;
 }
 
+static bool counts_undiverged(const struct sass_instruction *from)
+{
+    return !diverged_only(from);
+}
+
 /* Calls add edges back from the ends of functions to behind each call, if `calls`. */
 static void each_edge(const struct sass *s, const struct sass_targets *t, edge_fn *counts, bool calls,
                       void (*give)(int from, int to, void *user), void *user)
@@ -110,6 +115,12 @@ struct order {
     int *dominator;         /* of a block */
     int *stack, *next;
 };
+
+static void start_order(const struct sass *s, struct order *o)
+{
+    o->n = 0;
+    for (int b = 0; b < s->nblocks; b++) o->rank[b] = o->dominator[b] = -1, o->next[b] = 0;
+}
 
 /* Depth first from block 0. */
 static void number_blocks(const struct sass_flow *f, struct order *o)
@@ -266,6 +277,18 @@ static void find_loops(struct sass *s, const struct sass_flow *f, const struct s
         if (loop_at(s, s->loop[k].header, f, back, o, in)) nest_loop(s, k, in, sizes);
 }
 
+/* The blocks that no path from the beginning reaches, although calls are followed. */
+static bool find_diverged(struct sass *s, const struct sass_targets *t, struct order *o, struct err *e)
+{
+    struct sass_flow f = {0};
+    if (!make_edges(s, t, counts_undiverged, true, &f, e)) return false;
+    start_order(s, o);
+    number_blocks(&f, o);
+    for (int i = 0; i < s->n; i++) s->at[i].diverged = o->rank[s->at[i].block] < 0;
+    mem_free(f.first);
+    return true;
+}
+
 bool sass_find_loops(struct sass *s, const struct sass_targets *t, struct err *e)
 {
     struct sass_flow f = {0}, back = {0};
@@ -279,11 +302,12 @@ bool sass_find_loops(struct sass *s, const struct sass_targets *t, struct err *e
         memory && in && s->loop && make_edges(s, t, counts_in_loops, false, &f, e) && reverse_edges(s, &f, &back, e);
     if (ok) {
         o = (struct order){memory, memory + n, 0, memory + 2 * n, memory + 3 * n, memory + 4 * n};
-        for (int b = 0; b < n; b++) o.rank[b] = o.dominator[b] = -1, o.next[b] = 0;
+        start_order(s, &o);
         number_blocks(&f, &o);
         find_dominators(&f, &o);
         find_loops(s, &f, &back, &o, in, memory + 5 * n);
         for (int i = 0; i < s->n; i++) s->at[i].loop = s->block[s->at[i].block].loop;
+        ok = find_diverged(s, t, &o, e);
     }
     mem_free(memory);
     mem_free(in);
