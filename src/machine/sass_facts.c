@@ -76,7 +76,7 @@ static int common_divisor(int a, int b)
     return b ? common_divisor(b, a % b) : a;
 }
 
-static bool same_line(const struct sass_instruction *a, const struct sass_instruction *b)
+bool sass_same_line(const struct sass_instruction *a, const struct sass_instruction *b)
 {
     return a->line == b->line && (a->file == b->file || (a->file && b->file && !strcmp(a->file, b->file)));
 }
@@ -84,7 +84,7 @@ static bool same_line(const struct sass_instruction *a, const struct sass_instru
 /* Do the two come from the same access, or the same multiplication, of the source? */
 static bool same_origin(const struct sass_instruction *a, const struct sass_instruction *b)
 {
-    return same_line(a, b) && !strcmp(a->opcode, b->opcode) && !strcmp(a->modifiers, b->modifiers) &&
+    return sass_same_line(a, b) && !strcmp(a->opcode, b->opcode) && !strcmp(a->modifiers, b->modifiers) &&
            a->depth == b->depth;
 }
 
@@ -92,7 +92,8 @@ static bool same_origin(const struct sass_instruction *a, const struct sass_inst
 static bool line_loads(const struct sass *s, int loop, int instruction)
 {
     for (int i = s->loop[loop].first; i <= s->loop[loop].last; i++)
-        if (s->at[i].loop == loop && sass_loads(&s->at[i]) && same_line(&s->at[i], &s->at[instruction])) return true;
+        if (s->at[i].loop == loop && sass_loads(&s->at[i]) && sass_same_line(&s->at[i], &s->at[instruction]))
+            return true;
     return false;
 }
 
@@ -178,7 +179,7 @@ static void count_outside(struct sass *s)
 {
     for (int i = 0; i < s->n; i++) {
         s->diverged += s->at[i].diverged;
-        s->outside += !s->at[i].diverged && (s->hot < 0 || s->at[i].loop != s->hot);
+        s->outside += !s->at[i].diverged && !s->at[i].unreachable && (s->hot < 0 || s->at[i].loop != s->hot);
     }
 }
 

@@ -30,6 +30,7 @@ struct race;          /* race.h */
 struct tracing;       /* tracing.h */
 struct roofline;      /* roofline.h */
 struct sm_lives;      /* sm_lives.h */
+struct machine_codes; /* lab/machine_code.h */
 struct front;
 struct machine; /* gpu_profile.h */
 struct ranks;   /* ranks.h */
@@ -64,6 +65,7 @@ struct session {
     struct ranks *ranks;          /* processes of PETSc; NULL: none were started */
     struct roofline *roofline;    /* the last roofline; NULL: none */
     struct sm_lives *sm;          /* the last life of a multiprocessor; NULL: none */
+    struct machine_codes *sass;   /* the last machine code; NULL: none */
     bool plain, batch, quit;
     bool interactive;    /* stdin and stdout are terminals */
     bool terminal;       /* messages go to a terminal: show progress */
