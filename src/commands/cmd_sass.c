@@ -1,4 +1,5 @@
 /* sass: the machine code that the compiler made of a kernel, and what it shows; two kernels are compared. */
+#include "cmd_sass.h"
 #include "base/err.h"
 #include "base/mem.h"
 #include "base/screen_lock.h"
@@ -43,6 +44,35 @@ static const struct kernel *kernel_of(const struct session *s, const struct args
     return s->trace && s->trace->kernel ? s->trace->kernel : kernel_find("csr-vector");
 }
 
+static bool add_code(struct session *s, const struct machine_code_request *r, struct machine_codes *codes,
+                     struct err *e)
+{
+    if (!machine_code_read(r, &codes->of[codes->n], &s->watch, e)) return false;
+    codes->n++;
+    return true;
+}
+
+bool sass_begin(struct session *s, const struct kernel *k, enum precision real, struct err *e)
+{
+    struct machine_codes *codes = mem_zero(1, sizeof *codes, "machine code", e);
+    struct machine_code_request r = {.kernel = k, .real = real, .function = traced_function(s, k)};
+    if (!codes || !add_code(s, &r, codes, e)) return free_codes(codes), false;
+    keep(s, codes);
+    return true;
+}
+
+bool sass_keeps(const struct session *s, const struct kernel *k)
+{
+    for (int i = 0; s->sass && i < s->sass->n; i++)
+        if (!strcmp(s->sass->of[i].kernel, k->name)) return true;
+    return false;
+}
+
+void sass_drop(struct session *s)
+{
+    keep(s, NULL);
+}
+
 static bool read_code(struct session *s, const struct args *a, const struct kernel *k, struct machine_codes *codes,
                       struct err *e)
 {
@@ -53,9 +83,7 @@ static bool read_code(struct session *s, const struct args *a, const struct kern
                                      .architecture = arg(a, "for"),
                                      .function = arg(a, "instance") ? NULL : traced_function(s, k),
                                      .instance = (int)instance};
-    if (!machine_code_read(&r, &codes->of[codes->n], &s->watch, e)) return false;
-    codes->n++;
-    return true;
+    return add_code(s, &r, codes, e);
 }
 
 static bool run_sass(struct session *s, const struct args *a, struct err *e)
@@ -93,15 +121,10 @@ const struct command command_sass = {
 
 /* ---- what the session keeps ---- */
 
-static void drop_sass(struct session *s)
-{
-    keep(s, NULL);
-}
-
 /* The code does not depend on a matrix. */
 static bool is_of(const struct session *s, const struct matrix *m)
 {
     return false;
 }
 
-const struct holding holding_sass = {.drop = drop_sass, .belongs_to = is_of};
+const struct holding holding_sass = {.drop = sass_drop, .belongs_to = is_of};

@@ -94,7 +94,7 @@ static void show_unrolled(const struct machine_code *c, char *out, size_t size)
 {
     const struct sass_loop *l = hot_of(c);
     if (l && l->unrolled > 1)
-        snprintf(out, size, "by %d: %d instructions", l->unrolled, l->instructions);
+        snprintf(out, size, "by %d", l->unrolled);
     else
         snprintf(out, size, l ? "no" : "-");
 }
@@ -147,7 +147,7 @@ static void show_hoisted(const struct machine_code *c, char *out, size_t size)
 static void show_outside(const struct machine_code *c, char *out, size_t size)
 {
     if (c->sass.diverged)
-        snprintf(out, size, "%d, and %d if diverged", c->sass.outside, c->sass.diverged);
+        snprintf(out, size, "%d (+%d diverged)", c->sass.outside, c->sass.diverged);
     else
         snprintf(out, size, "%d", c->sass.outside);
 }
@@ -208,15 +208,15 @@ char sass_mark(const struct machine_code *c, int instruction)
     return i->loop == c->sass.hot ? '#' : '|';
 }
 
-char *sass_note(const struct machine_code *c, int instruction, char *out, size_t size)
+char *sass_note(const struct machine_code *c, int instruction, bool brief, char *out, size_t size)
 {
     const struct sass_instruction *i = &c->sass.at[instruction];
     bool global = i->space == SASS_GLOBAL || i->space == SASS_TEXTURE, load = global && i->reads && !i->writes;
     *out = 0;
     if (!global && i->space != SASS_SHARED && i->space != SASS_LOCAL) return out;
-    size_t n =
-        (size_t)snprintf(out, size, "%s%s%d B%s%s", global && i->space == SASS_GLOBAL ? "" : sass_space_names[i->space],
-                         global && i->space == SASS_GLOBAL ? "" : " ", i->bytes, *i->cache ? " " : "", i->cache);
+    bool plain = i->space == SASS_GLOBAL, cached = *i->cache && !brief;
+    size_t n = (size_t)snprintf(out, size, "%s%s%d B%s%s", plain ? "" : sass_space_names[i->space], plain ? "" : " ",
+                                i->bytes, cached ? " " : "", cached ? i->cache : "");
     if (load && i->outstanding && n < size) snprintf(out + n, size - n, ", %d in flight", i->outstanding);
     return out;
 }
@@ -308,7 +308,7 @@ static void say_code(struct out *o, const struct machine_code *c)
         const struct sass_instruction *i = &c->sass.at[k];
         char line[320], note[SASS_VALUE];
         if (k == 0 || !sass_same_line(i, i - 1)) say_source(o, i);
-        sass_note(c, k, note, sizeof note);
+        sass_note(c, k, false, note, sizeof note);
         snprintf(line, sizeof line, "  %04x %3d %c %-*s%s%s\n", (unsigned)i->address, i->live, sass_mark(c, k),
                  *note ? CODE : 0, i->text, *note ? " " : "", note);
         out_verbatim(o, line);

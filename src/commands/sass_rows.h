@@ -22,8 +22,8 @@ extern const struct sass_quantity sass_quantities[]; /* terminated by a NULL nam
 
 /* "csr_vector<double, double>, sm_90, nvcc 13.0, stored listing" */
 char *sass_title(const struct machine_code *c, char *out, size_t size);
-/* What an instruction does with memory: "8 B read-only, 3 in flight"; "" */
-char *sass_note(const struct machine_code *c, int instruction, char *out, size_t size);
+/* What an instruction does with memory: "8 B read-only, 3 in flight", or, if brief, "8 B, 3 in flight"; "" */
+char *sass_note(const struct machine_code *c, int instruction, bool brief, char *out, size_t size);
 /* '#': in the hot loop, '|': in another loop, '!': only diverged warps come here, ' ' */
 char sass_mark(const struct machine_code *c, int instruction);
 

@@ -1,7 +1,9 @@
 /* The machine code of a kernel below its source lines: the hot loop, loads in flight, registers in use. */
 #include "base/base.h"
+#include "commands/cmd_sass.h"
 #include "commands/sass_rows.h"
 #include "lab/machine_code.h"
+#include "machine/kernel.h"
 #include "machine/microscope.h"
 #include "microscope/tracing.h"
 #include "session/session.h"
@@ -17,14 +19,23 @@
 
 /* Widths in columns. ADDRESS: what stands before an instruction. WIDE_FROM: the least width with the source lines in a
    column of their own; PAIR_FROM: with two functions side by side. VALUE: of a quantity in the head. */
-enum { ADDRESS = 12, NOTE = 30, WIDE_FROM = 132, PAIR_FROM = 140, VALUE = 26, HEAD_MAX = 9, SUMMARY_FROM = 30 };
+enum {
+    ADDRESS = 11,
+    NOTE = 30,
+    WIDE_FROM = 132,
+    PAIR_FROM = 140,
+    NAME = 20,
+    VALUE = 19,
+    HEAD_MAX = 9,
+    SUMMARY_FROM = 30
+};
 
 struct sass_state {
     const struct machine_codes *of; /* the codes for which the rest is meant */
     int chosen;                     /* of two functions */
     int at[2];                      /* instruction at the cursor, in each function */
     char wanted[24];                /* text that was looked for last */
-    int64_t step;                   /* the step of the trace that was followed last */
+    int64_t step;                   /* 1 + the step of the trace when the last key came */
 };
 
 /* A line of the listing: an instruction or, above it, its source line. */
@@ -55,17 +66,17 @@ static bool is_traced_line(const struct session *s, const struct machine_code *c
 static int draw_quantities(struct canvas *c, const struct machine_codes *codes, int y, int lines)
 {
     char a[SASS_VALUE], b[SASS_VALUE];
-    int x = 1, top = y, bottom = y, width = codes->n > 1 ? 20 + 2 * VALUE : 20 + VALUE;
+    int x = 1, top = y, bottom = y, width = NAME + codes->n * (VALUE + 1);
     for (const struct sass_quantity *q = sass_quantities; q->name; q++) {
         if (!q->short_list && lines < HEAD_MAX) continue;
         if (y == top + lines) y = top, x += width;
-        if (x + width > c->w && x > 1) break;
+        if (x + width > c->w + 2 && x > 1) break;
         q->show(&codes->of[0], a, sizeof a);
-        canvas_text(c, x, y, ST_DIM, "%s", q->name);
-        canvas_text(c, x + 18, y, ST_PLAIN, "%.*s", VALUE, a);
+        canvas_text(c, x, y, ST_DIM, "%.*s", NAME - 1, q->name);
+        canvas_text(c, x + NAME, y, ST_PLAIN, "%.*s", VALUE, a);
         if (codes->n > 1) {
             q->show(&codes->of[1], b, sizeof b);
-            canvas_text(c, x + 18 + VALUE, y, strcmp(a, b) ? ST_BOLD : ST_PLAIN, "%.*s", VALUE, b);
+            canvas_text(c, x + NAME + VALUE + 1, y, strcmp(a, b) ? ST_BOLD : ST_PLAIN, "%.*s", VALUE, b);
         }
         if (++y > bottom) bottom = y;
     }
@@ -116,10 +127,10 @@ static void draw_instruction(struct canvas *c, const struct machine_code *k, int
     canvas_text(c, x + 5, y, ST_DIM, "%3d", at->live);
     canvas_put(c, x + 9, y, mark == '#' ? ST_BAR : ST_DIM, (uint32_t)mark);
     if (w <= ADDRESS) return;
-    canvas_text(c, x + ADDRESS - 1, y, style_of(k, i), "%.*s", w - ADDRESS, at->text);
-    sass_note(k, i, note, sizeof note);
-    int room = w - ADDRESS - (int)strlen(at->text), n = (int)strlen(note);
-    if (n && n + 2 <= room) canvas_text(c, x + w - (n > NOTE ? n : NOTE < room ? NOTE : n), y, ST_DIM, "%s", note);
+    canvas_text(c, x + ADDRESS, y, style_of(k, i), "%.*s", w - ADDRESS, at->text);
+    int room = w - ADDRESS - (int)strlen(at->text) - 1, n = (int)strlen(sass_note(k, i, false, note, sizeof note));
+    if (n > room) n = (int)strlen(sass_note(k, i, true, note, sizeof note));
+    if (n && n <= room) canvas_text(c, x + w - (n > NOTE ? n : NOTE < room ? NOTE : n), y, ST_DIM, "%s", note);
 }
 
 /* The lines of the listing from instruction `from` on, each with its source line beside it (beside: its width) or above
@@ -148,9 +159,16 @@ static int first_shown(const struct machine_code *k, int cursor, int lines, bool
     return i;
 }
 
+/* Until the next key, the cursor is at the traced step, if that has moved. */
+static bool follows(const struct session *s, const struct sass_state *own, const struct machine_code *c)
+{
+    return traced_instruction(s, c) >= 0 && own->step != 1 + s->trace->at;
+}
+
 static int cursor_of(const struct session *s, const struct sass_state *own, int k)
 {
     const struct machine_code *c = &s->sass->of[k];
+    if (follows(s, own, c)) return traced_instruction(s, c);
     int at = own->of == s->sass ? own->at[k] : c->sass.hot >= 0 ? c->sass.loop[c->sass.hot].first : 0;
     return at < c->sass.n ? at : c->sass.n - 1;
 }
@@ -178,14 +196,15 @@ static void draw(struct canvas *c, struct session *s, struct view_state *st)
 
 /* ---- keys ---- */
 
+/* The state for the codes of the session, with the cursors where they are drawn. */
 static struct sass_state *state_of(const struct session *s, struct view_state *st)
 {
-    struct sass_state *own = st->own;
-    if (own->of == s->sass) return own;
-    struct sass_state fresh = {.of = s->sass};
-    for (int k = 0; k < s->sass->n; k++) fresh.at[k] = cursor_of(s, own, k);
-    memcpy(fresh.wanted, own->wanted, sizeof fresh.wanted);
-    *own = fresh;
+    struct sass_state *own = st->own, now = *own;
+    if (own->of != s->sass) now.chosen = 0;
+    now.of = s->sass;
+    now.step = s->trace ? 1 + s->trace->at : 0;
+    for (int k = 0; k < s->sass->n; k++) now.at[k] = cursor_of(s, own, k);
+    *own = now;
     return own;
 }
 
@@ -265,16 +284,23 @@ static void answer(struct session *s, struct view_state *st)
 
 static bool exists(const struct session *s)
 {
-    return s->sass;
+    return s->sass || (s->trace && s->trace->kernel && s->trace->kernel->functions[0].name);
+}
+
+/* Without code, that of the traced kernel. */
+static bool prepare(struct session *s, struct view_state *st, struct err *e)
+{
+    return s->sass || !exists(s) || sass_begin(s, s->trace->kernel, s->trace->real, e);
 }
 
 static const char *nothing(const struct session *s)
 {
-    return s->sass ? NULL : "nothing to show yet; run `sass csr-vector`";
+    return exists(s) ? NULL : "nothing to show yet; run `sass csr-vector`";
 }
 
 static bool numbers(struct session *s, const struct view_state *st, int w, int h, struct err *e)
 {
+    if (!s->sass && !prepare(s, NULL, e)) return false;
     out_sass(s, s->sass);
     return true;
 }
@@ -287,15 +313,15 @@ static void state_copy(void *to, const void *from)
 const struct view view_sass = {
     .name = "sass",
     .about = "the machine code of a kernel below its source lines: loops, loads in flight, registers in use",
-    .keys = "? help  q leave  s step  b back  n ten  B ten back  g first  G last  u next access  U access before  "
-            "l next loop  L loop before  r on to text or line  R back to text or line  k the other kernel  "
-            "w traced step",
+    .keys = "? help  q leave  s/b step, back  l/L loop  u/U access  r/R to text or line  k kernel  w traced step  "
+            "n/B ten on, back  g/G first, last",
     .rows = (const struct row_kind *const[]){&row_sass_function, &row_sass_instruction, NULL},
     .any = true,
     .large = true,
     .state_size = sizeof(struct sass_state),
     .state_copy = state_copy,
     .exists = exists,
+    .prepare = prepare,
     .draw = draw,
     .key = key,
     .answer = answer,
