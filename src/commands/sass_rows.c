@@ -193,8 +193,8 @@ const struct sass_quantity sass_quantities[] = {
 
 char *sass_title(const struct machine_code *c, char *out, size_t size)
 {
-    snprintf(out, size, "%s, %s, %s%s%s", c->function, c->sass.architecture, c->compiler, *c->compiler ? ", " : "",
-             c->origin);
+    snprintf(out, size, "%s%s%s, %s, %s", c->sass.architecture, *c->compiler ? ", " : "", c->compiler, c->origin,
+             c->function);
     return out;
 }
 

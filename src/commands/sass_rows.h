@@ -20,7 +20,7 @@ struct sass_quantity {
 };
 extern const struct sass_quantity sass_quantities[]; /* terminated by a NULL name */
 
-/* "csr_vector<double, double>, sm_90, nvcc 13.0, stored listing" */
+/* "sm_90, nvcc 13.0, stored listing, csr_vector<double, double>" */
 char *sass_title(const struct machine_code *c, char *out, size_t size);
 /* What an instruction does with memory: "8 B read-only, 3 in flight", or, if brief, "8 B, 3 in flight"; "" */
 char *sass_note(const struct machine_code *c, int instruction, bool brief, char *out, size_t size);

@@ -22,16 +22,25 @@ struct queue {
     int n;
 };
 
+/* Two loads of one register under predicates: at most one of them loads. */
+static bool is_alternative(const struct sass_instruction *a, const struct sass_instruction *b)
+{
+    return sass_loads(a) && sass_loads(b) && *a->predicate && *b->predicate && overlaps(&a->set, &b->set) &&
+           !overlaps(&a->set, &b->used);
+}
+
 static void pass_queue(struct queue *q, struct sass_instruction *i)
 {
+    bool alternative = false;
+    for (int k = q->n - 1; k >= 0 && !alternative; k--) alternative = is_alternative(q->load[k], i);
     for (int k = q->n - 1; k >= 0; k--) {
         const struct sass_set *loaded = &q->load[k]->set;
-        if (!overlaps(loaded, &i->used) && !overlaps(loaded, &i->set)) continue;
+        if (!overlaps(loaded, &i->used) && (alternative || !overlaps(loaded, &i->set))) continue;
         q->n -= k + 1;
         memmove(q->load, q->load + k + 1, (size_t)q->n * sizeof *q->load);
         break;
     }
-    if (sass_loads(i) && q->n < QUEUE_MAX) q->load[q->n++] = i;
+    if (sass_loads(i) && !alternative && q->n < QUEUE_MAX) q->load[q->n++] = i;
     if (q->n > i->outstanding) i->outstanding = q->n;
 }
 
