@@ -15,6 +15,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import zlib
 
 import compiled
 
@@ -98,6 +99,13 @@ def functions_of(source, patterns, arch, nvcc, nvdisasm):
     return [(name, listed(name, usage[name], texts[name])) for name in texts if is_wanted(name, patterns)]
 
 
+def sources_of(functions):
+    """A line for each source of the kernels that the listing names, with its CRC-32: the program says if it has changed."""
+    named = {name for _, lines in functions for line in lines for name in re.findall(r'^//## File "([^"]*)"', line)}
+    paths = [path for name in sorted(named) for path in [TOP / "gpu/kernels" / name] if path.exists()]
+    return [f"// source {path.name} {zlib.crc32(path.read_bytes()):08x}" for path in paths]
+
+
 def write_listing(arch, nvcc, nvdisasm):
     compiled.RESERVED = 1024 if int(arch.removeprefix("sm_")) >= 80 else 0
     release = re.search(r"release ([\d.]+)", subprocess.run([nvcc, "--version"], capture_output=True, text=True).stdout)
@@ -106,7 +114,7 @@ def write_listing(arch, nvcc, nvdisasm):
         patterns = patterns_of(source)
         if patterns:
             functions += functions_of(source, patterns, arch, nvcc, nvdisasm)
-    text = [f"// nvcc {release.group(1)}", f".target {arch}"]
+    text = [f"// nvcc {release.group(1)}", f".target {arch}"] + sources_of(functions)
     for _, lines in sorted(functions):
         text += lines
     data = lzma.compress("\n".join(text + [""]).encode(), check=lzma.CHECK_CRC32, preset=9 | lzma.PRESET_EXTREME)

@@ -193,8 +193,8 @@ const struct sass_quantity sass_quantities[] = {
 
 char *sass_title(const struct machine_code *c, char *out, size_t size)
 {
-    snprintf(out, size, "%s%s%s, %s, %s", c->sass.architecture, *c->compiler ? ", " : "", c->compiler, c->origin,
-             c->function);
+    snprintf(out, size, "%s%s%s, %s, %s", c->sass.architecture, *c->compiler ? ", " : "", c->compiler,
+             c->changed ? "stored listing of another source" : c->origin, c->function);
     return out;
 }
 
@@ -228,6 +228,10 @@ enum { NAME = 20, VALUE = 24, CODE = 56 };
 static void say_summary(struct out *o, const struct machine_codes *codes)
 {
     char line[2 * SASS_VALUE + NAME + 8], a[SASS_VALUE], b[SASS_VALUE];
+    if (codes->n > 1) {
+        snprintf(line, sizeof line, "%-*s %-*s   %s\n", NAME, "", VALUE, codes->of[0].kernel, codes->of[1].kernel);
+        out_verbatim(o, line);
+    }
     for (const struct sass_quantity *q = sass_quantities; q->name; q++) {
         q->show(&codes->of[0], a, sizeof a);
         if (codes->n > 1) {
@@ -345,6 +349,7 @@ static void out_function(struct out *o, const struct machine_code *c)
     out_str(o, "architecture", NULL, c->sass.architecture);
     out_str(o, "compiler", NULL, *c->compiler ? c->compiler : NULL);
     out_str(o, "origin", NULL, c->origin);
+    out_bool(o, "changed", NULL, c->changed);
     out_int(o, "registers", NULL, c->registers);
     out_int(o, "registers_live", NULL, c->sass.live_max);
     out_int(o, "shared_bytes", NULL, c->shared_bytes);
@@ -415,6 +420,7 @@ static const struct field function_fields[] = {
     {"architecture", F_TEXT, "GPUs that run the code", .pattern = "^sm_[0-9]+$"},
     {"compiler", F_TEXT | OR_NULL, "compiler that made it; null: that of this program"},
     {"origin", F_TEXT, "where the code comes from", .words = "stored listing, this program"},
+    {"changed", F_BOOLEAN, "the source has changed since the listing was stored: its lines may be wrong"},
     {"registers", F_COUNT, "registers per thread"},
     {"registers_live", F_COUNT, "the most registers whose values are needed at the same time"},
     {"shared_bytes", F_COUNT, "bytes of shared memory per block, without those that a launch gives"},

@@ -23,6 +23,7 @@
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
+#include <zlib.h>
 
 /* INSTANCES_MAX: functions of one kernel in one precision. */
 enum { INSTANCES_MAX = 64, LISTING_BYTES = 64 << 20, DISASSEMBLE_SECONDS = 60, OUTPUT_BYTES = 256 << 20 };
@@ -208,6 +209,21 @@ static void stored_facts(struct machine_code *out, const char *text, const char 
     out->origin = "stored listing";
 }
 
+/* Is the source of the function the one of which the listing was made? Its lines may have moved otherwise. */
+static bool sources_changed(const struct sass *s, const char *text)
+{
+    const char *file, *source;
+    for (int i = 0; (source = kernel_source(i, &file)); i++) {
+        char mark[120];
+        bool used = false;
+        for (int k = 0; k < s->nsources && !used; k++) used = !strcmp(s->source[k].file, file);
+        unsigned long crc = crc32(0, (const unsigned char *)source, (unsigned)strlen(source));
+        snprintf(mark, sizeof mark, "// source %s %08lx\n", file, crc);
+        if (used && !strstr(text, mark)) return true;
+    }
+    return false;
+}
+
 /* Returns false without an error if there is no listing, or none of the kernel in this precision. */
 static bool read_stored(const struct machine_code_request *r, const char *architecture, struct instances *all,
                         struct machine_code *out, struct watch *w, struct err *e)
@@ -222,6 +238,7 @@ static bool read_stored(const struct machine_code_request *r, const char *archit
         describe(out, r, all, chosen);
         stored_facts(out, text, all->of[chosen].symbol);
         ok = sass_read(&out->sass, text, all->of[chosen].symbol, machine_code_is_source, w, e);
+        out->changed = ok && sources_changed(&out->sass, text);
     }
     mem_free(text);
     return ok;
@@ -363,10 +380,8 @@ static bool fail_without_code(const struct machine_code_request *r, const char *
     print_safe(architecture, strlen(architecture), 40, name, sizeof name);
     fail(e, E_UNSUPPORTED, "no machine code of %s in %s for %s is at hand", r->kernel->name, precisions[r->real].name,
          name);
-    err_advise(e, "stored listings are for fp64 on sm_75, sm_80, sm_90, sm_100 and sm_120%s",
-               machine_code_has_nvdisasm()
-                   ? ""
-                   : "; with nvdisasm of the CUDA toolkit, the code of a build with CUDA is shown");
+    err_advise(e, "listings are stored for fp64 on sm_75, sm_80, sm_90, sm_100 and sm_120; a build with CUDA shows its "
+                  "own code if nvdisasm of the CUDA toolkit is installed");
     return false;
 }
 

@@ -88,7 +88,9 @@ static int draw_head(struct canvas *c, const struct machine_codes *codes, int ch
     const struct machine_code *k = &codes->of[chosen];
     char title[256];
     draw_title(c, "sass", NULL, "%s: %s", k->kernel, sass_title(k, title, sizeof title));
-    if (codes->n > 1) canvas_text(c, 1, 1, ST_DIM, "beside %s", codes->of[!chosen].kernel);
+    for (int i = 0; i < codes->n && codes->n > 1; i++)
+        canvas_text(c, 1 + NAME + i * (VALUE + 1), 1, i == chosen ? ST_BOLD : ST_DIM, "%.*s", VALUE,
+                    codes->of[i].kernel);
     int lines = c->h >= SUMMARY_FROM ? HEAD_MAX : c->h >= 16 ? 4 : 0;
     return draw_quantities(c, codes, 1 + (codes->n > 1), lines);
 }
@@ -284,18 +286,23 @@ static void answer(struct session *s, struct view_state *st)
 
 static bool exists(const struct session *s)
 {
-    return s->sass || (s->trace && s->trace->kernel && s->trace->kernel->functions[0].name);
+    return s->sass;
+}
+
+static bool has_traced(const struct session *s)
+{
+    return s->trace && s->trace->kernel && s->trace->kernel->functions[0].name;
 }
 
 /* Without code, that of the traced kernel. */
 static bool prepare(struct session *s, struct view_state *st, struct err *e)
 {
-    return s->sass || !exists(s) || sass_begin(s, s->trace->kernel, s->trace->real, e);
+    return s->sass || !has_traced(s) || sass_begin(s, s->trace->kernel, s->trace->real, e);
 }
 
 static const char *nothing(const struct session *s)
 {
-    return exists(s) ? NULL : "nothing to show yet; run `sass csr-vector`";
+    return s->sass || has_traced(s) ? NULL : "nothing to show yet; run `sass csr-vector`";
 }
 
 static bool numbers(struct session *s, const struct view_state *st, int w, int h, struct err *e)
