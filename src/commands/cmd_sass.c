@@ -112,7 +112,8 @@ const struct command command_sass = {
         "With two kernels, the summaries stand side by side, * marks what differs. `instance N` chooses among the\n"
         "instances of a function template; the default is the traced one (`trace`), else the one for long rows.\n"
         "A build with CUDA lists its own code if nvdisasm of the CUDA toolkit is installed. Otherwise, listings are\n"
-        "stored for fp64. `view sass` scrolls and searches, and marks the line of the traced step.\n"
+        "stored for fp64; in the source tree, nvcc compiles the others. `view sass` scrolls and searches, and marks\n"
+        "the line of the traced step.\n"
         "    sass csr-vector; sass csr-light-vector csr-vector\n"
         "    sass csr-cusp instance 2 for sm_80; view sass",
     .rows = (const struct row_kind *const[]){&row_sass_function, &row_sass_instruction, NULL},

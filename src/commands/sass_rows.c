@@ -419,7 +419,7 @@ static const struct field function_fields[] = {
     {"instances", F_COUNT, "how many there are", .min = 1},
     {"architecture", F_TEXT, "GPUs that run the code", .pattern = "^sm_[0-9]+$"},
     {"compiler", F_TEXT | OR_NULL, "compiler that made it; null: that of this program"},
-    {"origin", F_TEXT, "where the code comes from", .words = "stored listing, this program"},
+    {"origin", F_TEXT, "where the code comes from", .words = "stored listing, this program, compiled now"},
     {"changed", F_BOOLEAN, "the source has changed since the listing was stored: its lines may be wrong"},
     {"registers", F_COUNT, "registers per thread"},
     {"registers_live", F_COUNT, "the most registers whose values are needed at the same time"},

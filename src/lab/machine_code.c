@@ -13,6 +13,7 @@
 #include "machine/cubin.h"
 #include "machine/kernel.h"
 #include "machine/microscope.h"
+#include "machine_code_private.h"
 
 #include <fcntl.h>
 #include <limits.h>
@@ -308,11 +309,6 @@ char *machine_code_disassemble(const void *cubin, size_t n, const char *symbol, 
 
 /* ---- this program ---- */
 
-struct image {
-    void *bytes;
-    size_t n;
-};
-
 static struct image map_program(void)
 {
     struct image m = {NULL, 0};
@@ -349,26 +345,41 @@ static bool find_cubin(const struct image *m, const char *architecture, struct i
     return all->n > 0;
 }
 
-/* Returns false without an error if this program does not have the function. */
+/* Returns false without an error if the image does not have the function. */
+static bool read_image(const struct machine_code_request *r, const struct image *m, const char *architecture,
+                       const char *origin, struct instances *all, struct machine_code *out, struct watch *w,
+                       struct err *e)
+{
+    struct cubin c;
+    int chosen;
+    if (!find_cubin(m, architecture, all, &c, w, e) || (chosen = choose(all, r, e)) < 0) return false;
+    const char *symbol = all->of[chosen].symbol;
+    struct cubin_function f = cubin_function_of(&c, symbol);
+    char *text = machine_code_disassemble(c.bytes, c.n, symbol, w, e);
+    describe(out, r, all, chosen);
+    out->origin = origin;
+    out->registers = f.registers, out->shared_bytes = f.shared_bytes, out->local_bytes = f.local_bytes;
+    bool ok = text && sass_read(&out->sass, text, symbol, machine_code_is_source, w, e);
+    mem_free(text);
+    return ok;
+}
+
 static bool read_own(const struct machine_code_request *r, struct instances *all, struct machine_code *out,
                      struct watch *w, struct err *e)
 {
     struct image m = map_program();
-    struct cubin c;
-    bool ok = false;
-    int chosen;
-    if (!m.bytes) return false;
-    if (find_cubin(&m, r->architecture, all, &c, w, e) && (chosen = choose(all, r, e)) >= 0) {
-        const char *symbol = all->of[chosen].symbol;
-        struct cubin_function f = cubin_function_of(&c, symbol);
-        char *text = machine_code_disassemble(c.bytes, c.n, symbol, w, e);
-        describe(out, r, all, chosen);
-        out->origin = "this program";
-        out->registers = f.registers, out->shared_bytes = f.shared_bytes, out->local_bytes = f.local_bytes;
-        ok = text && sass_read(&out->sass, text, symbol, machine_code_is_source, w, e);
-        mem_free(text);
-    }
-    munmap(m.bytes, m.n);
+    bool ok = m.bytes && read_image(r, &m, r->architecture, "this program", all, out, w, e);
+    if (m.bytes) munmap(m.bytes, m.n);
+    return ok;
+}
+
+static bool read_compiled(const struct machine_code_request *r, const char *architecture, struct instances *all,
+                          struct machine_code *out, struct watch *w, struct err *e)
+{
+    struct image m;
+    bool ok = machine_code_compile(r->kernel, architecture, &m, w, e) &&
+              read_image(r, &m, architecture, "compiled now", all, out, w, e);
+    mem_free(m.bytes);
     return ok;
 }
 
@@ -385,6 +396,27 @@ static bool fail_without_code(const struct machine_code_request *r, const char *
     return false;
 }
 
+/* May another source be tried? Forget what the last one found. */
+static bool go_on(bool ok, struct instances *all, struct err *why)
+{
+    if (ok || why->code == E_CANCELLED || why->code == E_USAGE) return false;
+    all->n = 0;
+    err_clear(why);
+    return true;
+}
+
+/* From this program, a stored listing, or the compiler. */
+static bool read_any(const struct machine_code_request *r, struct instances *all, struct machine_code *out,
+                     struct watch *w, struct err *e)
+{
+    const char *architecture = r->architecture ? r->architecture : reference;
+    bool disassembles = machine_code_has_nvdisasm(), ok = disassembles && read_own(r, all, out, w, e);
+    if (go_on(ok, all, e)) ok = read_stored(r, architecture, all, out, w, e);
+    if (disassembles && machine_code_can_compile(r->kernel) && go_on(ok, all, e))
+        ok = read_compiled(r, architecture, all, out, w, e);
+    return ok || e->code || fail_without_code(r, architecture, e);
+}
+
 bool machine_code_read(const struct machine_code_request *r, struct machine_code *out, struct watch *w, struct err *e)
 {
     struct err why = {0};
@@ -393,17 +425,10 @@ bool machine_code_read(const struct machine_code_request *r, struct machine_code
         return fail(e, E_UNSUPPORTED, "%s launches no function for GPUs whose machine code is known", r->kernel->name);
     struct instances *all = mem_zero(1, sizeof *all, "the functions of a kernel", e);
     if (!all) return false;
-    const char *architecture = r->architecture ? r->architecture : reference;
     *all = (struct instances){.kernel = r->kernel, .real = r->real};
-    bool ok = machine_code_has_nvdisasm() && read_own(r, all, out, w, &why);
-    if (!ok && why.code != E_CANCELLED && why.code != E_USAGE) {
-        err_clear(&why);
-        all->n = 0;
-        ok = read_stored(r, architecture, all, out, w, &why);
-    }
-    if (!ok && !why.code) fail_without_code(r, architecture, &why);
-    if (!ok) fail(e, why.code, "%s", why.text);
+    bool ok = read_any(r, all, out, w, &why) && !why.code;
     mem_free(all);
+    if (!ok && e && !e->code) *e = why;
     return ok;
 }
 

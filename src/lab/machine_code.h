@@ -29,7 +29,7 @@ struct machine_code {
     enum precision real;
     char function[FUNCTION_NAME]; /* as in machine/compiled.h */
     char compiler[32];            /* "nvcc 13.0"; "": not known */
-    const char *origin;           /* "this program", "stored listing" */
+    const char *origin;           /* "this program", "stored listing", "compiled now" */
     bool changed;                 /* the sources have changed since the listing was made: its lines may be wrong */
     int registers, shared_bytes, local_bytes;
     int instance, instances; /* this one, from 1, and how many functions the kernel may launch in the precision */
