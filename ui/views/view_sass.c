@@ -17,11 +17,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Widths in columns. ADDRESS: what stands before an instruction. WIDE_FROM: the least width with the source lines in a
-   column of their own; PAIR_FROM: with two functions side by side. VALUE: of a quantity in the head. */
+/* Widths in columns. ADDRESS: what stands before an instruction. TEXT: of an instruction, before its note. WIDE_FROM:
+   the least width with the source lines in a column of their own; PAIR_FROM: with two functions side by side. VALUE: of
+   a quantity in the head. */
 enum {
     ADDRESS = 11,
-    NOTE = 30,
+    TEXT = 50,
     WIDE_FROM = 132,
     PAIR_FROM = 140,
     NAME = 20,
@@ -132,7 +133,9 @@ static void draw_instruction(struct canvas *c, const struct machine_code *k, int
     canvas_text(c, x + ADDRESS, y, style_of(k, i), "%.*s", w - ADDRESS, at->text);
     int room = w - ADDRESS - (int)strlen(at->text) - 1, n = (int)strlen(sass_note(k, i, false, note, sizeof note));
     if (n > room) n = (int)strlen(sass_note(k, i, true, note, sizeof note));
-    if (n && n <= room) canvas_text(c, x + w - (n > NOTE ? n : NOTE < room ? NOTE : n), y, ST_DIM, "%s", note);
+    if (n == 0 || n > room) return;
+    int from = ADDRESS + TEXT > w - n ? w - n : ADDRESS + TEXT, end = w - room;
+    canvas_text(c, x + (from > end ? from : end), y, ST_DIM, "%s", note);
 }
 
 /* The lines of the listing from instruction `from` on, each with its source line beside it (beside: its width) or above
