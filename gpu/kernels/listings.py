@@ -83,8 +83,16 @@ def shortened(lines):
     return out
 
 
-def listed(name, usage, lines):
-    registers, shared, local = usage
+def shared_bytes(cubin):
+    """{symbol: bytes of shared memory}, without those that the system takes of each block where it has a section."""
+    of = compiled.sections(cubin)
+    system = 1024 if ".nv.shared.reserved.0" in of else 0
+    sizes = {name.removeprefix(".nv.shared."): size for name, (_, size) in of.items() if name.startswith(".nv.shared.")}
+    return {symbol: max(0, size - system) for symbol, size in sizes.items()}
+
+
+def listed(name, usage, shared, lines):
+    registers, _, local = usage
     head = [f"//--------------------- .text.{name} ---", f"//## {registers} registers, {shared} shared, {local} local"]
     return head + shortened(lines)
 
@@ -94,9 +102,11 @@ def functions_of(source, patterns, arch, nvcc, nvdisasm):
     with tempfile.NamedTemporaryFile(suffix=".cubin") as cubin:
         subprocess.run([nvcc, *FLAGS, "-cubin", f"-arch={arch}", "-o", cubin.name, str(source)], cwd=TOP, check=True)
         done = subprocess.run([nvdisasm, "-gi", "-c", cubin.name], capture_output=True, text=True, check=True)
-        usage, _ = compiled.resources(pathlib.Path(cubin.name).read_bytes())
-    texts, usage = compiled.named(function_texts(done.stdout)), compiled.named(usage)
-    return [(name, listed(name, usage[name], texts[name])) for name in texts if is_wanted(name, patterns)]
+        code = pathlib.Path(cubin.name).read_bytes()
+    texts, usage = compiled.named(function_texts(done.stdout)), compiled.named(compiled.resources(code)[0])
+    shared = compiled.named(shared_bytes(code))
+    wanted = [name for name in texts if is_wanted(name, patterns)]
+    return [(name, listed(name, usage[name], shared.get(name, 0), texts[name])) for name in wanted]
 
 
 def sources_of(functions):
@@ -107,7 +117,6 @@ def sources_of(functions):
 
 
 def write_listing(arch, nvcc, nvdisasm):
-    compiled.RESERVED = 1024 if int(arch.removeprefix("sm_")) >= 80 else 0
     release = re.search(r"release ([\d.]+)", subprocess.run([nvcc, "--version"], capture_output=True, text=True).stdout)
     functions = []
     for source in sorted((TOP / "gpu/kernels").glob("k_*.cu")):

@@ -8,8 +8,9 @@
 #include <string.h>
 
 /* MACHINE_CUDA: the machine of an ELF file for GPUs. FRAME, REGISTERS: attributes of a function. RESERVED: bytes of
-   shared memory of each block that the system takes since sm_80; the section counts them. */
-enum { MACHINE_CUDA = 190, FRAME = 0x11, REGISTERS = 0x2f, RESERVED = 1024, RESERVED_FROM = 80, NUMBER_FORM = 4 };
+   shared memory of each block that the system takes, if the cubin has a section for them; a function's section counts
+   them, too. */
+enum { MACHINE_CUDA = 190, FRAME = 0x11, REGISTERS = 0x2f, RESERVED = 1024, NUMBER_FORM = 4 };
 
 static bool has_bytes(const struct cubin *c, uint64_t at, uint64_t n)
 {
@@ -131,8 +132,8 @@ static int symbol_of(const struct cubin *c, const char *name)
 
 static int shared_of(const struct cubin *c, const char *symbol)
 {
-    uint64_t reserved = capability_of(c) >= RESERVED_FROM ? RESERVED : 0;
     Elf64_Shdr s;
+    uint64_t reserved = find_section(c, "", ".nv.shared.reserved.0", &s) ? RESERVED : 0;
     if (!find_section(c, ".nv.shared.", symbol, &s)) return 0;
     return s.sh_size > reserved ? (int)(s.sh_size - reserved) : 0;
 }

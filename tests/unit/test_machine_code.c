@@ -14,8 +14,9 @@
 
 /* ---- a cubin that is made by hand ---- */
 
-enum { EM_CUDA_GPU = 190, SECTIONS = 7, BYTES = 4096 };
-static const char names[] = "\0.shstrtab\0.strtab\0.symtab\0.text.first\0.text.second\0.nv.info\0.nv.shared.second";
+enum { EM_CUDA_GPU = 190, SECTIONS = 8, BYTES = 4096 };
+static const char names[] =
+    "\0.shstrtab\0.strtab\0.symtab\0.text.first\0.text.second\0.nv.info\0.nv.shared.second\0.nv.shared.reserved.0";
 static const char strings[] = "\0first\0second";
 
 struct made {
@@ -40,7 +41,7 @@ static void add_section(struct made *m, const char *name, unsigned type, const v
 }
 
 /* sm_90: two functions of 32 and 64 bytes; the second has 24 registers, 2048 bytes of shared memory, 16 of local. */
-static struct made make_cubin(unsigned flags, unsigned abi)
+static struct made make_cubin(unsigned flags, unsigned abi, bool reserves)
 {
     static const unsigned char code[64];
     static const uint32_t info[] = {4 | 0x2f << 8 | 8 << 16, 2, 24, 4 | 0x11 << 8 | 8 << 16, 2, 16,
@@ -60,12 +61,13 @@ static struct made make_cubin(unsigned flags, unsigned abi)
     add_section(&m, ".nv.info", SHT_PROGBITS, info, sizeof info);
     add_section(&m, ".text.second", SHT_PROGBITS, code, 64);
     add_section(&m, ".nv.shared.second", SHT_NOBITS, NULL, 3072);
+    add_section(&m, reserves ? ".nv.shared.reserved.0" : ".nv.info", SHT_NOBITS, NULL, 0);
     return m;
 }
 
 TEST(test_cubin)
 {
-    struct made m = make_cubin(90, 7);
+    struct made m = make_cubin(90, 7, true);
     unsigned char file[BYTES + 200] = "host code, " ELFMAG " and more";
     struct cubin c;
     size_t at = 0, size;
@@ -93,21 +95,21 @@ TEST(test_cubin)
     assert_false(cubin_next(file, 100 + m.n + 50, &at, &c));
 }
 
-/* Newer files have the architecture elsewhere, and sm_75 reserves no shared memory. */
+/* Newer files have the architecture elsewhere, and older ones reserve no shared memory. */
 TEST(test_architectures)
 {
-    struct made m = make_cubin(100 << 8 | 2, 8);
+    struct made m = make_cubin(100 << 8 | 2, 8, true);
     char architecture[16];
     cubin_architecture(&(struct cubin){m.bytes, m.n}, architecture);
     assert_string_equal(architecture, "sm_100");
-    m = make_cubin(75, 7);
+    m = make_cubin(75, 7, false);
     assert_int_equal(cubin_function_of(&(struct cubin){m.bytes, m.n}, "second").shared_bytes, 3072);
 }
 
 /* A file that ends early is read without a step outside of it; ASan watches. */
 TEST(test_damaged)
 {
-    struct made m = make_cubin(90, 7);
+    struct made m = make_cubin(90, 7, true);
     for (size_t n = 0; n < m.n; n += 7) {
         unsigned char *copy = malloc(n + 1);
         struct cubin c;

@@ -145,6 +145,21 @@ TEST(test_sources)
     sass_free(&s);
 }
 
+/* The first round was peeled off the loop: its load is not moved out of the loop. */
+TEST(test_peeled)
+{
+    static const char text[] =
+        FUNCTION("f") AT(7) "        /*0000*/                   LDG.E R4, desc[UR4][R2.64] ;\n"
+                            ".L_1:\n"
+                            "        /*0010*/                   LDG.E R4, desc[UR4][R2.64+0x4] ;\n"
+                            "        /*0020*/               @P1 BRA `(.L_1) ;\n"
+                            "        /*0030*/                   EXIT ;\n";
+    struct sass s = read_listing(text, NULL, NULL);
+    const struct sass_source *p = sass_source_of(&s, 0);
+    assert_true(!p->hoisted && p->loads_before == 1 && p->loads_hot == 1 && p->loads == 2);
+    sass_free(&s);
+}
+
 /* The functions of a listing are told apart by their whole symbols, and the first one is the default. */
 TEST(test_symbols)
 {
@@ -194,11 +209,18 @@ TEST(test_predicated)
                                                 "        /*0010*/                   ISETP.GE.AND P0, PT, R2, RZ, PT ;\n"
                                                 "        /*0020*/               @P0 STG.E desc[UR4][R2.64], R4 ;\n"
                                                 "        /*0030*/                   EXIT ;\n";
+    static const char always[] = FUNCTION("f") "        /*0000*/               @P0 LDG.E R4, desc[UR4][R2.64] ;\n"
+                                               "        /*0010*/                   IADD3 R5, R4, 0x1, RZ ;\n"
+                                               "        /*0020*/               @P0 IADD3 R6, R4, 0x1, RZ ;\n"
+                                               "        /*0030*/                   EXIT ;\n";
     struct sass s = read_listing(same, NULL, NULL);
     assert_int_equal(s.at[0].live, 2);
     assert_int_equal(s.at[1].live, 1);
     sass_free(&s);
     s = read_listing(changed, NULL, NULL);
+    assert_int_equal(s.at[0].live, 3);
+    sass_free(&s);
+    s = read_listing(always, NULL, NULL);
     assert_int_equal(s.at[0].live, 3);
     sass_free(&s);
 }
