@@ -79,7 +79,7 @@ SHOWN   := $(if $(filter 1,$(V))$(findstring s,$(firstword -$(MAKEFLAGS))),,1)
 say      = $(if $(SHOWN),@n=$(counted); [ $$n -gt $(MISSING) ] || of=/$(MISSING); printf '[%3d%s] %s %s\n' $$n "$$of" $1 $2)
 
 .PHONY: all tests no-petsc run test check quick check-nocuda asan fuzz fuzz-programs fuzz-keys fuzz-lines layers lint golden mutants \
-  ranks check-gpu check-model compiled-table bench bench-load bench-screen install uninstall deb clean deps deps-test deps-lint format FORCE
+  ranks check-gpu check-model compiled-table listings bench bench-load bench-screen install uninstall deb clean deps deps-test deps-lint format FORCE
 .SECONDARY:
 all: $(BUILD)/warpspy $(BUILD)/prelude.h.gch
 tests: all $(if $(PETSC),$(RANKS)) $(UNIT_TESTS) $(BUILD)/tests/terminal/draw_frames $(BUILD)/tests/terminal/busy_command
@@ -289,6 +289,9 @@ $(BUILD)/compiled/sm_$1/%.cubin: gpu/kernels/%.cu $(BUILD)/cuda/flags
 	$$(Q)$$(NVCC) $$(NVFLAGS) -arch=sm_$1 -MMD -cubin -o $$@ $$<
 endef
 $(foreach a,$(COMPILED_FOR),$(eval $(call cubin_rule,$a)))
+# The machine code of the kernels, which `sass` shows without a CUDA toolkit; needs nvcc and nvdisasm.
+listings:
+	@gpu/kernels/listings.py
 bench: $(if $(NOBUILD),,all $(BENCHES))
 	@tests/bench/bench.sh $(BUILD)
 # Predicted times beside those that were measured on an H200 and saved; needs no GPU, and 10 minutes on two cores.
@@ -308,12 +311,13 @@ ZSH_FUNCTIONS ?= $(SHARE)/zsh/site-functions
 install: all
 	install -Dm755 $(BUILD)/warpspy $(DESTDIR)$(PREFIX)/bin/warpspy
 	if [ -x $(RANKS) ]; then install -m755 $(RANKS) $(DESTDIR)$(PREFIX)/bin/warpspy-ranks; fi
-	install -d $(SHARE)/warpspy/samples/lessons $(SHARE)/warpspy/samples/puzzles $(SHARE)/warpspy/gpus
+	install -d $(SHARE)/warpspy/samples/lessons $(SHARE)/warpspy/samples/puzzles $(SHARE)/warpspy/gpus $(SHARE)/warpspy/sass
 	install -m644 samples/*.mtx* $(SHARE)/warpspy/samples
 	install -m644 samples/lessons/*.txt $(SHARE)/warpspy/samples/lessons
 	install -m644 samples/puzzles/*.txt $(SHARE)/warpspy/samples/puzzles
 	install -m644 samples/gpus/*.txt $(SHARE)/warpspy/gpus
 	install -m644 samples/compiled.txt $(SHARE)/warpspy/samples
+	install -m644 samples/sass/*.txt.xz $(SHARE)/warpspy/sass
 	for f in $$(find src gpu -name '*.h' -o -name '*.def'); do install -Dm644 $$f $(SHARE)/warpspy/include/$$f || exit 1; done
 	$(BUILD)/warpspy --man > $(BUILD)/warpspy.1
 	$(BUILD)/warpspy --completion bash > $(BUILD)/warpspy.bash

@@ -105,7 +105,7 @@ struct view {
 extern const struct view *const views[]; /* terminated by NULL */
 extern const struct registry view_registry;
 const struct view *view_find(const char *name);
-enum { VIEWS_MAX = 16 };
+enum { VIEWS_MAX = 20 };
 
 /* Draw the whole screen of a view: the view or its help, its message or question, and its keys. */
 void view_draw(const struct view *v, struct canvas *c, struct session *s, struct view_state *st);

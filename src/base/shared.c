@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 static bool is_missing(const char *why)
 {
@@ -42,28 +43,72 @@ static bool find_functions(const struct shared_library *l)
 
 /* ---- the folders of CUDA ---- */
 
-/* Folders below the folder that an environment variable names; variable NULL: `below` is the whole path. */
+/* Folders below the folder that an environment variable names; variable NULL: `libraries` and `programs` are whole
+   paths. */
 static const struct folder {
-    const char *variable, *below;
+    const char *variable, *libraries, *programs;
 } folders[] = {
-    {"CUDA_HOME", "/lib64/"},         {"CUDA_PATH", "/lib64/"},
-    {NULL, "/usr/local/cuda/lib64/"}, {"VIRTUAL_ENV", "/lib/python3*/site-packages/nvidia/*/lib/"},
-    {"CONDA_PREFIX", "/lib/"},        {"CONDA_PREFIX", "/lib/python3*/site-packages/nvidia/*/lib/"},
+    {"CUDA_HOME", "/lib64/", "/bin/"},
+    {"CUDA_PATH", "/lib64/", "/bin/"},
+    {NULL, "/usr/local/cuda/lib64/", "/usr/local/cuda/bin/"},
+    {"VIRTUAL_ENV", "/lib/python3*/site-packages/nvidia/*/lib/", "/lib/python3*/site-packages/nvidia/*/bin/"},
+    {"CONDA_PREFIX", "/lib/", "/bin/"},
+    {"CONDA_PREFIX", "/lib/python3*/site-packages/nvidia/*/lib/", "/lib/python3*/site-packages/nvidia/*/bin/"},
 };
+
+static bool give_found(const char *pattern, bool (*give)(const char *path, void *user), void *user)
+{
+    glob_t found;
+    bool done = false;
+    if (!glob(pattern, 0, NULL, &found))
+        for (size_t k = 0; k < found.gl_pathc && !done; k++) done = give(found.gl_pathv[k], user);
+    globfree(&found);
+    return done;
+}
+
+static void each_folder(const char *file, bool programs, bool (*give)(const char *path, void *user), void *user)
+{
+    bool done = false;
+    for (int i = 0; i < COUNT(folders) && !done; i++) {
+        char pattern[PATH_MAX];
+        const char *root = folders[i].variable ? getenv(folders[i].variable) : "";
+        if (!root || (folders[i].variable && *root != '/')) continue;
+        snprintf(pattern, sizeof pattern, "%s%s%s", root, programs ? folders[i].programs : folders[i].libraries, file);
+        done = give_found(pattern, give, user);
+    }
+}
 
 void shared_cuda_paths(const char *file, bool (*give)(const char *path, void *user), void *user)
 {
-    bool done = give(file, user);
-    for (int i = 0; i < COUNT(folders) && !done; i++) {
-        char pattern[PATH_MAX];
-        glob_t found;
-        const char *root = folders[i].variable ? getenv(folders[i].variable) : "";
-        if (!root || (folders[i].variable && *root != '/')) continue;
-        snprintf(pattern, sizeof pattern, "%s%s%s", root, folders[i].below, file);
-        if (!glob(pattern, 0, NULL, &found))
-            for (size_t k = 0; k < found.gl_pathc && !done; k++) done = give(found.gl_pathv[k], user);
-        globfree(&found);
+    if (!give(file, user)) each_folder(file, false, give, user);
+}
+
+struct program {
+    char *path;
+    size_t size;
+    bool found;
+};
+
+static bool take_program(const char *path, void *user)
+{
+    struct program *p = user;
+    p->found = !access(path, X_OK) && snprintf(p->path, p->size, "%s", path) < (int)p->size;
+    return p->found;
+}
+
+bool shared_cuda_program(const char *name, char *path, size_t size)
+{
+    struct program p = {path, size, false};
+    const char *folder = getenv("PATH");
+    while (folder && *folder && !p.found) {
+        char at[PATH_MAX];
+        size_t n = strcspn(folder, ":");
+        if (*folder == '/' && snprintf(at, sizeof at, "%.*s/%s", (int)n, folder, name) < (int)sizeof at)
+            take_program(at, &p);
+        folder += n + (folder[n] == ':');
     }
+    if (!p.found) each_folder(name, true, take_program, &p);
+    return p.found;
 }
 
 /* ---- a library and its functions ---- */

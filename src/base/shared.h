@@ -5,6 +5,7 @@
 #include "base.h"
 
 #include <stdbool.h>
+#include <stddef.h>
 
 C_BEGIN
 
@@ -19,6 +20,9 @@ void *shared_open(int n, const char *const *names, struct err *e);
    files with that name below CUDA_HOME, CUDA_PATH, /usr/local/cuda, and the nvidia folders of a Python environment.
    Ends when `give` returns true. */
 void shared_cuda_paths(const char *file, bool (*give)(const char *path, void *user), void *user);
+
+/* Find a program of CUDA, such as "nvdisasm": in PATH, then in the folders of programs beside those of libraries. */
+bool shared_cuda_program(const char *name, char *path, size_t size);
 
 /* A function of a library, and the function pointer that receives its address. */
 struct shared_function {

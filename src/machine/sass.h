@@ -46,7 +46,8 @@ struct sass_instruction {
     struct sass_set used, set; /* registers that it reads, and that it writes */
 
     /* facts */
-    bool diverged; /* only a warp that has diverged (BRA.DIV) comes here */
+    bool unreachable; /* it only fills the space after the end */
+    bool diverged;    /* only a warp that has diverged (BRA.DIV) comes here */
     int block;
     int loop;        /* innermost loop; -1: none */
     int live;        /* registers whose value is needed when the instruction starts */
@@ -114,6 +115,7 @@ void sass_free(struct sass *s);
 
 /* The loop contains the instruction. */
 bool sass_in_loop(const struct sass *s, int loop, int instruction);
+bool sass_same_line(const struct sass_instruction *a, const struct sass_instruction *b);
 /* The source line of an instruction; NULL: unknown. */
 const struct sass_source *sass_source_of(const struct sass *s, int instruction);
 int sass_instructions(const struct sass *s); /* without those that only fill the space after the end (NOP) */

@@ -22,16 +22,25 @@ struct queue {
     int n;
 };
 
+/* Two loads of one register under predicates: at most one of them loads. */
+static bool is_alternative(const struct sass_instruction *a, const struct sass_instruction *b)
+{
+    return sass_loads(a) && sass_loads(b) && *a->predicate && *b->predicate && overlaps(&a->set, &b->set) &&
+           !overlaps(&a->set, &b->used);
+}
+
 static void pass_queue(struct queue *q, struct sass_instruction *i)
 {
+    bool alternative = false;
+    for (int k = q->n - 1; k >= 0 && !alternative; k--) alternative = is_alternative(q->load[k], i);
     for (int k = q->n - 1; k >= 0; k--) {
         const struct sass_set *loaded = &q->load[k]->set;
-        if (!overlaps(loaded, &i->used) && !overlaps(loaded, &i->set)) continue;
+        if (!overlaps(loaded, &i->used) && (alternative || !overlaps(loaded, &i->set))) continue;
         q->n -= k + 1;
         memmove(q->load, q->load + k + 1, (size_t)q->n * sizeof *q->load);
         break;
     }
-    if (sass_loads(i) && q->n < QUEUE_MAX) q->load[q->n++] = i;
+    if (sass_loads(i) && !alternative && q->n < QUEUE_MAX) q->load[q->n++] = i;
     if (q->n > i->outstanding) i->outstanding = q->n;
 }
 
@@ -76,7 +85,7 @@ static int common_divisor(int a, int b)
     return b ? common_divisor(b, a % b) : a;
 }
 
-static bool same_line(const struct sass_instruction *a, const struct sass_instruction *b)
+bool sass_same_line(const struct sass_instruction *a, const struct sass_instruction *b)
 {
     return a->line == b->line && (a->file == b->file || (a->file && b->file && !strcmp(a->file, b->file)));
 }
@@ -84,7 +93,7 @@ static bool same_line(const struct sass_instruction *a, const struct sass_instru
 /* Do the two come from the same access, or the same multiplication, of the source? */
 static bool same_origin(const struct sass_instruction *a, const struct sass_instruction *b)
 {
-    return same_line(a, b) && !strcmp(a->opcode, b->opcode) && !strcmp(a->modifiers, b->modifiers) &&
+    return sass_same_line(a, b) && !strcmp(a->opcode, b->opcode) && !strcmp(a->modifiers, b->modifiers) &&
            a->depth == b->depth;
 }
 
@@ -92,7 +101,8 @@ static bool same_origin(const struct sass_instruction *a, const struct sass_inst
 static bool line_loads(const struct sass *s, int loop, int instruction)
 {
     for (int i = s->loop[loop].first; i <= s->loop[loop].last; i++)
-        if (s->at[i].loop == loop && sass_loads(&s->at[i]) && same_line(&s->at[i], &s->at[instruction])) return true;
+        if (s->at[i].loop == loop && sass_loads(&s->at[i]) && sass_same_line(&s->at[i], &s->at[instruction]))
+            return true;
     return false;
 }
 
@@ -178,7 +188,7 @@ static void count_outside(struct sass *s)
 {
     for (int i = 0; i < s->n; i++) {
         s->diverged += s->at[i].diverged;
-        s->outside += !s->at[i].diverged && (s->hot < 0 || s->at[i].loop != s->hot);
+        s->outside += !s->at[i].diverged && !s->at[i].unreachable && (s->hot < 0 || s->at[i].loop != s->hot);
     }
 }
 

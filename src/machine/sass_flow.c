@@ -277,15 +277,24 @@ static void find_loops(struct sass *s, const struct sass_flow *f, const struct s
         if (loop_at(s, s->loop[k].header, f, back, o, in)) nest_loop(s, k, in, sizes);
 }
 
-/* The blocks that no path from the beginning reaches, although calls are followed. */
-static bool find_diverged(struct sass *s, const struct sass_targets *t, struct order *o, struct err *e)
+/* Follow calls and, with the others, the edges that count. */
+static bool reach_blocks(struct sass *s, const struct sass_targets *t, edge_fn *counts, struct order *o, struct err *e)
 {
     struct sass_flow f = {0};
-    if (!make_edges(s, t, counts_undiverged, true, &f, e)) return false;
+    if (!make_edges(s, t, counts, true, &f, e)) return false;
     start_order(s, o);
     number_blocks(&f, o);
-    for (int i = 0; i < s->n; i++) s->at[i].diverged = o->rank[s->at[i].block] < 0;
     mem_free(f.first);
+    return true;
+}
+
+/* The instructions that nothing reaches, and those that only diverged warps reach. */
+static bool find_diverged(struct sass *s, const struct sass_targets *t, struct order *o, struct err *e)
+{
+    if (!reach_blocks(s, t, counts_always, o, e)) return false;
+    for (int i = 0; i < s->n; i++) s->at[i].unreachable = o->rank[s->at[i].block] < 0;
+    if (!reach_blocks(s, t, counts_undiverged, o, e)) return false;
+    for (int i = 0; i < s->n; i++) s->at[i].diverged = !s->at[i].unreachable && o->rank[s->at[i].block] < 0;
     return true;
 }
 

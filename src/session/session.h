@@ -34,6 +34,7 @@ struct aside;         /* aside.h */
 struct paper_tables;  /* paper_tables.h */
 struct sweep;         /* sweep.h */
 struct sm_lives;      /* sm_lives.h */
+struct machine_codes; /* lab/machine_code.h */
 struct front;
 struct machine; /* gpu_profile.h */
 struct ranks;   /* ranks.h */
@@ -72,6 +73,7 @@ struct session {
     struct sweep *sweep;          /* the last sweep; NULL: none */
     struct paper_tables *tables;  /* the tables of the last lesson; NULL: none */
     struct aside *aside;          /* what the running sweep set aside; NULL: no sweep is running */
+    struct machine_codes *sass;   /* the last machine code; NULL: none */
     bool plain, batch, quit;
     bool interactive;    /* stdin and stdout are terminals */
     bool terminal;       /* messages go to a terminal: show progress */

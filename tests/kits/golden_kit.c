@@ -34,8 +34,8 @@ void golden_clock(bool fixed)
 }
 
 /* The views that golden screens show in their list of panes. */
-static const char *const listed[] = {"spy", "rows",  "layout", "bench",   "solve",    "race",     "trace",
-                                     "lu",  "parts", "halo",   "speedup", "timeline", "roofline", "sm"};
+static const char *const listed[] = {"spy",   "rows", "layout",  "bench",    "solve",    "race", "trace", "lu",
+                                     "parts", "halo", "speedup", "timeline", "roofline", "sm",   "sass"};
 
 static bool is_listed(const struct view *v, const char *shown)
 {

@@ -290,6 +290,25 @@ def test_panes_switch_while_a_command_runs():
     leaves(s)
 
 
+def test_a_step_leads_to_its_machine_code():
+    """The key i of the trace turns to the code of the traced instance, which follows the steps of the trace."""
+    s = explorer("--device cpu -v samples/thesis4.mtx")
+    s.keys(":")
+    s.line("trace csr-light-vector view")
+    s.wait("[6 trace]")
+    s.keys("s", "s", "s", "s", "i")  # the fifth step loads val, in csr_rows.h
+    s.wait("[7 sass]")
+    s.wait("light_vector<double")
+    s.wait("csr_rows.h:36")
+    s.keys("6", "b", "b", "i")  # the third step loads ptr
+    s.wait("k_csr_light.cu:27")
+    s.keys("r")
+    s.wait("on to text or line")
+    s.line("dfma")
+    s.wait("DFMA")
+    leaves(s)
+
+
 def test_a_pane_that_must_be_computed_is_shown_after_the_command():
     s = explorer("--device cpu -v samples/thesis4.mtx")
     runs_long(s)

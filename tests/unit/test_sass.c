@@ -24,33 +24,32 @@ static struct sass read_listing(const char *text, const char *symbol, bool (*is_
 
 /* A loop over x[col[j]] that is unrolled twice; p is loaded before the loop, on the loop's line. */
 static const char gather[] =
-    "\t.target\tsm_90\n" FUNCTION("other") AT(1) "        /*0000*/                   EXIT ;\n" FUNCTION(
-        "gather") AT(2) "        /*0000*/                   S2R R0, SR_TID.X ;\n"
-                        "        /*0010*/                   LDC.64 R2, c[0x0][0x210] ;\n"
-                        "        /*0020*/                   LDC.64 R6, c[0x0][0x218] ;\n" AT(
-                            4) "        /*0030*/                   LDG.E.CONSTANT R1, desc[UR4][R6.64] ;\n"
-                               "        /*0040*/                   CS2R R8, SRZ ;\n"
-                               ".L_x_1:\n" AT(
-                                   5) "        /*0050*/                   LDG.E.CONSTANT R4, desc[UR4][R2.64] ;\n"
-                                      "        /*0060*/                   LDG.E.CONSTANT R5, desc[UR4][R2.64+0x80] ;\n"
-                                      "        /*0070*/                   IMAD.WIDE R10, R4, 0x8, R6 ;\n"
-                                      "        /*0080*/                   LDG.E.64 R10, desc[UR4][R10.64] ;\n"
-                                      "        /*0090*/                   IMAD.WIDE R12, R5, 0x8, R6 ;\n"
-                                      "        /*00a0*/                   LDG.E.64 R12, desc[UR4][R12.64] ;\n" AT(
-                                          4) "        /*00b0*/                   IADD3 R0, R0, 0x2, RZ ;\n"
-                                             "        /*00c0*/                   ISETP.GE.AND P0, PT, R0, R1, PT "
-                                             ";\n" AT(5) "        /*00d0*/                   DADD R8, R8, R10 ;\n"
-                                                         "        /*00e0*/                   DADD R8, R8, R12 ;\n" AT(
-                                                             4) "        /*00f0*/              @!P0 BRA `(.L_x_1) "
-                                                                ";\n" AT(6) "        /*0100*/                   "
-                                                                            "STG.E.64 desc[UR4][R6.64+0x8], R8 ;\n"
-                                                                            "        /*0110*/                   EXIT "
-                                                                            ";\n"
-                                                                            ".L_x_2:\n"
-                                                                            "        /*0120*/                   BRA "
-                                                                            "`(.L_x_2);\n"
-                                                                            "        /*0130*/                   NOP;\n"
-                                                                            "        /*0140*/                   NOP;\n";
+    "\t.target\tsm_90\n" FUNCTION("other") AT(1) "        /*0000*/                   EXIT ;\n" FUNCTION("gather") AT(
+        2) "        /*0000*/                   S2R R0, SR_TID.X ;\n"
+           "        /*0010*/                   LDC.64 R2, c[0x0][0x210] ;\n"
+           "        /*0020*/                   LDC.64 R6, c[0x0][0x218] ;\n" AT(
+               4) "        /*0030*/                   LDG.E.CONSTANT R1, desc[UR4][R6.64] ;\n"
+                  "        /*0040*/                   CS2R R8, SRZ ;\n"
+                  ".L_x_1:\n" AT(5) "        /*0050*/                   LDG.E.CONSTANT R4, desc[UR4][R2.64] ;\n"
+                                    "        /*0060*/                   LDG.E.CONSTANT R5, desc[UR4][R2.64+0x80] ;\n"
+                                    "        /*0070*/                   IMAD.WIDE R10, R4, 0x8, R6 ;\n"
+                                    "        /*0080*/                   LDG.E.64 R10, desc[UR4][R10.64] ;\n"
+                                    "        /*0090*/                   IMAD.WIDE R12, R5, 0x8, R6 ;\n"
+                                    "        /*00a0*/                   LDG.E.64 R12, desc[UR4][R12.64] ;\n" AT(
+                                        4) "        /*00b0*/                   IADD3 R0, R0, 0x2, RZ ;\n"
+                                           "        /*00c0*/                   ISETP.GE.AND P0, PT, R0, R1, PT "
+                                           ";\n" AT(5) "        /*00d0*/                   DADD R8, R8, R10 ;\n"
+                                                       "        /*00e0*/                   DADD R8, R8, R12 ;\n" AT(
+                                                           4) "        /*00f0*/              @!P0 BRA `(.L_x_1) "
+                                                              ";\n" AT(6) "        /*0100*/                   "
+                                                                          "STG.E.64 desc[UR4][R6.64+0x8], R8 ;\n"
+                                                                          "        /*0110*/                   EXIT "
+                                                                          ";\n"
+                                                                          ".L_x_2:\n"
+                                                                          "        /*0120*/                   BRA "
+                                                                          "`(.L_x_2);\n"
+                                                                          "        /*0130*/                   NOP;\n"
+                                                                          "        /*0140*/                   NOP;\n";
 
 TEST(test_words)
 {
@@ -94,6 +93,34 @@ TEST(test_loop)
     sass_free(&s);
 }
 
+/* The last branch and what follows fill the cache line. The chain: col, then x. */
+TEST(test_function)
+{
+    struct sass s = read_listing(gather, "gather", NULL);
+    assert_true(s.at[18].unreachable && !s.at[18].diverged && !s.at[17].unreachable);
+    assert_int_equal(s.outside, 7);
+    assert_int_equal(s.chain, 2);
+    assert_int_equal(s.counts[INSTRUCTION_LOAD], 5);
+    assert_int_equal(sass_instructions(&s), 19);
+    sass_free(&s);
+}
+
+/* Under P0 or under !P0, one value is loaded: one load is in flight. */
+TEST(test_alternatives)
+{
+    static const char text[] = FUNCTION("f") ".L_1:\n"
+                                             "        /*0000*/               @P0 LDG.E.EF R4, desc[UR4][R2.64] ;\n"
+                                             "        /*0010*/              @!P0 LDG.E R4, desc[UR4][R2.64] ;\n"
+                                             "        /*0020*/                   LDG.E R5, desc[UR4][R2.64+0x4] ;\n"
+                                             "        /*0030*/                   FADD R6, R4, R5 ;\n"
+                                             "        /*0040*/               @P1 BRA `(.L_1) ;\n"
+                                             "        /*0050*/                   EXIT ;\n";
+    struct sass s = read_listing(text, NULL, NULL);
+    assert_int_equal(s.loop[0].in_flight, 2);
+    assert_string_equal(s.at[0].cache, "evict first");
+    sass_free(&s);
+}
+
 /* R0 to R3, R6 to R9 live through the loop; the pairs R10 and R12 are added to R8. */
 TEST(test_live)
 {
@@ -115,6 +142,21 @@ TEST(test_sources)
     assert_int_equal(s.nsources, 4);
     assert_true(before->hoisted && before->line == 4 && before->loads == 1 && before->loads_before == 1);
     assert_true(!in->hoisted && in->loads_hot == 4 && in->loads_before == 0 && in->in_hot == 8);
+    sass_free(&s);
+}
+
+/* The first round was peeled off the loop: its load is not moved out of the loop. */
+TEST(test_peeled)
+{
+    static const char text[] =
+        FUNCTION("f") AT(7) "        /*0000*/                   LDG.E R4, desc[UR4][R2.64] ;\n"
+                            ".L_1:\n"
+                            "        /*0010*/                   LDG.E R4, desc[UR4][R2.64+0x4] ;\n"
+                            "        /*0020*/               @P1 BRA `(.L_1) ;\n"
+                            "        /*0030*/                   EXIT ;\n";
+    struct sass s = read_listing(text, NULL, NULL);
+    const struct sass_source *p = sass_source_of(&s, 0);
+    assert_true(!p->hoisted && p->loads_before == 1 && p->loads_hot == 1 && p->loads == 2);
     sass_free(&s);
 }
 
@@ -167,11 +209,18 @@ TEST(test_predicated)
                                                 "        /*0010*/                   ISETP.GE.AND P0, PT, R2, RZ, PT ;\n"
                                                 "        /*0020*/               @P0 STG.E desc[UR4][R2.64], R4 ;\n"
                                                 "        /*0030*/                   EXIT ;\n";
+    static const char always[] = FUNCTION("f") "        /*0000*/               @P0 LDG.E R4, desc[UR4][R2.64] ;\n"
+                                               "        /*0010*/                   IADD3 R5, R4, 0x1, RZ ;\n"
+                                               "        /*0020*/               @P0 IADD3 R6, R4, 0x1, RZ ;\n"
+                                               "        /*0030*/                   EXIT ;\n";
     struct sass s = read_listing(same, NULL, NULL);
     assert_int_equal(s.at[0].live, 2);
     assert_int_equal(s.at[1].live, 1);
     sass_free(&s);
     s = read_listing(changed, NULL, NULL);
+    assert_int_equal(s.at[0].live, 3);
+    sass_free(&s);
+    s = read_listing(always, NULL, NULL);
     assert_int_equal(s.at[0].live, 3);
     sass_free(&s);
 }
@@ -200,6 +249,9 @@ TEST(test_nested)
     assert_true(sass_in_loop(&s, 0, 1) && sass_in_loop(&s, 1, 1) && !sass_in_loop(&s, 1, 0) && !sass_in_loop(&s, 0, 7));
     assert_int_equal(s.loop[0].instructions, 4); /* without the two of the loop inside */
     assert_int_equal(s.loop[0].loads, 1);
+    assert_true(s.at[7].diverged && s.at[8].diverged && !s.at[6].diverged);
+    assert_int_equal(s.diverged, 2);
+    assert_int_equal(s.outside, 5);
     assert_int_equal(s.spill_loads, 1);
     assert_int_equal(s.spill_stores, 1);
     assert_true(sass_has(&s.at[0].set, 5) && !sass_has(&s.at[0].set, 6) && sass_has(&s.at[0].used, 7));

@@ -68,11 +68,16 @@ static const struct state states[] = {
     {.name = "roofline_l2", .setup = "gen poisson2d 20; device cpu; roofline", .keys = "t + + Down"},
     {.name = "sm", .setup = "gen poisson2d 200; device cpu; sm csr-stream", .keys = ""},
     {.name = "sm_few", .setup = "gen poisson2d 200; device cpu; sm csr-stream", .keys = "("},
+    {.name = "sass", .setup = "sass csr-vector for sm_75", .keys = "s s"},
+    {.name = "sass_two", .setup = "sass csr-light-vector csr-vector for sm_75", .keys = "k l u"},
+    {.name = "sass_follows",
+     .setup = "gen poisson2d 20; trace csr-light-vector step 4; sass csr-light-vector for sm_75",
+     .keys = ""},
     {.name = "trace_help", .setup = "gen poisson2d 20; trace csr-vector", .keys = "?"},
 };
 
 /* States that are also shown in the sizes of pane_sizes. */
-static const char *const wide[] = {"roofline", "sm", "trace", "bench"};
+static const char *const wide[] = {"roofline", "sm", "trace", "bench", "sass", "sass_two"};
 
 /* Divided screens; panes_small is shown where there is no room for panes. */
 static const struct state pane_states[] = {

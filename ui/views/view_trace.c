@@ -215,7 +215,7 @@ const struct view view_trace = {
     .about = "one warp of a kernel step by step: lanes, elements, source, sectors",
     .keys = "? help  q leave  s/b step, back  d/D divergence  u/U uncoalesced  z/Z padding  w/W warp  ]/[ block  "
             "k/K kernel, which  r/R to a line  l/L launch  n/B ten on, back  g/G first, last step  Left/Right lane  "
-            "0-9 a count before a key  / go to a row",
+            "i machine code  0-9 a count before a key  / go to a row",
     .rows = (const struct row_kind *const[]){&row_trace_step, &row_trace_totals, NULL},
     .any = true,
     .state_size = sizeof(struct trace_state),

@@ -3,12 +3,14 @@
 #include "base/err.h"
 #include "base/registry.h"
 #include "base/text.h"
+#include "commands/cmd_sass.h"
 #include "formats/format.h"
 #include "lu/lu.h"
 #include "machine/device.h"
 #include "machine/kernel.h"
 #include "microscope/tracing.h"
 #include "session/product.h"
+#include "ui/explore.h"
 #include "ui/screen.h"
 #include "ui/screen_thread.h"
 #include "ui/term.h"
@@ -205,6 +207,22 @@ static void move(struct session *s, struct view_state *st, enum move m, int by, 
         find_step(v, st, (enum trace_mark)(m - MOVE_DIVERGED), by, n);
 }
 
+/* Turn to the machine code of the traced function, at the line of the current step. */
+static void show_code(struct session *s, struct view_state *st)
+{
+    const struct kernel *k = s->trace->kernel;
+    if (!k || !k->functions[0].name)
+        snprintf(st->message, sizeof st->message, "the machine code of this method is not known");
+    else if (!st->pane)
+        snprintf(st->message, sizeof st->message, "`sass %.60s` shows the machine code", k->name);
+    else if (!sass_keeps(s, k) && screen_thread_serves())
+        snprintf(st->message, sizeof st->message, "a command runs; the machine code is read when it has ended");
+    else {
+        if (!sass_keeps(s, k)) sass_drop(s);
+        explore_turn_to(s, view_find("sass"));
+    }
+}
+
 bool trace_view_key(struct session *s, struct view_state *st, int k)
 {
     struct tracing *v = s->trace;
@@ -218,6 +236,7 @@ bool trace_view_key(struct session *s, struct view_state *st, int k)
     if (k == UI_END || k == 'G') tracing_go(v, v->t.nsteps - 1);
     if (k == 'k') next_kernel(s, st);
     if (k == 'K') return view_ask(st, k, "kernel: ");
+    if (k == 'i') show_code(s, st);
     if (k == 'r') return view_ask(st, k, "on to line: ");
     if (k == 'R') return view_ask(st, k, "back to line: ");
     return true;
