@@ -290,8 +290,8 @@ $(BUILD)/compiled/sm_$1/%.cubin: gpu/kernels/%.cu $(BUILD)/cuda/flags
 endef
 $(foreach a,$(COMPILED_FOR),$(eval $(call cubin_rule,$a)))
 # The machine code of the kernels, which `sass` shows without a CUDA toolkit; needs nvcc and nvdisasm.
-listings:
-	@gpu/kernels/listings.py
+listings: $(CUBINS)
+	@gpu/kernels/listings.py $(BUILD)/compiled
 bench: $(if $(NOBUILD),,all $(BENCHES))
 	@tests/bench/bench.sh $(BUILD)
 # Predicted times beside those that were measured on an H200 and saved; needs no GPU, and 10 minutes on two cores.

@@ -1,10 +1,12 @@
 #!/usr/bin/env python3
-"""listings.py [sm_XX...]: write the stored machine code of the kernels for these architectures to samples/sass.
+"""listings.py CUBINS [sm_XX...]: write the stored machine code of the kernels for these architectures to samples/sass.
+
+CUBINS is the folder in which `make` compiled them, CUBINS/sm_XX/NAME.cubin.
 
 The program shows it (`sass KERNEL`) where there is no CUDA toolkit, and for GPUs for which it was not compiled. A file
 samples/sass/sm_XX.txt.xz has the functions that SpMV kernels launch for fp64, as nvdisasm prints them with source
-lines, under the names of gpu/kernels/compiled.def. `make listings` runs this program. It needs nvcc, and nvdisasm: in
-PATH, beside nvcc, or named by NVDISASM.
+lines, under the names of samples/compiled.txt. `make listings` runs this program. It needs nvdisasm: in PATH, beside nvcc, or named by
+NVDISASM.
 """
 import fnmatch
 import lzma
@@ -14,7 +16,6 @@ import re
 import shutil
 import subprocess
 import sys
-import tempfile
 import zlib
 
 import compiled
@@ -22,7 +23,6 @@ import compiled
 TOP = compiled.TOP
 FOLDER = TOP / "samples/sass"
 ARCHITECTURES = ["sm_75", "sm_80", "sm_90", "sm_100", "sm_120"]
-FLAGS = ["-std=c++20", "-O3", "-lineinfo", "-D_GNU_SOURCE", "-Isrc", "-I."]
 OTHER_TYPES = ("float", "fp16", "bf16", "cplx<")
 CODE = re.compile(r"\s+/\*([0-9a-f]{4,})\*/\s+(.*?)\s*;")
 MARK = re.compile(r'\s*//## File "([^"]*)", line (\d+)')
@@ -97,12 +97,10 @@ def listed(name, usage, shared, lines):
     return head + shortened(lines)
 
 
-def functions_of(source, patterns, arch, nvcc, nvdisasm):
-    """[(name, lines)] of a source's functions for one architecture."""
-    with tempfile.NamedTemporaryFile(suffix=".cubin") as cubin:
-        subprocess.run([nvcc, *FLAGS, "-cubin", f"-arch={arch}", "-o", cubin.name, str(source)], cwd=TOP, check=True)
-        done = subprocess.run([nvdisasm, "-gi", "-c", cubin.name], capture_output=True, text=True, check=True)
-        code = pathlib.Path(cubin.name).read_bytes()
+def functions_of(cubin, patterns, nvdisasm):
+    """[(name, lines)] of the functions of a cubin."""
+    done = subprocess.run([nvdisasm, "-gi", "-c", str(cubin)], capture_output=True, text=True, check=True)
+    code = cubin.read_bytes()
     texts, usage = compiled.named(function_texts(done.stdout)), compiled.named(compiled.resources(code)[0])
     shared = compiled.named(shared_bytes(code))
     wanted = [name for name in texts if is_wanted(name, patterns)]
@@ -116,13 +114,13 @@ def sources_of(functions):
     return [f"// source {path.name} {zlib.crc32(path.read_bytes()):08x}" for path in paths]
 
 
-def write_listing(arch, nvcc, nvdisasm):
+def write_listing(cubins, arch, nvcc, nvdisasm):
     release = re.search(r"release ([\d.]+)", subprocess.run([nvcc, "--version"], capture_output=True, text=True).stdout)
     functions = []
     for source in sorted((TOP / "gpu/kernels").glob("k_*.cu")):
         patterns = patterns_of(source)
         if patterns:
-            functions += functions_of(source, patterns, arch, nvcc, nvdisasm)
+            functions += functions_of(cubins / arch / f"{source.stem}.cubin", patterns, nvdisasm)
     text = [f"// nvcc {release.group(1)}", f".target {arch}"] + sources_of(functions)
     for _, lines in sorted(functions):
         text += lines
@@ -133,11 +131,13 @@ def write_listing(arch, nvcc, nvdisasm):
 
 
 def main():
+    if len(sys.argv) < 2:
+        sys.exit(__doc__)
     try:
         nvcc = nvcc_path()
         nvdisasm = nvdisasm_path(nvcc)
-        for arch in sys.argv[1:] or ARCHITECTURES:
-            write_listing(arch, nvcc, nvdisasm)
+        for arch in sys.argv[2:] or ARCHITECTURES:
+            write_listing(pathlib.Path(sys.argv[1]), arch, nvcc, nvdisasm)
     except compiled.Skip as reason:
         sys.exit(f"listings.py: {reason}")
 

@@ -69,27 +69,40 @@ static bool names(const char *mangled, const char *function, const char *types)
     return at == mangled || !isdigit((unsigned char)at[-1]);
 }
 
-const struct cubin_function *code_instance(const struct cubin *c, const char *function, enum precision real)
+const char *code_instance(int n, const char *const *symbol, const char *function, enum precision real)
 {
     static const char *const types[PRECISIONS][2] = {[P_F32] = {"Iff", "If"}, [P_F64] = {"Idd", "Id"}};
     for (int k = 0; k < 3; k++) {
         const char *of = k < 2 ? types[real][k] : "";
-        for (int i = 0; i < c->n && of; i++)
-            if (names(c->of[i].symbol, function, of)) return &c->of[i];
+        for (int i = 0; i < n && of; i++)
+            if (names(symbol[i], function, of)) return symbol[i];
     }
     return NULL;
+}
+
+enum { SYMBOLS = 64 };
+
+static int symbols_of(const struct cubin *c, const char *symbol[SYMBOLS])
+{
+    int n = 0, section = 0;
+    size_t size;
+    while (n < SYMBOLS && (symbol[n] = cubin_symbol(c, &section, &size))) n++;
+    return n;
 }
 
 static void take_functions(struct lab_code *c, const struct lab_kernel *l, const struct cubin *made,
                            enum precision real)
 {
+    const char *symbol[SYMBOLS];
+    int n = symbols_of(made, symbol);
     snprintf(c->as.file, sizeof c->as.file, "%s", l->file);
     for (int i = 0; i < l->source.nfunctions && c->nfunctions < COMPILED_FUNCTIONS; i++) {
         struct code_function *f = &c->function[c->nfunctions];
-        const struct cubin_function *of = code_instance(made, l->source.function[i].name, real);
+        const char *of = code_instance(n, symbol, l->source.function[i].name, real);
         snprintf(f->name, sizeof f->name, "%s", l->source.function[i].name);
         f->templates = l->source.function[i].templates;
-        if (of) f->made = *of;
+        if (of && snprintf(f->symbol, sizeof f->symbol, "%s", of) >= (int)sizeof f->symbol) *f->symbol = 0;
+        if (*f->symbol) f->made = cubin_function_of(made, of);
         snprintf(c->as.function[c->nfunctions].name, sizeof f->name, "%s", l->source.function[i].name);
         c->as.function[c->nfunctions++].registers = f->made.registers;
     }
@@ -99,7 +112,7 @@ static void take_functions(struct lab_code *c, const struct lab_kernel *l, const
 const struct code_function *code_function_of(const struct lab_code *c, const char *launched)
 {
     for (int i = 0; i < c->nfunctions; i++)
-        if (!strcmp(c->function[i].name, launched) && *c->function[i].made.symbol) return &c->function[i];
+        if (!strcmp(c->function[i].name, launched) && *c->function[i].symbol) return &c->function[i];
     return NULL;
 }
 
@@ -117,7 +130,7 @@ static bool read_function(struct lab_code *c, int i, const char *listing, const 
 {
     struct sass s;
     struct code_function *f = &c->function[i];
-    if (!sass_read(&s, listing, f->made.symbol, is_of_user, w, e)) return false;
+    if (!sass_read(&s, listing, f->symbol, is_of_user, w, e)) return false;
     f->instructions = sass_instructions(&s);
     f->loops = s.nloops;
     f->spill_loads = s.spill_loads, f->spill_stores = s.spill_stores;
@@ -145,7 +158,7 @@ static bool read_machine_code(struct lab_code *c, const struct lab_kernel *l, co
     snprintf(source_file, sizeof source_file, "%s", l->file);
     bool ok = listing != NULL;
     for (int i = 0; ok && i < c->nfunctions; i++)
-        if (*c->function[i].made.symbol) ok = read_function(c, i, listing, a, w, &why);
+        if (*c->function[i].symbol) ok = read_function(c, i, listing, a, w, &why);
     mem_free(listing);
     c->listed = ok;
     if (!ok) snprintf(c->as_source, sizeof c->as_source, "%.230s", why.text);
@@ -177,12 +190,13 @@ static int compile(const struct lab_kernel *l, const struct apart *a, const char
 
 static bool read_cubin(struct lab_code *c, const struct lab_kernel *l, int fd, enum precision real, struct err *e)
 {
-    struct cubin *made = mem_zero(1, sizeof *made, "the code of a kernel", e);
-    char *bytes = made ? lab_memory_text(fd, LISTING_MAX, e) : NULL;
-    bool ok = bytes && cubin_read(bytes, lseek(fd, 0, SEEK_END), made, e);
-    if (ok) take_functions(c, l, made, real);
+    struct cubin made;
+    size_t at = 0;
+    char *bytes = lab_memory_text(fd, LISTING_MAX, e);
+    bool ok = bytes && (cubin_next(bytes, (size_t)lseek(fd, 0, SEEK_END), &at, &made) ||
+                        fail(e, E_INPUT, "what nvcc wrote is not a program for a GPU"));
+    if (ok) take_functions(c, l, &made, real);
     mem_free(bytes);
-    mem_free(made);
     return ok;
 }
 

@@ -7,8 +7,8 @@
 #include <stdint.h>
 
 #include "base/precision.h"
-#include "lab_cubin.h"
 #include "machine/as_compiled.h"
+#include "machine/cubin.h"
 
 struct lab_kernel;
 struct watch;
@@ -16,8 +16,9 @@ struct watch;
 /* A __global__ function of the file. */
 struct code_function {
     char name[64];
-    int templates;              /* parameters of its template: g++ does not tell the accesses of an instance apart */
-    struct cubin_function made; /* symbol "": the file has no such instance */
+    int templates;    /* parameters of its template: g++ does not tell the accesses of an instance apart */
+    char symbol[512]; /* "": the file has no such instance */
+    struct cubin_function made;
     /* from the machine code, if it was read: */
     int instructions, loops;
     int spill_loads, spill_stores;
@@ -58,9 +59,9 @@ const struct lab_code *lab_code_known(const struct lab_kernel *l, const char *nv
 void lab_code_close(void);
 /* The release of an nvcc: "nvcc 13.0.88". */
 bool lab_nvcc_version(const char *nvcc, char *out, size_t size, struct watch *w, struct err *e);
-/* The instance of a function for this precision: of both types of a template with two, of the first one, or any; NULL:
-   none. */
-const struct cubin_function *code_instance(const struct cubin *c, const char *function, enum precision real);
+/* The symbol, of n, of the instance of a function for this precision: of both types of a template with two, of the
+   first one, or any; NULL: none. */
+const char *code_instance(int n, const char *const *symbol, const char *function, enum precision real);
 /* The function of the code that a launch runs; NULL: none. */
 const struct code_function *code_function_of(const struct lab_code *c, const char *launched);
 

@@ -4,7 +4,6 @@
 #include "base/data_folder.h"
 #include "base/err.h"
 #include "base/mem.h"
-#include "base/shared.h"
 #include "base/stream.h"
 #include "base/text.h"
 #include "base/watch.h"
@@ -13,6 +12,7 @@
 #include "machine/cubin.h"
 #include "machine/kernel.h"
 #include "machine/microscope.h"
+#include "machine/toolkit.h"
 #include "machine_code_private.h"
 
 #include <fcntl.h>
@@ -249,7 +249,8 @@ static bool read_stored(const struct machine_code_request *r, const char *archit
 
 static bool nvdisasm_path(char *out, size_t size)
 {
-    return shared_cuda_program("nvdisasm", out, size);
+    const char *path = toolkit_nvdisasm(toolkit_nvcc());
+    return path && snprintf(out, size, "%s", path) < (int)size;
 }
 
 bool machine_code_has_nvdisasm(void)
@@ -421,6 +422,10 @@ bool machine_code_read(const struct machine_code_request *r, struct machine_code
 {
     struct err why = {0};
     *out = (struct machine_code){.sass.hot = -1};
+    if (r->kernel->remote)
+        return fail(e, E_UNSUPPORTED,
+                    "%s is a kernel of yours: `try` shows what nvcc makes of it; sass shows built-in ones",
+                    r->kernel->name);
     if (!r->kernel->functions[0].name)
         return fail(e, E_UNSUPPORTED, "%s launches no function for GPUs whose machine code is known", r->kernel->name);
     struct instances *all = mem_zero(1, sizeof *all, "the functions of a kernel", e);

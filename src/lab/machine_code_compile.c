@@ -2,10 +2,10 @@
 #include "base/data_folder.h"
 #include "base/err.h"
 #include "base/mem.h"
-#include "base/shared.h"
 #include "lab_private.h"
 #include "machine/kernel.h"
 #include "machine/microscope.h"
+#include "machine/toolkit.h"
 #include "machine_code_private.h"
 
 #include <fcntl.h>
@@ -68,20 +68,18 @@ static bool read_cubin(const char *path, struct image *out, struct err *e)
 
 bool machine_code_can_compile(const struct kernel *k)
 {
-    char folder[PATH_MAX], path[PATH_MAX], nvcc[PATH_MAX];
+    char folder[PATH_MAX], path[PATH_MAX];
     const char *file = source_of(k);
-    return file && shared_cuda_program("nvcc", nvcc, sizeof nvcc) &&
-           find_tree(file, folder, sizeof folder, path, sizeof path);
+    return file && toolkit_nvcc() && find_tree(file, folder, sizeof folder, path, sizeof path);
 }
 
 bool machine_code_compile(const struct kernel *k, const char *architecture, struct image *out, struct watch *w,
                           struct err *e)
 {
-    char folder[PATH_MAX], path[PATH_MAX], nvcc[PATH_MAX], arch[40], temporary[] = "/tmp/warpspy-XXXXXX", object[64];
-    const char *file = source_of(k);
+    char folder[PATH_MAX], path[PATH_MAX], arch[40], temporary[] = "/tmp/warpspy-XXXXXX", object[64];
+    const char *file = source_of(k), *nvcc = toolkit_nvcc();
     *out = (struct image){0};
-    if (!file || !shared_cuda_program("nvcc", nvcc, sizeof nvcc) ||
-        !find_tree(file, folder, sizeof folder, path, sizeof path))
+    if (!file || !nvcc || !find_tree(file, folder, sizeof folder, path, sizeof path))
         return fail(e, E_UNSUPPORTED, "%s cannot be compiled: nvcc or its source is missing", k->name);
     if (!mkdtemp(temporary)) return fail(e, E_IO, "cannot make a folder in /tmp");
     snprintf(object, sizeof object, "%s/kernel.cubin", temporary);

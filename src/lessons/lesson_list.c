@@ -126,10 +126,10 @@ static int minutes_of(const struct lesson_head *h)
     return (h->words + WORDS_A_MINUTE - 1) / WORDS_A_MINUTE + QUESTION_MINUTES * h->questions;
 }
 
-/* Read the user's sheet; without one for this version of the lesson, it is empty. */
-static void progress_of(const struct entry *one, struct sheet *t)
+/* Forget the answers to another version of the lesson, which do not count as progress. */
+static void drop_old(const struct entry *one, struct sheet *t)
 {
-    if (!sheet_load(t, one->name) || strcmp(t->text, one->head.text)) *t = (struct sheet){0};
+    if (strcmp(t->text, one->head.text)) *t = (struct sheet){0};
 }
 
 static void list_one(struct session *s, const struct entry *one, const struct sheet *t, bool course)
@@ -159,7 +159,7 @@ static bool each_lesson(struct session *s,
     library_each(LIBRARY_LESSONS, add_lesson, &l);
     if (l.n) qsort(l.entry, (size_t)l.n, sizeof *l.entry, by_place);
     for (int i = 0; i < l.n; i++) {
-        progress_of(&l.entry[i], t);
+        if (!sheet_load(t, l.entry[i].name)) *t = (struct sheet){0};
         show(s, &l.entry[i], t, user);
     }
     bool ok = l.n || fail(e, E_INPUT, "no lessons are installed: run `make install`, or give the path of a lesson");
@@ -170,6 +170,7 @@ static bool each_lesson(struct session *s,
 
 static void show_listed(struct session *s, const struct entry *one, struct sheet *t, void *user)
 {
+    drop_old(one, t);
     list_one(s, one, t, false);
 }
 
@@ -190,6 +191,7 @@ struct course {
 static void show_course(struct session *s, const struct entry *one, struct sheet *t, void *user)
 {
     struct course *c = user;
+    drop_old(one, t);
     list_one(s, one, t, true);
     c->minutes += minutes_of(&one->head);
     if (!*c->next && one->head.questions && !*t->ended) snprintf(c->next, sizeof c->next, "%s", one->name);

@@ -1,5 +1,6 @@
 /* Finds the programs of CUDA toolkits: those of an installation, and those of packages of Python. */
 #include "toolkit.h"
+#include "base/shared.h"
 
 #include <glob.h>
 #include <limits.h>
@@ -15,23 +16,6 @@ static bool is_program(const char *path)
 {
     struct stat st;
     return !access(path, X_OK) && !stat(path, &st) && S_ISREG(st.st_mode);
-}
-
-static bool in_path(const char *program, char *out, size_t size)
-{
-    const char *path = getenv("PATH");
-    for (const char *p = path ? path : ""; *p;) {
-        size_t n = strcspn(p, ":");
-        if (n && snprintf(out, size, "%.*s/%s", (int)n, p, program) < (int)size && is_program(out)) return true;
-        p += n + (p[n] == ':');
-    }
-    return false;
-}
-
-static bool in_home(const char *program, char *out, size_t size)
-{
-    const char *home = getenv("CUDA_HOME");
-    return snprintf(out, size, "%s/bin/%s", home ? home : "/usr/local/cuda", program) < (int)size && is_program(out);
 }
 
 bool toolkit_find(const char *path, char *out, size_t size)
@@ -75,9 +59,7 @@ const char *toolkit_nvcc(void)
     static char path[PATH_MAX];
     const char *own = own_choice();
     if (is_off()) return NULL;
-    bool found = own ? toolkit_find(own, path, sizeof path)
-                     : in_path("nvcc", path, sizeof path) || in_home("nvcc", path, sizeof path);
-    return found ? path : NULL;
+    return (own ? toolkit_find(own, path, sizeof path) : shared_cuda_program("nvcc", path, sizeof path)) ? path : NULL;
 }
 
 const char *toolkit_missing(void)
@@ -89,8 +71,9 @@ const char *toolkit_missing(void)
 const char *toolkit_nvdisasm(const char *nvcc)
 {
     static char path[PATH_MAX];
-    const char *slash = strrchr(nvcc, '/');
+    const char *slash = nvcc ? strrchr(nvcc, '/') : NULL;
     int n = slash ? (int)(slash - nvcc) : 0;
-    if (snprintf(path, sizeof path, "%.*s/nvdisasm", n, nvcc) < (int)sizeof path && is_program(path)) return path;
-    return in_path("nvdisasm", path, sizeof path) || in_home("nvdisasm", path, sizeof path) ? path : NULL;
+    if (slash && snprintf(path, sizeof path, "%.*s/nvdisasm", n, nvcc) < (int)sizeof path && is_program(path))
+        return path;
+    return shared_cuda_program("nvdisasm", path, sizeof path) ? path : NULL;
 }

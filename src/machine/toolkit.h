@@ -5,7 +5,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* The nvcc that was chosen; if none was, the one that WARPSPY_NVCC names, in PATH, in CUDA_HOME or in /usr/local/cuda.
+/* The nvcc that was chosen; if none was, the one that WARPSPY_NVCC names, or where shared_cuda_program looks.
    NULL: there is none, or none is to be used. */
 const char *toolkit_nvcc(void);
 /* Why there is none, as a sentence without its end. */
@@ -15,7 +15,7 @@ const char *toolkit_missing(void);
 void toolkit_choose(const char *path);
 /* The nvcc that `path` means, as toolkit_choose takes it. */
 bool toolkit_find(const char *path, char *out, size_t size);
-/* The nvdisasm beside this nvcc, or in PATH, or in CUDA_HOME; NULL: there is none. */
+/* The nvdisasm beside this nvcc (NULL: no nvcc), or where shared_cuda_program looks; NULL: there is none. */
 const char *toolkit_nvdisasm(const char *nvcc);
 
 #endif

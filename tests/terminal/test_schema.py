@@ -16,6 +16,7 @@ import functools
 import json
 import os
 import re
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -32,6 +33,9 @@ SILENT = "use"  # a command that prints no rows of its own, only that it was don
 # ---- schemas ----
 
 def run(line, folder):
+    if "lesson review" in line:  # of what somebody has answered before
+        os.makedirs(f"{folder}/warpspy/lessons", exist_ok=True)
+        shutil.copy(f"{TOP}/tests/files/handin.txt", f"{folder}/warpspy/lessons/looks")
     env = {**os.environ, "XDG_CONFIG_HOME": folder, "XDG_STATE_HOME": folder, "OMP_WAIT_POLICY": "passive"}
     done = subprocess.run([PROGRAM, "--json", "-c", line.replace("{tmp}", folder)], cwd=TOP, env=env, timeout=120,
                           stdin=subprocess.DEVNULL, capture_output=True, text=True)

@@ -1237,7 +1237,7 @@ TEST(a_course_says_what_is_next_and_a_review_what_was_wrong)
     t.s.interactive = true;
     talk_says(&t, "lesson course", "nothing else");
     assert_says(t.out, "Next: `lesson early`.");
-    typed = (const char *const[]){"a", "3", "", NULL};
+    typed = (const char *const[]){"a", "3", "show", NULL};
     assert_true(talk_line(&t, "lesson early restart"));
     talk_says(&t, "lesson course", "Next: `lesson looks`.");
     talk_says(&t, "lesson review", "early          2  wrong    3         2             Many?");

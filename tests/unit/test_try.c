@@ -316,8 +316,10 @@ TEST(commands_take_a_tried_kernel)
     assert_true(try_file(&t, "right", "") && try_file(&t, "plain_stride", ""));
     for (int i = 0; i < COUNT(by_name); i++) talk_says(&t, by_name[i].line, by_name[i].says);
     talk_refuses(&t, "timeline kernel right on emu*2", "right");
+    talk_refuses(&t, "sass right", "right is a kernel of yours: `try` shows what nvcc makes of it");
     for (int c = 0; commands[c]; c++) {
-        bool listed = !strcmp(commands[c]->name, "timeline") || !strcmp(commands[c]->name, "try");
+        bool listed = !strcmp(commands[c]->name, "timeline") || !strcmp(commands[c]->name, "sass") ||
+                      !strcmp(commands[c]->name, "try");
         for (int i = 0; i < COUNT(by_name); i++) listed |= !strcmp(by_name[i].command, commands[c]->name);
         if (!listed && strstr(commands[c]->grammar, "KERNEL")) fail_msg("%s takes a kernel", commands[c]->name);
     }

@@ -9,7 +9,6 @@
 #include "kits/test.h"
 #include "lab/lab_apart.h"
 #include "lab/lab_code.h"
-#include "lab/lab_cubin.h"
 #include "lab/lab_private.h"
 #include "machine/device.h"
 #include "machine/mat.h"
@@ -119,30 +118,28 @@ TEST(each_access_has_a_line_and_its_loops)
 TEST(damaged_cubins_are_refused)
 {
     static const char text[] = "\177ELF is not enough";
-    struct cubin *c = malloc(sizeof *c);
-    struct err e = {0};
-    assert_false(cubin_read(text, sizeof text, c, &e));
-    assert_string_equal(e.text, "what nvcc wrote is not a program for a GPU");
-    free(c);
+    struct cubin c;
+    size_t at = 0;
+    assert_false(cubin_next(text, sizeof text, &at, &c));
 }
 
 TEST(instances_are_found_by_precision)
 {
-    static const struct cubin c = {.n = 6,
-                                   .of = {{.symbol = "_ZN11of_the_user5boundEiPKiS1_PKdS3_Pd"},
-                                          {.symbol = "_ZN4cuda_3rowIfEEvT_"},
-                                          {.symbol = "_ZN4cuda_3rowIdfEEvT_"},
-                                          {.symbol = "_ZN4cuda_3rowIddEEvT_"},
-                                          {.symbol = "_Z13row_of_blocksv"},
-                                          {.symbol = "plain"}}};
-    assert_ptr_equal(code_instance(&c, "bound", P_F64), &c.of[0]);
-    assert_ptr_equal(code_instance(&c, "row", P_F32), &c.of[1]);
-    assert_ptr_equal(code_instance(&c, "row", P_F64), &c.of[3]);
-    assert_ptr_equal(code_instance(&c, "row", P_C64), &c.of[1]);
-    assert_ptr_equal(code_instance(&c, "row_of_blocks", P_F32), &c.of[4]);
-    assert_ptr_equal(code_instance(&c, "plain", P_F64), &c.of[5]);
-    assert_null(code_instance(&c, "ound", P_F64));
-    assert_null(code_instance(&c, "lain", P_F64));
+    static const char *const all[] = {"_ZN11of_the_user5boundEiPKiS1_PKdS3_Pd",
+                                      "_ZN4cuda_3rowIfEEvT_",
+                                      "_ZN4cuda_3rowIdfEEvT_",
+                                      "_ZN4cuda_3rowIddEEvT_",
+                                      "_Z13row_of_blocksv",
+                                      "plain"};
+    int n = COUNT(all);
+    assert_ptr_equal(code_instance(n, all, "bound", P_F64), all[0]);
+    assert_ptr_equal(code_instance(n, all, "row", P_F32), all[1]);
+    assert_ptr_equal(code_instance(n, all, "row", P_F64), all[3]);
+    assert_ptr_equal(code_instance(n, all, "row", P_C64), all[1]);
+    assert_ptr_equal(code_instance(n, all, "row_of_blocks", P_F32), all[4]);
+    assert_ptr_equal(code_instance(n, all, "plain", P_F64), all[5]);
+    assert_null(code_instance(n, all, "ound", P_F64));
+    assert_null(code_instance(n, all, "lain", P_F64));
 }
 
 /* ---- counts as compiled ---- */
@@ -432,21 +429,27 @@ TEST(cubins_are_read)
     if (fd < 0) fail_msg("%s", e.text);
     int64_t n = lseek(fd, 0, SEEK_END);
     char *bytes = lab_memory_text(fd, n, &e);
-    struct cubin *c = malloc(sizeof *c);
-    assert_true(bytes && c && cubin_read(bytes, n, c, &e));
-    assert_int_equal(c->capability, 90);
-    assert_int_equal(c->n, 1);
-    assert_string_equal(c->of[0].symbol, "f");
-    assert_int_equal(c->of[0].shared_bytes, 512);
-    assert_true(c->of[0].registers >= 4 && c->of[0].registers <= 32 && c->of[0].code_bytes >= 256);
-    assert_int_equal(c->of[0].local_bytes, 0);
+    struct cubin c;
+    char architecture[16];
+    size_t at = 0, size;
+    int section = 0;
+    assert_true(bytes && cubin_next(bytes, (size_t)n, &at, &c));
+    cubin_architecture(&c, architecture);
+    assert_string_equal(architecture, "sm_90");
+    const char *symbol = cubin_symbol(&c, &section, &size);
+    assert_string_equal(symbol, "f");
+    assert_null(cubin_symbol(&c, &section, &size));
+    struct cubin_function f = cubin_function_of(&c, "f");
+    assert_int_equal(f.shared_bytes, 512);
+    assert_true(f.registers >= 4 && f.registers <= 32);
+    assert_int_equal(f.local_bytes, 0);
     for (int64_t k = 0; k < n; k += 7) {
         char *part = malloc((size_t)k + 1);
         memcpy(part, bytes, (size_t)k);
-        cubin_read(part, k, c, NULL);
+        at = 0;
+        if (cubin_next(part, (size_t)k, &at, &c)) cubin_function_of(&c, "f");
         free(part);
     }
-    free(c);
     mem_free(bytes);
     close(fd);
 }
