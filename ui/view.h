@@ -57,7 +57,8 @@ struct view {
     /* Does prepare return within a few milliseconds and change nothing that commands use? Such a pane can be shown
        while a command runs. NULL: no. */
     bool (*prepares_soon)(struct session *s, const struct view_state *st);
-    /* The lines that the whole view needs; an export without a size has as many. NULL: the view fits into any height. */
+    /* The lines that the whole view needs; an export without a size has as many. NULL: the view fits into any height.
+     */
     int (*lines)(const struct session *s, const struct view_state *st);
     /* Draw on the canvas. Reads the session and never changes it. */
     void (*draw)(struct canvas *c, struct session *s, struct view_state *st);

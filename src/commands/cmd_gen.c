@@ -91,17 +91,18 @@ const struct command command_gen = {
     .aliases = "generate",
     .grammar = "GENERATOR [PARAMS] [seed N] [on DEVICE] [as NAME]",
     .about = "generate a matrix: a grid, a graph, a band, random rows",
-    .help = "Give parameters in order or by name. The same seed (default 1; any integer) gives the same matrix on\n"
-            "every machine. band, chain, convection, dense, poisson2d, poisson3d, random and stencil make matrices with\n"
-            "more than 2,147,483,647 nonzeros, if there is enough memory; a matrix has at most 2,147,483,647 columns.\n"
-            "The eigenvalues of chain N are 2 - 2 cos(i pi / (N + 1)), and those of convection NX NY, with w = W / 100,\n"
-            "4 - 2 sqrt(1 - w^2) (cos(i pi / (NX + 1)) + cos(j pi / (NY + 1))), for i and j from 1.\n"
-            "With `on` and a device with several members, such as cuda:0+1 or emu*2, the matrix is generated in\n"
-            "parts: each member gets its rows as they are made, so the matrix may be larger than the memory of the\n"
-            "host or of one GPU. Such a matrix is multiplied and solved on devices with members (`spmv`, `solve`\n"
-            "with a named solver, `timeline`); no command sees its entries. band, chain, convection, elasticity,\n"
-            "poisson2d, poisson3d, random and stencil generate in parts.\n"
-            "    gen poisson2d 100 100 as P; gen random n 5000 seed 7; gen poisson3d 40 on emu*2",
+    .help =
+        "Give parameters in order or by name. The same seed (default 1; any integer) gives the same matrix on\n"
+        "every machine. band, chain, convection, dense, poisson2d, poisson3d, random and stencil make matrices with\n"
+        "more than 2,147,483,647 nonzeros, if there is enough memory; a matrix has at most 2,147,483,647 columns.\n"
+        "The eigenvalues of chain N are 2 - 2 cos(i pi / (N + 1)), and those of convection NX NY, with w = W / 100,\n"
+        "4 - 2 sqrt(1 - w^2) (cos(i pi / (NX + 1)) + cos(j pi / (NY + 1))), for i and j from 1.\n"
+        "With `on` and a device with several members, such as cuda:0+1 or emu*2, the matrix is generated in\n"
+        "parts: each member gets its rows as they are made, so the matrix may be larger than the memory of the\n"
+        "host or of one GPU. Such a matrix is multiplied and solved on devices with members (`spmv`, `solve`\n"
+        "with a named solver, `timeline`); no command sees its entries. band, chain, convection, elasticity,\n"
+        "poisson2d, poisson3d, random and stencil generate in parts.\n"
+        "    gen poisson2d 100 100 as P; gen random n 5000 seed 7; gen poisson3d 40 on emu*2",
     .rows = (const struct row_kind *const[]){&row_gen, NULL},
     .run = run_gen,
     .sweeps = true,

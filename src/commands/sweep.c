@@ -282,7 +282,7 @@ static bool take_rows(struct sweep *v, int i, const char *text, const char *show
     }
     if (ok && !v->nmeasures)
         ok = fail(e, E_USAGE, "the command prints none of the main numbers; name some of its keys with `show`");
-    if (ok) cJSON_ArrayForEach(row, rows) take_row(v, i, row);
+    for (row = ok ? rows->child : NULL; row; row = row->next) take_row(v, i, row);
     cJSON_Delete(rows);
     return ok;
 }

@@ -105,6 +105,8 @@ const struct cancel_case cancel_cases[] = {
     {"whatif", "", "whatif parts 1 2 4 8 of A link nccl", NULL},
     {"roofline", "", "roofline A", NULL},
     {"sm", "", "sm csr-vector of A", NULL},
+    {"sass", "", "sass csr-vector", NULL},
+    {"sweep", "", "sweep N 8..64 times 2 of convert A drm N", NULL},
     {"wrong", "", "wrong", NULL},
     {"devices", "", "devices", NULL},
     {"device", "", "device emu", NULL},

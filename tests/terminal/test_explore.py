@@ -295,12 +295,12 @@ def test_a_step_leads_to_its_machine_code():
     s = explorer("--device cpu -v samples/thesis4.mtx")
     s.keys(":")
     s.line("trace csr-light-vector view")
-    s.wait("[6 trace]")
+    s.wait("[7 trace]")
     s.keys("s", "s", "s", "s", "i")  # the fifth step loads val, in csr_rows.h
-    s.wait("[7 sass]")
+    s.wait("[17 sass]")
     s.wait("light_vector<double")
     s.wait("csr_rows.h:36")
-    s.keys("6", "b", "b", "i")  # the third step loads ptr
+    s.keys("7", "b", "b", "i")  # the third step loads ptr
     s.wait("k_csr_light.cu:27")
     s.keys("r")
     s.wait("on to text or line")
