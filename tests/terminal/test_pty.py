@@ -1054,7 +1054,7 @@ ON_DARK, ON_LIGHT = (rb"38[;:]2[;:]+135[;:]215[;:]255m|38;5;117m", rb"38[;:]2[;:
 
 
 def test_the_theme_follows_the_background():
-    s = at_prompt("--device cpu")
+    s = at_prompt("--device cpu", XDG_CONFIG_HOME=tempfile.mkdtemp(dir=os.environ.get("HOME")))  # `set` is kept there
     assert s.raw.count(QUESTION) == 1
     mark = len(s.raw)
     s.keys("\x1b]11;rgb:ffff/ffff/dddd\x1b\\")
