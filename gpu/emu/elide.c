@@ -32,12 +32,19 @@ int elide_registers(const struct scope_run *run, const char *function)
     return i < 0 ? 0 : run->compiled->function[i].registers;
 }
 
+static bool is_unrolled(const struct unrolling *u, int function, const struct access_site *p)
+{
+    return u->function == function && u->kind == p->kind && text_part_has(&u->part, p->line, p->column);
+}
+
 void elide_site(struct scope_run *run, int site)
 {
     const struct as_compiled *c = run->compiled;
-    const struct access_site *p = &run->scope.site[site];
+    struct access_site *p = &run->scope.site[site];
     if (!c || strcmp(p->file, c->file)) return;
     int function = function_of(c, run->scope.launch[p->launch].function);
+    for (int i = 0; i < c->nunrolled && p->unroll == 1; i++)
+        if (is_unrolled(&c->unrolled[i], function, p)) p->unroll = c->unrolled[i].n;
     for (int i = 0; i < c->n && !run->elision[site]; i++)
         if (elision_is_of(&c->of[i], function, &run->scope, p)) run->elision[site] = &c->of[i];
 }

@@ -6,6 +6,7 @@
 
 #include <stdio.h>
 #include <string.h>
+#include <sys/param.h>
 
 /* The functions by which nvcc divides and the like access no global memory. */
 static bool calls_users(const struct sass *s)
@@ -55,9 +56,16 @@ static void collect(struct lab_code *c, int function, const struct sass *s, cons
         }
         if (!at) {
             at = &c->access[c->naccesses++];
-            *at = (struct code_access){
-                .function = function, .line = in->line, .part = a->line[in->line], .kind = kind, .bytes = in->bytes};
+            *at = (struct code_access){.function = function,
+                                       .line = in->line,
+                                       .part = a->line[in->line],
+                                       .kind = kind,
+                                       .bytes = in->bytes,
+                                       .loop = -1};
         }
+        at->here = in->loop == at->loop ? at->here + 1 : 1;
+        at->loop = in->loop;
+        if (in->loop >= 0) at->unrolled = MAX(at->unrolled, at->here);
         int depth = depth_of(s, in);
         if (depth > at->depth) at->depth = depth;
         at->copies++;
@@ -88,6 +96,16 @@ static void find_hoisted(struct lab_code *c, const struct code_access *at, const
     add(&c->as, e);
 }
 
+/* As for built-in kernels, the loads of 4 rounds are counted as in flight together: nvcc does the rest of an unrolled
+   loop by 4 and one by one, and only lanes with enough entries go through the longer rounds. */
+enum { TOGETHER = 4 };
+
+static void note_unrolled(struct as_compiled *as, const struct code_access *at)
+{
+    if (at->unrolled < 2 || as->nunrolled == ELISIONS_MAX) return;
+    as->unrolled[as->nunrolled++] = (struct unrolling){at->function, at->part, at->kind, MIN(at->unrolled, TOGETHER)};
+}
+
 void accesses_find(struct lab_code *c, int i, const struct sass *s, const struct apart *a)
 {
     const struct apart_body *body = &a->body[i];
@@ -97,6 +115,7 @@ void accesses_find(struct lab_code *c, int i, const struct sass *s, const struct
     if (c->naccesses == before) return;
     for (int k = before; k < c->naccesses; k++) {
         int line = c->access[k].line;
+        note_unrolled(&c->as, &c->access[k]);
         find_hoisted(c, &c->access[k], a, line >= body->first && line <= body->last, calls);
     }
     for (int line = body->first; line <= body->last; line++)

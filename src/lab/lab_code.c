@@ -162,7 +162,7 @@ static bool read_machine_code(struct lab_code *c, const struct lab_kernel *l, co
     mem_free(listing);
     c->listed = ok;
     if (!ok) snprintf(c->as_source, sizeof c->as_source, "%.230s", why.text);
-    if (*c->as_source) c->as.n = c->naccesses = 0;
+    if (*c->as_source) c->as.n = c->as.nunrolled = c->naccesses = 0;
     if (ok) return true;
     return why.code != E_CANCELLED || fail_at(e, why.code, why.where, "%s", why.text);
 }

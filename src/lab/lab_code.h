@@ -32,6 +32,8 @@ struct code_access {
     enum access_kind kind;
     int bytes;
     int copies, depth; /* instructions, and the most loops around one of them */
+    int loop, here;    /* the loop of the last one, and how many of them it has so far */
+    int unrolled;      /* the most in one loop; 0: none is in a loop */
 };
 enum { CODE_ACCESSES = 256 };
 

@@ -48,6 +48,15 @@ static inline bool elision_is_of(const struct elision *e, int function, const st
            text_part_has(&e->part, p->line, p->column);
 }
 
+/* Accesses of which the compiled code has several in a round of their loop, because it unrolled the loop: their loads
+   are in flight together. */
+struct unrolling {
+    int function;
+    struct text_part part;
+    enum access_kind kind;
+    int n;
+};
+
 struct as_compiled {
     char file[64]; /* name of the user's file, as sites give it */
     int nfunctions;
@@ -57,6 +66,8 @@ struct as_compiled {
     } function[COMPILED_FUNCTIONS];
     int n;
     struct elision of[ELISIONS_MAX];
+    int nunrolled;
+    struct unrolling unrolled[ELISIONS_MAX];
 };
 
 /* Later launches are counted as this code does them; NULL: as the source says. Traces are always as in the source. */

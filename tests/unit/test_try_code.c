@@ -220,6 +220,7 @@ static int64_t requests_of_first(const struct kernel *k, const struct mat *M, co
         if (text_part_has(&code->of[0].part, c->scope.site[i].line, c->scope.site[i].column)) {
             found += c->by_site[i].requests;
             assert_int_equal(c->by_site[i].requests + c->by_site[i].elided, 20);
+            assert_int_equal(c->scope.site[i].unroll, code->nunrolled ? code->unrolled[0].n : 1);
         }
     mem_free(reply.bytes);
     free(c);
@@ -256,10 +257,34 @@ TEST(a_loop_is_entered_again)
     assert_int_equal(requests_of_first(k, &M, &code), 4); /* y is stored in that loop */
     code.of[0].bytes = 4;
     assert_int_equal(requests_of_first(k, &M, &code), 20); /* another access */
+    code.nunrolled = 1;
+    code.unrolled[0] = (struct unrolling){.part = a.line[line], .kind = ACCESS_LOAD, .n = 3};
+    assert_int_equal(requests_of_first(k, &M, &code), 20);
     apart_free(&a);
     mat_free(&M);
     stored_free(&S);
     talk_close(&t);
+    lab_close();
+}
+
+/* nvcc unrolls the loop of hoisted.cu, but not that of stored.cu, whose stores may change what is loaded. */
+TEST(unrolled_loads_are_in_flight_together)
+{
+    static const struct {
+        const char *file;
+        int n;
+    } cases[] = {{"hoisted.cu", 4}, {"stored.cu", 0}};
+    if (!with_nvcc() || !toolkit_nvdisasm(toolkit_nvcc())) skip();
+    for (int i = 0; i < COUNT(cases); i++) {
+        char path[PATH_MAX + 16];
+        struct err e = {0};
+        snprintf(path, sizeof path, "%s/%s", files, cases[i].file);
+        const struct kernel *k = lab_build(path, NULL, NULL, &e);
+        const struct lab_code *c = k ? lab_code_for(lab_kernel_of(k), NULL, 90, P_F64, NULL, &e) : NULL;
+        if (!c) fail_msg("%s: %s", cases[i].file, e.text);
+        assert_int_equal(c->as.nunrolled > 0, cases[i].n > 0);
+        for (int u = 0; u < c->as.nunrolled; u++) assert_int_equal(c->as.unrolled[u].n, cases[i].n);
+    }
     lab_close();
 }
 
