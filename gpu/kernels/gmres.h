@@ -6,6 +6,7 @@
 #include "wide.h"
 
 #include "machine/gmres_work.h"
+#include "machine/vector_pitch.h"
 
 namespace KERNEL_SPACE
 {
@@ -19,6 +20,16 @@ static __device__ int64_t gm_row(int m, int r)
 static __device__ int64_t gm_parts(int m)
 {
     return GMRES_PARTS(m);
+}
+
+/* The elements from one basis vector to the next, and those of the first `columns` basis vectors. */
+template <typename T> static inline int64_t gm_pitch(int64_t n)
+{
+    return vector_pitch(n * (int64_t)sizeof(T)) / (int64_t)sizeof(T);
+}
+template <typename T> static inline int64_t gm_extent(int64_t n, int64_t columns)
+{
+    return vectors_bytes(columns, n * (int64_t)sizeof(T)) / (int64_t)sizeof(T);
 }
 
 /* A remainder counts as 0 if its norm is below this fraction of the norm of its column. */

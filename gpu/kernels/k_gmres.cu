@@ -14,7 +14,7 @@ enum { GM_AT_ONCE = 8, GM_WARPS = VEC_BLOCK / WARP };
    V and q are read once. Then the last block sums over the segments and uses one warp per column. */
 template <typename T>
 __global__ void gm_dots(int64_t n, FRESH(double) s, GPTR(unsigned) ticket, GPTR(wide<T>) w, int m, int first, int last,
-                        int row, FRESH(const T) V, FRESH(const T) q)
+                        int row, int64_t pitch, FRESH(const T) V, FRESH(const T) q)
 {
     follow();
     if (s[S_DONE] != 0) return;
@@ -27,7 +27,7 @@ __global__ void gm_dots(int64_t n, FRESH(double) s, GPTR(unsigned) ticket, GPTR(
             T element = q[i];
             UNROLL_WHOLE
             for (int k = 0; k < GM_AT_ONCE; k++) {
-                if (j + k < last) sum[k] += wide_product<T>(V[(j + k) * n + i], element);
+                if (j + k < last) sum[k] += wide_product<T>(V[(j + k) * pitch + i], element);
                 reconverge();
             }
         }
@@ -57,13 +57,13 @@ struct gm_one_sum {
 
 /* One block: the sums of its segment of q go to `part`. */
 template <typename T, typename P, typename V_, typename Q>
-__device__ void gm_part_of(int64_t n, int64_t each, P part, int first, int last, V_ V, Q q)
+__device__ void gm_part_of(int64_t n, int64_t each, int64_t pitch, P part, int first, int last, V_ V, Q q)
 {
     int64_t from = blockIdx.x * each, end = from + each < n ? from + each : n;
     for (int j = first; j < last; j++) {
         vec_sums t = {0, 0, 0};
 #pragma unroll 4
-        for (int64_t i = from + threadIdx.x; i < end; i += blockDim.x) t.a += (double)V[j * n + i] * (double)q[i];
+        for (int64_t i = from + threadIdx.x; i < end; i += blockDim.x) t.a += (double)V[j * pitch + i] * (double)q[i];
         __syncthreads(); /* all threads of the block: the sums of the previous column have been read */
         t = vec_block_sums<gm_one_sum, SUM_THREADS_MAX>(t);
         if (threadIdx.x == 0) part[(int64_t)j * SUM_BLOCKS + blockIdx.x] = t.a;
@@ -73,10 +73,10 @@ __device__ void gm_part_of(int64_t n, int64_t each, P part, int first, int last,
 /* Like gm_dots, but the sums of the blocks stay in `part`, which is host memory: the host adds them. */
 template <typename T>
 __global__ void __launch_bounds__(SUM_THREADS_MAX)
-    gm_parts_of(int64_t n, int64_t each, GPTR(const double) s, GPTR(double) part, int first, int last, GPTR(const T) V,
-                GPTR(const T) q)
+    gm_parts_of(int64_t n, int64_t each, int64_t pitch, GPTR(const double) s, GPTR(double) part, int first, int last,
+                GPTR(const T) V, GPTR(const T) q)
 {
-    if (s[S_DONE] == 0) gm_part_of<T>(n, each, part, first, last, V, q);
+    if (s[S_DONE] == 0) gm_part_of<T>(n, each, pitch, part, first, last, V, q);
 }
 
 /* Where the inner products of all members go. */
@@ -102,12 +102,12 @@ template <typename ROW, typename MAIL> __device__ void gm_take_row(const ROW &to
 /* Like vec_pass_send, for inner products of q with several columns. */
 template <typename T>
 __global__ void __launch_bounds__(SUM_THREADS_MAX)
-    gm_parts_send(int64_t n, int64_t each, GPTR(const double) s, GPTR(double) part, GPTR(unsigned) ticket,
-                  GPTR(const T) V, GPTR(const T) q, struct gm_row_of to, struct mail_targets t, bool ends,
-                  struct vec_mail mail)
+    gm_parts_send(int64_t n, int64_t each, int64_t pitch, GPTR(const double) s, GPTR(double) part,
+                  GPTR(unsigned) ticket, GPTR(const T) V, GPTR(const T) q, struct gm_row_of to, struct mail_targets t,
+                  bool ends, struct vec_mail mail)
 {
     if (s[S_DONE] != 0) return;
-    gm_part_of<T>(n, each, part, to.first, to.last, V, q);
+    gm_part_of<T>(n, each, pitch, part, to.first, to.last, V, q);
     if (!vec_last_block(ticket)) return;
     unsigned epoch =
         mail_send_sums(part + to.first * SUM_BLOCKS, SUM_BLOCKS, (int)gridDim.x, to.last - to.first, false, t);
@@ -127,7 +127,7 @@ template <typename AT, bool NORM> struct pass_subtract {
     typename AT::in V;
     typename AT::out q;
     typename wide_at<AT>::type::out w;
-    int64_t n;
+    int64_t pitch;
     int m, row, first, last;
     int64_t h; /* w[h + j] is for column j */
 
@@ -135,7 +135,7 @@ template <typename AT, bool NORM> struct pass_subtract {
     __device__ vec_sums at(int64_t i) const
     {
         T v = q[i];
-        for (int j = first; j < last; j++) v -= narrowed<T>(w[h + j]) * V[j * n + i];
+        for (int j = first; j < last; j++) v -= narrowed<T>(w[h + j]) * V[j * pitch + i];
         q[i] = v;
         return {vec_square(v), 0, 0};
     }
@@ -196,7 +196,7 @@ template <typename AT> struct pass_add {
     typename AT::in V;
     typename AT::out x;
     typename wide_at<AT>::type::out w;
-    int64_t n;
+    int64_t pitch;
     int m, k;
     int64_t y; /* w[y + j] is for column j */
 
@@ -208,7 +208,7 @@ template <typename AT> struct pass_add {
     __device__ vec_sums at(int64_t i) const
     {
         T sum = 0;
-        for (int j = 0; j < k; j++) sum += narrowed<T>(w[y + j]) * V[j * n + i];
+        for (int j = 0; j < k; j++) sum += narrowed<T>(w[y + j]) * V[j * pitch + i];
         x[i] += sum;
         return {0, 0, 0};
     }
@@ -261,7 +261,8 @@ template <typename AT> struct pass_scale {
 /* ---- the passes ---- V: the m basis vectors; w: the work memory (gmres_work.h). Complex ones exist only if the device
    adds the sums. */
 
-#define PASS_COLUMNS(V, k) AT::from(#V, V, (k)*n)
+#define PASS_COLUMNS(V, k) AT::from(#V, V, gm_extent<typename AT::real>(n, k))
+#define PASS_PITCH gm_pitch<typename AT::real>(n)
 #define PASS_WORK(w) wide_at<AT>::type::to(#w, w, GMRES_WORK(m))
 #define WORK_OF(w) VECTOR("w", ROLE_WORK, (void *)w, GMRES_WORK(m), wide<T>)
 
@@ -272,15 +273,15 @@ static void subtract(struct device *d, int64_t n, double *s, double *w, int m, i
 {
     auto columns = PASS_COLUMNS(V, to);
     if (norm)
-        AT::run(d, n, s, pass_subtract<AT, true>{columns, PASS_OUT(q), PASS_WORK(w), n, m, row, from, to, 0});
+        AT::run(d, n, s, pass_subtract<AT, true>{columns, PASS_OUT(q), PASS_WORK(w), PASS_PITCH, m, row, from, to, 0});
     else
-        AT::run(d, n, s, pass_subtract<AT, false>{columns, PASS_OUT(q), PASS_WORK(w), n, m, row, from, to, 0});
+        AT::run(d, n, s, pass_subtract<AT, false>{columns, PASS_OUT(q), PASS_WORK(w), PASS_PITCH, m, row, from, to, 0});
 }
 
 /* x += V y */
 template <typename AT> static void add(struct device *d, int64_t n, double *s, double *w, int m, const void *V, void *x)
 {
-    AT::run(d, n, s, pass_add<AT>{PASS_COLUMNS(V, m), PASS_OUT(x), PASS_WORK(w), n, m, 0, 0});
+    AT::run(d, n, s, pass_add<AT>{PASS_COLUMNS(V, m), PASS_OUT(x), PASS_WORK(w), PASS_PITCH, m, 0, 0});
 }
 
 /* q = b - q, which is the true residual. The next cycle starts from this residual. The true residual replaces the
@@ -302,7 +303,7 @@ static void dots_at(on_gpu<T>, struct device *d, int64_t n, double *s, double *w
                     const void *V, const void *q)
 {
     vec_launch(d, gm_blocks(d, n), gm_dots<T>)(n, SCALARS_OF(s), TICKET_OF(s), WORK_OF(w), m, from, to, row,
-                                               VECTOR("V", ROLE_WORK, V, to * n, const T),
+                                               gm_pitch<T>(n), VECTOR("V", ROLE_WORK, V, gm_extent<T>(n, to), const T),
                                                VECTOR("q", ROLE_WORK, q, n, const T));
 }
 
@@ -327,8 +328,9 @@ static void dots_seated(struct device *d, int64_t n, double *s, struct gm_row_of
     if (t->stage == 1) LAUNCH(d, 1, WARP, gm_mail_row)(SCALARS_OF(s), to, vec_mail_of(t, epoch));
     if (t->stage != 0) return;
     LAUNCH(d, (unsigned)tree.blocks, (unsigned)tree.threads, gm_parts_send<T>)
-    (n, tree.each, SCALARS_OF(s), VECTOR("part", ROLE_WORK, t->part, (int64_t)to.last * SUM_BLOCKS, double),
-     TICKET_OF(s), VECTOR("V", ROLE_WORK, V, to.last * n, const T), VECTOR("q", ROLE_WORK, q, n, const T), to,
+    (n, tree.each, gm_pitch<T>(n), SCALARS_OF(s),
+     VECTOR("part", ROLE_WORK, t->part, (int64_t)to.last * SUM_BLOCKS, double), TICKET_OF(s),
+     VECTOR("V", ROLE_WORK, V, gm_extent<T>(n, to.last), const T), VECTOR("q", ROLE_WORK, q, n, const T), to,
      mail_targets_of(t, epoch), t->concurrent, vec_mail_of(t, epoch));
 }
 
@@ -339,8 +341,9 @@ static void dots_at(gpu_then_host<T>, struct device *d, int64_t n, double *s, do
     struct sum_tree tree = sum_tree_of(n);
     if (d->seat) return dots_seated<T>(d, n, s, {WORK_OF(w), m, from, to, row}, V, q);
     LAUNCH(d, (unsigned)tree.blocks, (unsigned)tree.threads, gm_parts_of<T>)
-    (n, tree.each, SCALARS_OF(s), VECTOR("part", ROLE_WORK, d->sums.on_device, (int64_t)to * SUM_BLOCKS, double), from,
-     to, VECTOR("V", ROLE_WORK, V, to * n, const T), VECTOR("q", ROLE_WORK, q, n, const T));
+    (n, tree.each, gm_pitch<T>(n), SCALARS_OF(s),
+     VECTOR("part", ROLE_WORK, d->sums.on_device, (int64_t)to * SUM_BLOCKS, double), from, to,
+     VECTOR("V", ROLE_WORK, V, gm_extent<T>(n, to), const T), VECTOR("q", ROLE_WORK, q, n, const T));
     if (vec_sums_arrived(d)) gm_put_row(d, w, m, from, to, row, tree.blocks);
 }
 
@@ -371,7 +374,7 @@ static bool column_parts(int64_t n, int first, int last, const void *V, const vo
     for (int p = 0; p < tree.blocks; p++)
         for (int j = first; j < last && check.goes(p); j++) {
             int64_t begin = p * tree.each, end = begin + tree.each < n ? begin + tree.each : n;
-            part[(int64_t)j * SUM_BLOCKS + p] = gm_piece(begin, end, from + j * n, with);
+            part[(int64_t)j * SUM_BLOCKS + p] = gm_piece(begin, end, from + j * gm_pitch<T>(n), with);
         }
     return check.complete();
 }
@@ -408,7 +411,8 @@ static void dots_at(on_host<T>, struct device *, int64_t n, double *s, double *w
 #pragma omp parallel for if (n > host::ALONE)
     for (int p = 0; p < pieces; p++)
         for (int j = first; j < last && check.goes(p); j++)
-            part[(int64_t)j * GM_BLOCKS + p] = host::gm_piece(n * p / pieces, n * (p + 1) / pieces, from + j * n, with);
+            part[(int64_t)j * GM_BLOCKS + p] =
+                host::gm_piece(n * p / pieces, n * (p + 1) / pieces, from + j * gm_pitch<T>(n), with);
     if (!check.complete()) return;
     for (int j = first; j < last; j++) {
         wide<T> sum = 0;

@@ -37,7 +37,7 @@ static __device__ auto gm_cycle_of(int m)
    them in every block. A warp has a column at a time; its lanes read neighbouring elements. Participants: all threads
    of the cluster. */
 template <bool NORM, typename ROWS, typename V, typename Q, typename P>
-__device__ void gm_cluster_dots(const ROWS &A, int64_t n, int columns, V basis, Q q, P slot, P to)
+__device__ void gm_cluster_dots(const ROWS &A, int64_t pitch, int columns, V basis, Q q, P slot, P to)
 {
     int lane = (int)(threadIdx.x % WARP), warp = (int)(threadIdx.x / WARP), warps = (int)(blockDim.x / WARP);
     for (int j = warp; j < columns + NORM; j += warps) {
@@ -46,7 +46,7 @@ __device__ void gm_cluster_dots(const ROWS &A, int64_t n, int columns, V basis, 
         UNROLL(4)
         for (int i = lane; i < A.rows; i += WARP) {
             double value = (double)q[i];
-            sum += (norm ? value : (double)basis[j * n + A.first + i]) * value;
+            sum += (norm ? value : (double)basis[j * pitch + A.first + i]) * value;
         }
         cluster_send(slot, j, cluster_over_warp(sum, false));
     }
@@ -60,10 +60,10 @@ __device__ void gm_cluster_dots(const ROWS &A, int64_t n, int columns, V basis, 
 
 /* What is left of element i of q without its parts along the columns of V. */
 template <typename T, typename ROWS, typename V, typename P>
-__device__ T gm_cluster_left(const ROWS &A, int64_t n, int columns, V basis, P part, int i, T value)
+__device__ T gm_cluster_left(const ROWS &A, int64_t pitch, int columns, V basis, P part, int i, T value)
 {
     UNROLL(4)
-    for (int j = 0; j < columns; j++) value -= (T)part[j] * (T)basis[j * n + A.first + i];
+    for (int j = 0; j < columns; j++) value -= (T)part[j] * (T)basis[j * pitch + A.first + i];
     return value;
 }
 
@@ -109,9 +109,9 @@ __device__ void gm_cluster_save(const gm_cycle<P> &c, S s, int m, int k, GPTR(do
    the preconditioner is the diagonal dinv, applied from the right: the block holds its rows of A D^-1. */
 template <typename T, bool SCALED>
 __global__ void __launch_bounds__(CLUSTER_THREADS, 1)
-    gmres_cluster(int64_t n, struct cluster_plan plan, int64_t iterations, int m, double tiny, GPTR(double) scalars,
-                  GPTR(double) w, GPTR(const int) ptr, GPTR(const int) cols, GPTR(const T) vals, GPTR(const T) dinv,
-                  GPTR(T) basis)
+    gmres_cluster(int64_t n, int64_t pitch, struct cluster_plan plan, int64_t iterations, int m, double tiny,
+                  GPTR(double) scalars, GPTR(double) w, GPTR(const int) ptr, GPTR(const int) cols, GPTR(const T) vals,
+                  GPTR(const T) dinv, GPTR(T) basis)
 {
     if (scalars[S_DONE] != 0) return;
     int share = plan.rows, at = (int)GMRES_CLUSTER(m), bytes = share * (int)sizeof(T);
@@ -122,7 +122,7 @@ __global__ void __launch_bounds__(CLUSTER_THREADS, 1)
     auto s = cluster_scalars_of<1>(scalars).s;
     int begin = (int)scalars[S_COLUMNS], end = (int)min((int64_t)m, begin + iterations);
     A.template load<SCALED>(ptr, cols, vals, dinv);
-    for (int i = (int)threadIdx.x; i < A.rows; i += (int)blockDim.x) newest[i] = basis[begin * n + A.first + i];
+    for (int i = (int)threadIdx.x; i < A.rows; i += (int)blockDim.x) newest[i] = basis[begin * pitch + A.first + i];
     for (int j = (int)threadIdx.x; j < begin; j += (int)blockDim.x) {
         c.cosine[j] = w[gm_row(m, GM_COS) + j];
         c.sine[j] = w[gm_row(m, GM_SIN) + j];
@@ -135,11 +135,11 @@ __global__ void __launch_bounds__(CLUSTER_THREADS, 1)
         A.multiply(newest, [&](int i, T sum) { q[i] = sum; });
         __syncthreads(); /* all threads of the block: q is complete */
         cluster_time(s, S_SPMV_US, from);
-        gm_cluster_dots<false>(A, n, k + 1, basis, q, c.slots[0], c.first);
+        gm_cluster_dots<false>(A, pitch, k + 1, basis, q, c.slots[0], c.first);
         for (int i = (int)threadIdx.x; i < A.rows; i += (int)blockDim.x)
-            q[i] = gm_cluster_left<T>(A, n, k + 1, basis, c.first, i, q[i]);
+            q[i] = gm_cluster_left<T>(A, pitch, k + 1, basis, c.first, i, q[i]);
         __syncthreads(); /* all threads of the block: the first pass is complete */
-        gm_cluster_dots<true>(A, n, k + 1, basis, q, c.slots[1], c.second);
+        gm_cluster_dots<true>(A, pitch, k + 1, basis, q, c.slots[1], c.second);
         gm_cluster_column(c, m, k, w);
         __syncthreads(); /* all threads of the block: `col` is complete */
         cluster_record record = {0, 0, 0, false};
@@ -151,9 +151,9 @@ __global__ void __launch_bounds__(CLUSTER_THREADS, 1)
         if (s[S_DONE] != 0 || k + 1 == m) break;
         T scale = (T)s[S_SCALE];
         for (int i = (int)threadIdx.x; i < A.rows; i += (int)blockDim.x) {
-            T next = scale * gm_cluster_left<T>(A, n, k + 1, basis, c.second, i, q[i]);
+            T next = scale * gm_cluster_left<T>(A, pitch, k + 1, basis, c.second, i, q[i]);
             newest[i] = next;
-            basis[(k + 1) * n + A.first + i] = next;
+            basis[(k + 1) * pitch + A.first + i] = next;
         }
         cluster_sync(); /* all threads of the cluster: every block has its part of the new vector */
         cluster_time(s, S_STEP_US, from);
@@ -171,9 +171,10 @@ static void launch(struct device *d, const struct cluster_plan *plan, const stru
     int64_t n = c->A->of->rows, m = c->m;
     double *s = c->s;
     LAUNCH_CLUSTER(d, (unsigned)plan->blocks, (unsigned)plan->threads, (unsigned)plan->bytes, gmres_cluster<T, SCALED>)
-    (n, *plan, iterations, (int)m, gm_tiny<T>(), SCALARS_OF(s),
+    (n, gm_pitch<T>(n), *plan, iterations, (int)m, gm_tiny<T>(), SCALARS_OF(s),
      VECTOR("w", ROLE_WORK, c->vec[1], GMRES_WORK(m), double), ARRAY(L, CSR_PTR, int), ARRAY(L, CSR_COL, int),
-     ARRAY(L, CSR_VAL, T), VECTOR("dinv", ROLE_WORK, c->dinv, n, const T), VECTOR("V", ROLE_WORK, c->vec[0], m * n, T));
+     ARRAY(L, CSR_VAL, T), VECTOR("dinv", ROLE_WORK, c->dinv, n, const T),
+     VECTOR("V", ROLE_WORK, c->vec[0], gm_extent<T>(n, m), T));
 }
 
 template <typename T>

@@ -7,6 +7,7 @@
 #include "base/text.h"
 #include "machine/gmres_work.h"
 #include "machine/sum_tree.h"
+#include "machine/vector_pitch.h"
 #include "multi.h"
 
 #include <ctype.h>
@@ -32,12 +33,18 @@ const struct block *multi_block(const struct multi *m, const void *p)
     return block_of(m, p);
 }
 
+/* Bytes of one vector on member k. */
+static int64_t own_bytes(const struct block *b, int k)
+{
+    return (b->first[k + 1] - b->first[k]) * b->size;
+}
+
 void *multi_part(const struct block *b, const void *p, int k)
 {
     int64_t offset = (const char *)p - b->at;
     if (!b->vectors) return (char *)b->part[k] + offset;
-    int64_t whole = b->first[SPLIT_MAX] * b->size, vector = whole ? offset / whole : 0;
-    return (char *)b->part[k] + vector * (b->first[k + 1] - b->first[k]) * b->size;
+    int64_t pitch = vector_pitch(b->first[SPLIT_MAX] * b->size), vector = pitch ? offset / pitch : 0;
+    return (char *)b->part[k] + vector * vector_pitch(own_bytes(b, k));
 }
 
 bool multi_select(struct device *member, struct err *e)
@@ -106,10 +113,10 @@ void *multi_vectors(struct device *d, const int64_t *first, int64_t n, int64_t s
 {
     struct multi *m = multi_of(d);
     int64_t bytes[MEMBERS_MAX];
-    struct block b = {.vectors = true, .size = size, .bytes = first[m->n] * n * size};
+    struct block b = {.vectors = true, .size = size, .bytes = vectors_bytes(n, first[m->n] * size)};
     memcpy(b.first, first, (size_t)(m->n + 1) * sizeof *first);
     b.first[SPLIT_MAX] = first[m->n];
-    for (int k = 0; k < m->n; k++) bytes[k] = (first[k + 1] - first[k]) * n * size;
+    for (int k = 0; k < m->n; k++) bytes[k] = vectors_bytes(n, own_bytes(&b, k));
     b.at = reserve(b.bytes, what, e);
     return b.at ? add_block(d, &b, bytes, what, e) : NULL;
 }
@@ -161,18 +168,19 @@ static int64_t least_of(int64_t a, int64_t b)
 static bool move_overlap(struct multi *m, const struct block *b, int64_t v, int k, int64_t from, int64_t end,
                          char *host, move_fn *move, struct err *e)
 {
-    int64_t whole = b->first[SPLIT_MAX] * b->size, own = (b->first[k + 1] - b->first[k]) * b->size;
-    int64_t begin = v * whole + b->first[k] * b->size, low = most_of(begin, from), high = least_of(begin + own, end);
+    int64_t own = own_bytes(b, k), begin = v * vector_pitch(b->first[SPLIT_MAX] * b->size) + b->first[k] * b->size;
+    int64_t low = most_of(begin, from), high = least_of(begin + own, end);
     if (low >= high) return true;
-    return move(m->member[k], (char *)b->part[k] + v * own + (low - begin), host + (low - from), high - low, e);
+    char *there = (char *)b->part[k] + v * vector_pitch(own) + (low - begin);
+    return move(m->member[k], there, host + (low - from), high - low, e);
 }
 
 /* Call move for each piece of the range [p, p + bytes) that one member has. */
 static bool move_vectors(struct multi *m, const struct block *b, const void *p, char *host, int64_t bytes,
                          move_fn *move, struct err *e)
 {
-    int64_t from = (const char *)p - b->at, whole = b->first[SPLIT_MAX] * b->size;
-    for (int64_t v = whole ? from / whole : 0; whole && v * whole < from + bytes; v++)
+    int64_t from = (const char *)p - b->at, pitch = vector_pitch(b->first[SPLIT_MAX] * b->size);
+    for (int64_t v = pitch ? from / pitch : 0; pitch && v * pitch < from + bytes; v++)
         for (int k = 0; k < m->n; k++)
             if (!move_overlap(m, b, v, k, from, from + bytes, host, move, e)) return false;
     return true;
@@ -207,7 +215,7 @@ static bool put_within(struct multi *m, const struct block *b, const void *to, c
 {
     int64_t whole = b->vectors ? b->first[SPLIT_MAX] * b->size : 0;
     for (int k = 0; k < m->n; k++) {
-        int64_t own = whole ? bytes / whole * (b->first[k + 1] - b->first[k]) * b->size : bytes;
+        int64_t own = whole ? vectors_bytes(vectors_in(bytes, whole), own_bytes(b, k)) : bytes;
         if (!m->member[k]->ops->put(m->member[k], multi_part(b, to, k), multi_part(other, from, k), own, e))
             return false;
     }

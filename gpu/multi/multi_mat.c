@@ -9,6 +9,7 @@
 #include "formats/fmt_csr.h"
 #include "formats/fmt_csr64.h"
 #include "formats/format.h"
+#include "machine/vector_pitch.h"
 #include "matrix/csr.h"
 #include "matrix/row_source.h"
 #include "multi.h"
@@ -223,7 +224,7 @@ void pieces_free(struct pieces *p)
 static void *vectors(const struct mat *M, bool cols, int64_t n, int64_t size, const char *what, struct err *e)
 {
     struct device *d = M->dev;
-    if (!M->pieces) return d->ops->alloc(d, (cols ? M->of->cols : M->of->rows) * n * size, what, e);
+    if (!M->pieces) return d->ops->alloc(d, vectors_bytes(n, (cols ? M->of->cols : M->of->rows) * size), what, e);
     return multi_vectors(d, cols ? M->pieces->P.first_col : M->pieces->P.first, n, size, what, e);
 }
 

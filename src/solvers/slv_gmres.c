@@ -10,6 +10,7 @@
 #include "machine/device.h"
 #include "machine/gmres_work.h"
 #include "machine/vec_ops.h"
+#include "machine/vector_pitch.h"
 #include "matrix/csr.h"
 #include "precond.h"
 #include "solve.h"
@@ -30,7 +31,7 @@ enum { TRIAL = 5, M_MIN = 30, M_MAX = 200, SHORT = 5 };
 
 static void *column_of(const struct solve *v, int basis, int64_t j)
 {
-    return (char *)v->vec[basis] + j * v->n * (int64_t)type_size(v->real);
+    return (char *)v->vec[basis] + j * vector_pitch(v->n * (int64_t)type_size(v->real));
 }
 
 static void *column(const struct solve *v, int64_t j)
@@ -349,7 +350,7 @@ double gmres_bytes(const struct csr *A, size_t real, int64_t m)
 int64_t gmres_used_bytes(const struct solve *v, int i, int64_t queued)
 {
     if (i != GMRES_BASIS && i != GMRES_Z) return v->vec_bytes[i];
-    int64_t bytes = (queued % v->set.m + 1) * v->n * (int64_t)type_size(v->real);
+    int64_t bytes = vectors_bytes(queued % v->set.m + 1, v->n * (int64_t)type_size(v->real));
     return bytes < v->vec_bytes[i] ? bytes : v->vec_bytes[i];
 }
 

@@ -3,6 +3,7 @@
 #include "base/loop.h"
 #include "machine/device.h"
 #include "machine/vec_ops.h"
+#include "machine/vector_pitch.h"
 #include "matrix/csr.h"
 #include "precond.h"
 #include "solve.h"
@@ -37,7 +38,8 @@ static void *copy_room(struct solve *v, int vec, int64_t bytes, struct err *e)
 {
     static const char what[] = "a copy of vectors";
     size_t number = vec < 0 ? 0 : v->vec_numbers[vec];
-    if (number && v->n && v->dev->members) return solve_room(v, bytes / (v->n * (int64_t)number), number, what, e);
+    if (number && v->n && v->dev->members)
+        return solve_room(v, vectors_in(bytes, v->n * (int64_t)number), number, what, e);
     return v->dev->ops->alloc(v->dev, bytes, what, e);
 }
 

@@ -11,6 +11,7 @@
 #include "machine/member_rows.h"
 #include "machine/passes.h"
 #include "machine/vec_ops.h"
+#include "machine/vector_pitch.h"
 #include "matrix/csr.h"
 #include "precond.h"
 #include "solve.h"
@@ -145,7 +146,7 @@ void solve_choose_ops(struct solve *v)
 
 void *null_vector(const struct solve *v, void *first, int64_t j)
 {
-    return (char *)first + j * v->n * (int64_t)type_size(v->real);
+    return (char *)first + j * vector_pitch(v->n * (int64_t)type_size(v->real));
 }
 
 static void project(struct solve *v, void *basis, void *x)
@@ -322,7 +323,7 @@ static void *room(const struct solve *v, int64_t n, int64_t length, size_t numbe
 {
     int64_t rows = v->matrix.csr->rows, each = (int64_t)number * (rows ? length / rows : 1);
     return v->matrix.mat && v->dev->members ? mat_row_vectors(v->matrix.mat, n, each, what, e)
-                                            : v->dev->ops->alloc(v->dev, n * length * (int64_t)number, what, e);
+                                            : v->dev->ops->alloc(v->dev, vectors_bytes(n, length * (int64_t)number), what, e);
 }
 
 void *solve_room(const struct solve *v, int64_t n, size_t number, const char *what, struct err *e)
@@ -333,7 +334,7 @@ void *solve_room(const struct solve *v, int64_t n, size_t number, const char *wh
 bool solve_vectors(struct solve *v, int i, int64_t n, enum type real, const char *what, struct err *e)
 {
     v->vec[i] = room(v, n, solve_length(v, i), type_size(real), what, e);
-    v->vec_bytes[i] = v->vec[i] ? n * solve_length(v, i) * (int64_t)type_size(real) : 0;
+    v->vec_bytes[i] = v->vec[i] ? vectors_bytes(n, solve_length(v, i) * (int64_t)type_size(real)) : 0;
     v->vec_numbers[i] = type_size(real);
     return v->vec[i] != NULL;
 }

@@ -17,6 +17,7 @@
 #include "machine/kernel.h"
 #include "machine/mat.h"
 #include "machine/member_rows.h"
+#include "machine/vector_pitch.h"
 #include "matrix/csr.h"
 #include "session/session.h"
 
@@ -55,23 +56,30 @@ TEST(test_names)
 
 TEST(test_vectors)
 {
-    enum { N = 50, VECTORS = 3 };
+    enum { N = 50, VECTORS = 3, PITCH = 64 }; /* 50 numbers of 8 bytes: 400 bytes, in lines of 128 bytes 512 */
     const struct shape square = {.name = "square", .rows = N, .cols = N, .entries = 200, .long_row = -1};
     struct err e = {0};
     struct csr A = shape_csr(&square, 1);
     struct stored S;
     struct mat M;
-    double in[VECTORS * N], out[VECTORS * N] = {0};
+    double in[PITCH * VECTORS], out[PITCH * VECTORS] = {0};
     assert_true(format_pack(&A, format_find("csr"), NULL, P_F64, false, &S, &e));
     assert_true(mat_put(&M, &S, device_open("emu*4", &e), &e));
     double *p = mat_row_vectors(&M, VECTORS, 8, "vectors", &e);
-    for (int i = 0; i < VECTORS * N; i++) in[i] = i + 0.5;
-    assert_true(p && M.dev->ops->put(M.dev, p, in, sizeof in, &e));
-    assert_true(M.dev->ops->get(M.dev, out, p, sizeof in, &e));
-    assert_memory_equal(in, out, sizeof in);
-    assert_true(
-        M.dev->ops->get(M.dev, out, p + N + 7, 60 * 8, &e)); /* across the end of a vector and several members */
-    assert_memory_equal(in + N + 7, out, 60 * 8);
+    int64_t all = vectors_bytes(VECTORS, N * 8);
+    assert_int_equal(vector_pitch(N * 8), PITCH * 8);
+    assert_int_equal(all, (2 * PITCH + N) * 8);
+    assert_int_equal(vectors_in(all, N * 8), VECTORS);
+    assert_int_equal(vectors_bytes(1, N * 8), N * 8);
+    assert_int_equal(vectors_bytes(0, N * 8), 0);
+    for (int i = 0; i < VECTORS * PITCH; i++) in[i] = i + 0.5;
+    assert_true(p && M.dev->ops->put(M.dev, p, in, all, &e));
+    assert_true(M.dev->ops->get(M.dev, out, p, all, &e));
+    for (int v = 0; v < VECTORS; v++) assert_memory_equal(in + v * PITCH, out + v * PITCH, N * 8);
+    /* from the middle of vector 1 to the middle of vector 2: several members, and the end of a vector */
+    assert_true(M.dev->ops->get(M.dev, out, p + PITCH + 7, 90 * 8, &e));
+    assert_memory_equal(in + PITCH + 7, out, (N - 7) * 8);
+    assert_memory_equal(in + 2 * PITCH, out + PITCH - 7, (90 - PITCH + 7) * 8);
     M.dev->ops->free(M.dev, p);
     struct split_member m[SPLIT_MAX];
     int64_t rows = 0, nnz = 0, halo = 0, sends = 0;
