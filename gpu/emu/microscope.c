@@ -19,6 +19,7 @@ static void run_free(struct scope_run *run)
 {
     for (int t = 0; t < THREADS_MAX; t++) {
         if (run->thread[t]) mem_free(run->thread[t]->last);
+        if (run->thread[t]) mem_free(run->thread[t]->rounds);
         mem_free(run->thread[t]);
     }
     for (int k = 0; k < SCOPE_ARRAYS; k++) mem_free(run->requested[k]);

@@ -10,6 +10,7 @@
 #include "machine/mat.h"
 #include "matrix/random.h"
 #include "pick.h"
+#include "rounds.h"
 #include "scope.h"
 #include "scope_run.h"
 #include "shared_places.h"
@@ -274,6 +275,7 @@ static int site_new(struct scope_run *run, const struct lane_access *t)
                                               .launch = s->nlaunches - 1,
                                               .unroll = t->unroll};
     elide_site(run, s->nsites);
+    rounds_site(run, s->nsites);
     return s->nsites++;
 }
 
@@ -383,6 +385,7 @@ void scope_block_end(struct scope_thread *s, int64_t block, int warps)
         memset(s->visits[w], 0, (size_t)run->scope.nsites * sizeof s->visits[w][0]);
     }
     elide_block_end(s, warps);
+    rounds_block_end(s, warps);
     memset(s->iteration_end, 0, (size_t)run->scope.nsites * sizeof s->iteration_end[0]);
     memset(s->transitions, 0, (size_t)run->scope.nsites * sizeof s->transitions[0]);
     l->warps += warps;

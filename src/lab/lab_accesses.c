@@ -19,14 +19,14 @@ static bool calls_users(const struct sass *s)
     return false;
 }
 
-static int depth_of(const struct sass *s, const struct sass_instruction *in)
+int access_depth(const struct sass *s, const struct sass_instruction *in)
 {
     int depth = 0;
     for (int l = in->loop; l >= 0; l = s->loop[l].parent) depth++;
     return depth;
 }
 
-static bool kind_of(const struct sass_instruction *in, enum access_kind *kind)
+bool access_kind_of(const struct sass_instruction *in, enum access_kind *kind)
 {
     if (in->space != SASS_GLOBAL) return false;
     *kind = in->reads && in->writes ? ACCESS_ATOMIC : in->writes ? ACCESS_STORE : ACCESS_LOAD;
@@ -48,7 +48,7 @@ static void collect(struct lab_code *c, int function, const struct sass *s, cons
         const struct sass_instruction *in = &s->at[k];
         enum access_kind kind;
         bool own = in->file && !strcmp(in->file, c->as.file) && in->line > 0 && in->line <= a->nlines;
-        if (!own || !kind_of(in, &kind)) continue;
+        if (!own || !access_kind_of(in, &kind)) continue;
         struct code_access *at = access_at(c, function, in->line, kind, in->bytes);
         if (!at && c->naccesses == CODE_ACCESSES) {
             snprintf(c->as_source, sizeof c->as_source, "the file has more than %d accesses", +CODE_ACCESSES);
@@ -66,7 +66,7 @@ static void collect(struct lab_code *c, int function, const struct sass *s, cons
         at->here = in->loop == at->loop ? at->here + 1 : 1;
         at->loop = in->loop;
         if (in->loop >= 0) at->unrolled = MAX(at->unrolled, at->here);
-        int depth = depth_of(s, in);
+        int depth = access_depth(s, in);
         if (depth > at->depth) at->depth = depth;
         at->copies++;
     }

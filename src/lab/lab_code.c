@@ -6,6 +6,7 @@
 #include "formats/format.h"
 #include "lab_accesses.h"
 #include "lab_apart.h"
+#include "lab_loops.h"
 #include "lab_private.h"
 #include "machine/sass.h"
 #include "machine/toolkit.h"
@@ -136,7 +137,7 @@ static bool read_function(struct lab_code *c, int i, const char *listing, const 
     f->spill_loads = s.spill_loads, f->spill_stores = s.spill_stores;
     f->unrolled = s.hot < 0 ? 0 : s.loop[s.hot].unrolled;
     bool told = a->nlines && !f->templates;
-    if (told) accesses_find(c, i, &s, a);
+    if (told) accesses_find(c, i, &s, a), loops_find(c, i, &s, a);
     if (!told)
         snprintf(c->as_source, sizeof c->as_source, "the accesses of %s cannot be told apart",
                  f->templates ? "a template" : "the file");
@@ -162,7 +163,7 @@ static bool read_machine_code(struct lab_code *c, const struct lab_kernel *l, co
     mem_free(listing);
     c->listed = ok;
     if (!ok) snprintf(c->as_source, sizeof c->as_source, "%.230s", why.text);
-    if (*c->as_source) c->as.n = c->as.nunrolled = c->naccesses = 0;
+    if (*c->as_source) c->as.n = c->as.nunrolled = c->as.nloops = c->naccesses = 0;
     if (ok) return true;
     return why.code != E_CANCELLED || fail_at(e, why.code, why.where, "%s", why.text);
 }

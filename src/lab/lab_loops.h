@@ -1,0 +1,14 @@
+/* From machine code to the stages in which it goes through the rounds of a loop of the source. */
+#ifndef LAB_LOOPS_H
+#define LAB_LOOPS_H
+
+#include "lab_apart.h"
+#include "lab_code.h"
+
+struct sass;
+
+/* Add the loops of function number i of c, and of those that it may call, to c->as. Mark the loads there that the code
+   does in no round. With more than COMPILED_LOOPS, c->as has no loops. */
+void loops_find(struct lab_code *c, int i, const struct sass *s, const struct apart *a);
+
+#endif
