@@ -3,6 +3,7 @@
    lanes. */
 #include "elide.h"
 #include "base/mem.h"
+#include "rounds.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -61,20 +62,62 @@ static bool writes(enum access_kind kind)
     return kind == ACCESS_STORE || kind == ACCESS_ATOMIC;
 }
 
-/* The lanes of r left the loop of other sites, or stored something, so that these sites will access again. */
+/* Do the lanes that make a request at site p leave the loop of elision e, or store something, so that its site will
+   access again? */
+static bool ends(const struct scope_run *run, const struct elision *e, const struct access_site *p)
+{
+    bool own = !strcmp(p->file, run->compiled->file);
+    return (own && e->loop.end_line && !text_part_has(&e->loop, p->line, p->column)) ||
+           ((e->merged || e->after_stores) && writes(p->kind));
+}
+
 static void leave_loops(const struct scope_run *run, int64_t (*last)[LANES], const struct request *r)
 {
-    const struct access_site *p = &run->scope.site[r->site];
-    bool own = !strcmp(p->file, run->compiled->file);
     for (int k = 0; k < run->scope.nsites; k++) {
         const struct elision *e = run->elision[k];
-        if (!e || k == r->site) continue;
-        bool left = own && e->loop.end_line && !text_part_has(&e->loop, p->line, p->column);
-        if (!left && !((e->merged || e->after_stores) && writes(p->kind))) continue;
+        if (!e || k == r->site || !ends(run, e, &run->scope.site[r->site])) continue;
         for (int lane = 0; lane < LANES; lane++)
             if (r->mask >> lane & 1 && last[k][lane] > 0) last[k][lane] = -last[k][lane];
     }
 }
+
+/* ---- requests that lanes make at different rounds, and the compiled code once for all of them ---- */
+
+static struct request *gathered_of(struct scope_thread *s, int warp)
+{
+    return s->gathered + (size_t)warp * SCOPE_SITES;
+}
+
+static bool gathers(struct scope_thread *s, int warp, const struct request *r)
+{
+    const struct elision *e = s->run->elision[r->site];
+    return e && !e->merged && e->invariant && e->loop.end_line && rounds_within(s, warp, __builtin_ctz(r->mask));
+}
+
+static void gather(struct scope_thread *s, int warp, const struct request *r)
+{
+    struct request *g = &gathered_of(s, warp)[r->site];
+    g->site = r->site;
+    g->mask |= r->mask;
+    for (int lane = 0; lane < LANES; lane++)
+        if (r->mask >> lane & 1) g->at[lane] = r->at[lane];
+}
+
+bool elide_gathered(struct scope_thread *s, int warp, const struct request *r, struct request *out)
+{
+    const struct scope_run *run = s->run;
+    for (int k = 0; s->gathered && k < run->scope.nsites; k++) {
+        struct request *g = &gathered_of(s, warp)[k];
+        if (!g->mask || (r && (r->site == k || !ends(run, run->elision[k], &run->scope.site[r->site])))) continue;
+        *out = *g;
+        *g = (struct request){0};
+        return true;
+    }
+    return false;
+}
+
+/* ---- requests ---- */
+
 
 /* Has the lane the value of this element of the array, because it has loaded or stored it? */
 static bool has_value(const struct scope *s, int64_t (*last)[LANES], const struct request *r, int lane)
@@ -95,7 +138,9 @@ bool elide_request(struct scope_thread *s, int warp, const struct request *r)
     const struct scope_run *run = s->run;
     if (!run->compiled || !run->compiled->n || run->trace) return false;
     if (!s->last) s->last = mem_zero((int64_t)1024 / LANES * SCOPE_SITES * LANES, sizeof *s->last, "the counts", NULL);
-    if (!s->last) return false;
+    if (!s->gathered)
+        s->gathered = mem_zero((int64_t)1024 / LANES * SCOPE_SITES, sizeof *s->gathered, "the counts", NULL);
+    if (!s->last || !s->gathered) return false;
     int64_t(*last)[LANES] = last_of(s, warp);
     const struct elision *e = run->elision[r->site];
     bool elided = e != NULL;
@@ -104,6 +149,10 @@ bool elide_request(struct scope_thread *s, int warp, const struct request *r)
         if (!(r->mask >> lane & 1)) continue;
         if (elided) elided = e->merged ? has_value(&run->scope, last, r, lane) : last[r->site][lane] == r->at[lane] + 1;
         last[r->site][lane] = r->at[lane] + 1;
+    }
+    if (!elided && gathers(s, warp, r)) {
+        gather(s, warp, r);
+        return true;
     }
     return elided;
 }

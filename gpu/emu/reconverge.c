@@ -190,9 +190,10 @@ void scope_merge(struct scope_thread *s, int64_t block, int warp, struct lane_lo
             int k = __builtin_ctz(left);
             r.at[k] = lane[k].r[lane[k].next++].at;
             if (!--s->remaining[r.site][k]) s->pending[r.site] &= ~(1u << k);
-            if (by_rounds) rounds_next(s, warp, lane, k);
         }
         if (s->run->scope.site[r.site].kind != ACCESS_RECONVERGE) scope_request(s, block, warp, &r);
+        for (uint32_t left = by_rounds ? r.mask : 0; left; left &= left - 1)
+            rounds_next(s, warp, lane, __builtin_ctz(left));
     }
     uncount_unmerged(s, warp);
 }

@@ -72,12 +72,17 @@ static bool is_inside(const struct scope_run *run, int site, int loop)
     return !at->own; /* a function that the loop calls */
 }
 
-/* Is it an access of the loop's own rounds, neither of a loop inside nor of one that the code does elsewhere? */
+/* Is it an access of the loop's own rounds, neither of a loop inside nor one that the code does elsewhere? The loads of a
+   loop's condition are done once more than there are rounds; if the loop is unrolled, they are elided or from shared
+   memory. */
 static bool is_of_rounds(const struct scope_run *run, int site, int loop)
 {
     const struct site_loops *at = &run->loops[site];
     const struct elision *e = run->elision[site];
-    return (at->n ? at->loop[at->n - 1] == loop : !at->own) && !(e && e->invariant);
+    bool unrolled = run->compiled->loop[loop].nstages > 1;
+    if (e && (e->invariant || (unrolled && e->merged))) return false;
+    if (unrolled && !accesses_global(run->scope.site[site].kind)) return false;
+    return at->n ? at->loop[at->n - 1] == loop : !at->own;
 }
 
 /* ---- stages ---- */
@@ -90,12 +95,9 @@ static int common_divisor(int a, int b)
 int64_t loop_stage_rounds(const struct compiled_loop *l, int k, int64_t left)
 {
     int of = l->stage[k].rounds, later = 0;
-    bool fills = false;
-    for (int j = k + 1; j < l->nstages; j++) {
-        later = common_divisor(later, l->stage[j].rounds);
-        fills |= l->stage[j].rounds > of;
-    }
-    if (fills) left %= later;
+    for (int j = k + 1; j < l->nstages; j++)
+        if (l->stage[j].rounds > of) later = common_divisor(later, l->stage[j].rounds);
+    if (later) left %= later;
     if (!l->stage[k].repeats && left > of) left = of;
     return left / of * of;
 }
@@ -274,6 +276,13 @@ int rounds_compare(const struct scope_thread *s, int warp, const struct lane_log
     position(run, q, d, site_b, &line_b, &column_b);
     int order = compare_places(line_a, column_a, line_b, column_b);
     return order ? order : site_a - site_b;
+}
+
+bool rounds_within(const struct scope_thread *s, int warp, int k)
+{
+    const struct lane_rounds *at = s->rounds ? lane_of(s, warp, k) : NULL;
+    const struct lane_loop *in = at && at->depth ? &at->in[at->depth - 1] : NULL;
+    return in && in->round >= 0 && s->run->compiled->loop[in->loop].nstages > 1;
 }
 
 void rounds_block_end(struct scope_thread *s, int warps)

@@ -15,6 +15,8 @@ void rounds_next(struct scope_thread *s, int warp, const struct lane_log *lane, 
 bool rounds_uncertain(const struct scope_thread *s, int warp, int k);
 /* The order of the next accesses of two lanes: negative: that of a comes first, 0: both are one request. */
 int rounds_compare(const struct scope_thread *s, int warp, const struct lane_log *lane, int a, int b);
+/* Is the lane's next access in a round of an unrolled loop? Lanes do the same round at different times there. */
+bool rounds_within(const struct scope_thread *s, int warp, int k);
 /* The block with this many warps has ended. */
 void rounds_block_end(struct scope_thread *s, int warps);
 

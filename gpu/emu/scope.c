@@ -352,25 +352,39 @@ static void keep_request(struct scope_run *run, const struct request *r)
     t->step[t->nsteps++] = *r;
 }
 
-void scope_request(struct scope_thread *s, int64_t block, int warp, const struct request *r)
+static void add_request(struct scope_thread *s, int64_t block, int warp, const struct request *r)
 {
     struct scope_run *run = s->run;
     bool exact = is_exact(run, block);
     struct launch_counts *l = &(exact ? s->exact_launch : s->launch)[run->scope.nlaunches - 1];
-    int lanes = __builtin_popcount(r->mask);
-    s->accesses += lanes;
-    if (elide_request(s, warp, r)) {
-        (exact ? s->exact_site : s->by_site)[r->site].elided++;
-        return;
-    }
     s->warp_steps[warp]++;
     l->steps++;
-    l->active += lanes;
+    l->active += __builtin_popcount(r->mask);
     if (run->trace)
         keep_request(run, r);
     else
         count_request(s, r, exact);
     if (run->sink) run->sink->request(run->sink->user, &run->scope, block, warp, r, &s->facts);
+}
+
+/* r NULL: the block has ended. */
+static void add_gathered(struct scope_thread *s, int64_t block, int warp, const struct request *r)
+{
+    struct request gathered;
+    while (elide_gathered(s, warp, r, &gathered)) {
+        (is_exact(s->run, block) ? s->exact_site : s->by_site)[gathered.site].elided--;
+        add_request(s, block, warp, &gathered);
+    }
+}
+
+void scope_request(struct scope_thread *s, int64_t block, int warp, const struct request *r)
+{
+    s->accesses += __builtin_popcount(r->mask);
+    add_gathered(s, block, warp, r);
+    if (!elide_request(s, warp, r))
+        add_request(s, block, warp, r);
+    else
+        (is_exact(s->run, block) ? s->exact_site : s->by_site)[r->site].elided++;
 }
 
 void scope_block_end(struct scope_thread *s, int64_t block, int warps)
@@ -379,6 +393,7 @@ void scope_block_end(struct scope_thread *s, int64_t block, int warps)
     struct launch_counts *l = &(is_exact(run, block) ? s->exact_launch : s->launch)[run->scope.nlaunches - 1];
     int64_t steps = 0, longest = 0;
     for (int w = 0; w < warps; w++) {
+        add_gathered(s, block, w, NULL);
         steps += s->warp_steps[w];
         if (s->warp_steps[w] > longest) longest = s->warp_steps[w];
         s->warp_steps[w] = 0;

@@ -39,6 +39,7 @@ struct scope_thread {
     struct launch_counts before_launch;
     struct request_facts facts;
     int64_t *last;              /* see elide.c; NULL: not needed so far */
+    struct request *gathered;   /* likewise */
     struct lane_rounds *rounds; /* see rounds.c; NULL: not needed so far */
 };
 
