@@ -88,19 +88,25 @@ static struct request *gathered_of(struct scope_thread *s, int warp)
     return s->gathered + (size_t)warp * SCOPE_SITES;
 }
 
-static bool gathers(struct scope_thread *s, int warp, const struct request *r)
+/* Add r to the requests that are gathered; false: the compiled code makes it where the source does. */
+static bool gather(struct scope_thread *s, int warp, const struct request *r)
 {
     const struct elision *e = s->run->elision[r->site];
-    return e && !e->merged && e->invariant && e->loop.end_line && rounds_within(s, warp, __builtin_ctz(r->mask));
-}
-
-static void gather(struct scope_thread *s, int warp, const struct request *r)
-{
     struct request *g = &gathered_of(s, warp)[r->site];
+    if (!e || !(e->merged || e->invariant) || !rounds_within(s, warp, __builtin_ctz(r->mask))) return false;
+    for (uint32_t left = r->mask & g->mask; left; left &= left - 1)
+        if (g->at[__builtin_ctz(left)] != r->at[__builtin_ctz(left)]) return false;
     g->site = r->site;
     g->mask |= r->mask;
     for (int lane = 0; lane < LANES; lane++)
         if (r->mask >> lane & 1) g->at[lane] = r->at[lane];
+    return true;
+}
+
+/* Is a lane that makes a request at site p no longer in the loop of site k? */
+static bool has_left(const struct scope_run *run, int k, const struct access_site *p)
+{
+    return !strcmp(p->file, run->compiled->file) && !text_part_has(rounds_part(run, k), p->line, p->column);
 }
 
 bool elide_gathered(struct scope_thread *s, int warp, const struct request *r, struct request *out)
@@ -108,7 +114,8 @@ bool elide_gathered(struct scope_thread *s, int warp, const struct request *r, s
     const struct scope_run *run = s->run;
     for (int k = 0; s->gathered && k < run->scope.nsites; k++) {
         struct request *g = &gathered_of(s, warp)[k];
-        if (!g->mask || (r && (r->site == k || !ends(run, run->elision[k], &run->scope.site[r->site])))) continue;
+        const struct access_site *p = r ? &run->scope.site[r->site] : NULL;
+        if (!g->mask || (p && (r->site == k || !(has_left(run, k, p) || ends(run, run->elision[k], p))))) continue;
         *out = *g;
         *g = (struct request){0};
         return true;
@@ -150,11 +157,7 @@ bool elide_request(struct scope_thread *s, int warp, const struct request *r)
         if (elided) elided = e->merged ? has_value(&run->scope, last, r, lane) : last[r->site][lane] == r->at[lane] + 1;
         last[r->site][lane] = r->at[lane] + 1;
     }
-    if (!elided && gathers(s, warp, r)) {
-        gather(s, warp, r);
-        return true;
-    }
-    return elided;
+    return elided || gather(s, warp, r);
 }
 
 void elide_block_end(struct scope_thread *s, int warps)

@@ -285,6 +285,13 @@ bool rounds_within(const struct scope_thread *s, int warp, int k)
     return in && in->round >= 0 && s->run->compiled->loop[in->loop].nstages > 1;
 }
 
+const struct text_part *rounds_part(const struct scope_run *run, int site)
+{
+    static const struct text_part nowhere;
+    const struct site_loops *at = &run->loops[site];
+    return at->n ? &run->compiled->loop[at->loop[at->n - 1]].part : &nowhere;
+}
+
 void rounds_block_end(struct scope_thread *s, int warps)
 {
     for (int k = 0; s->rounds && k < warps * LANES; k++) {

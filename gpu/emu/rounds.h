@@ -17,6 +17,8 @@ bool rounds_uncertain(const struct scope_thread *s, int warp, int k);
 int rounds_compare(const struct scope_thread *s, int warp, const struct lane_log *lane, int a, int b);
 /* Is the lane's next access in a round of an unrolled loop? Lanes do the same round at different times there. */
 bool rounds_within(const struct scope_thread *s, int warp, int k);
+/* The innermost loop around the site; empty: none. */
+const struct text_part *rounds_part(const struct scope_run *run, int site);
 /* The block with this many warps has ended. */
 void rounds_block_end(struct scope_thread *s, int warps);
 
