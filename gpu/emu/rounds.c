@@ -55,7 +55,7 @@ void rounds_site(struct scope_run *run, int site)
     const struct as_compiled *c = run->compiled;
     const struct access_site *p = &run->scope.site[site];
     struct site_loops *at = &run->loops[site];
-    int function = c && c->nloops ? function_of(c, run->scope.launch[p->launch].function) : -1;
+    int function = c && c->nloops > 0 ? function_of(c, run->scope.launch[p->launch].function) : -1;
     *at = (struct site_loops){.known = function >= 0};
     if (function < 0 || strcmp(p->file, c->file)) return;
     at->own = text_part_has(&c->function[function].body, p->line, p->column);
@@ -232,7 +232,7 @@ void rounds_next(struct scope_thread *s, int warp, const struct lane_log *lane, 
 bool rounds_begin(struct scope_thread *s, int warp, const struct lane_log *lane)
 {
     const struct scope_run *run = s->run;
-    if (!run->compiled || !run->compiled->nloops || run->trace) return false;
+    if (!run->compiled || run->compiled->nloops <= 0 || run->trace) return false;
     for (int p = 0; p < run->scope.nsites; p++)
         if (run->scope.site[p].launch == run->scope.nlaunches - 1 && !run->loops[p].known) return false;
     if (!s->rounds) s->rounds = mem_zero(1024, sizeof *s->rounds, "the counts", NULL);

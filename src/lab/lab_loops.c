@@ -175,10 +175,10 @@ void loops_find(struct lab_code *c, int i, const struct sass *s, const struct ap
     struct as_compiled *as = &c->as;
     as->function[i].body = body_part(a, i);
     mark_invariant(c, i, a);
-    for (int l = 0; l < a->nloops; l++) {
+    for (int l = 0; l < a->nloops && as->nloops >= 0; l++) {
         if (is_elsewhere(c, i, a, &a->loop[l])) continue;
         if (as->nloops == COMPILED_LOOPS) {
-            as->nloops = 0;
+            as->nloops = -1;
             return;
         }
         struct compiled_loop *to = &as->loop[as->nloops++];

@@ -87,7 +87,8 @@ struct as_compiled {
     struct elision of[ELISIONS_MAX];
     int nunrolled;
     struct unrolling unrolled[ELISIONS_MAX];
-    int nloops; /* an outer loop before those inside; 0: not known, so that reconvergence is guessed from the accesses */
+    /* an outer loop before those inside; 0 or -1: not known, so that reconvergence is guessed from the accesses */
+    int nloops;
     struct compiled_loop loop[COMPILED_LOOPS];
 };
 
