@@ -1,0 +1,98 @@
+/* Compares the arrays that the machine code accesses, which are parameters of the kernel, with those that lines of the
+   source name. */
+#include "lab_arrays.h"
+#include "base/base.h"
+#include "lab_accesses.h"
+#include "lab_scan.h"
+#include "machine/sass.h"
+
+#include <ctype.h>
+#include <string.h>
+
+/* ---- parameters ---- */
+
+static int size_of(const struct parameter *p)
+{
+    static const char *const eight[] = {"double", "long", "long long", "int64_t", "uint64_t", "size_t", "unsigned long"};
+    static const char *const four[] = {"int", "unsigned", "float", "unsigned int", "int32_t", "uint32_t"};
+    if (p->pointer) return 8;
+    for (int k = 0; k < COUNT(eight); k++)
+        if (!strcmp(p->type, eight[k])) return 8;
+    for (int k = 0; k < COUNT(four); k++)
+        if (!strcmp(p->type, four[k])) return 4;
+    return 0;
+}
+
+/* The pointer that begins `offset` bytes after the first parameter; NULL: none is known. */
+static const char *parameter_at(const struct function *f, int offset)
+{
+    int at = 0;
+    for (int k = 0; k < f->nparameters; k++) {
+        int size = size_of(&f->parameter[k]);
+        if (!size) return NULL;
+        at = (at + size - 1) / size * size;
+        if (at == offset) return f->parameter[k].pointer ? f->parameter[k].name : NULL;
+        at += size;
+    }
+    return NULL;
+}
+
+static bool is_parameter(const struct function *f, const char *name, size_t n)
+{
+    for (int k = 0; k < f->nparameters; k++)
+        if (f->parameter[k].pointer && strlen(f->parameter[k].name) == n && !strncmp(f->parameter[k].name, name, n))
+            return true;
+    return false;
+}
+
+/* ---- lines ---- */
+
+static const char *line_of(const struct apart *a, int line)
+{
+    const char *p = a->text;
+    for (int k = 1; p && k < line; k++) p = strchr(p, '\n') ? strchr(p, '\n') + 1 : NULL;
+    return p;
+}
+
+/* The name before the bracket with which the line begins; its length is 0 if it begins with something else. */
+static const char *array_of(const struct apart *a, int line, size_t *n)
+{
+    const char *p = line_of(a, line), *end;
+    *n = 0;
+    if (!p || *p != '[') return NULL;
+    while (p > a->text && isspace((unsigned char)p[-1])) p--;
+    for (end = p; p > a->text && scan_is_letter(p[-1]);) p--;
+    *n = (size_t)(end - p);
+    return p;
+}
+
+static bool names(const struct apart *a, int line, const char *array)
+{
+    size_t n;
+    const char *name = array_of(a, line, &n);
+    return n && n == strlen(array) && !strncmp(name, array, n);
+}
+
+/* The first line of the loop that names the array; 0: none. */
+static int line_with(const struct apart *a, int loop, const char *array)
+{
+    for (int line = 1; line <= a->nlines; line++)
+        if (a->loop_of[line] == loop && names(a, line, array)) return line;
+    return 0;
+}
+
+void arrays_correct(const struct lab_code *c, int i, const struct source *source, struct sass *s, const struct apart *a)
+{
+    const struct function *f = &source->function[i];
+    for (int k = 0; k < s->n; k++) {
+        struct sass_instruction *in = &s->at[k];
+        enum access_kind kind;
+        bool own = in->file && !strcmp(in->file, c->as.file) && in->line > 0 && in->line <= a->nlines;
+        const char *array = own && access_kind_of(in, &kind) ? parameter_at(f, in->parameter) : NULL;
+        size_t n = 0;
+        const char *named = array ? array_of(a, in->line, &n) : NULL;
+        if (!n || !is_parameter(f, named, n) || names(a, in->line, array)) continue;
+        int line = line_with(a, a->loop_of[in->line], array);
+        if (line) in->line = line;
+    }
+}
