@@ -125,7 +125,6 @@ bool elide_gathered(struct scope_thread *s, int warp, const struct request *r, s
 
 /* ---- requests ---- */
 
-
 /* Has the lane the value of this element of the array, because it has loaded or stored it? */
 static bool has_value(const struct scope *s, int64_t (*last)[LANES], const struct request *r, int lane)
 {

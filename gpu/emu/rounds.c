@@ -1,5 +1,5 @@
-/* The rounds of loops as compiled code does them. nvcc copies the rounds of a loop: for one of n rounds, the code may do
- * n mod 4 rounds one by one, then 16 at a time, then 8 once, and 4 once. A warp goes through these stages one after
+/* The rounds of loops as compiled code does them. nvcc copies the rounds of a loop: for one of n rounds, the code may
+ * do n mod 4 rounds one by one, then 16 at a time, then 8 once, and 4 once. A warp goes through these stages one after
  * another. In each stage it does as many rounds as the lane with most of them, while lanes that have fewer wait:
  *
  *     rounds      n mod 4   by 16   by 8   by 4
@@ -20,13 +20,13 @@ enum { SITE_WORDS = SCOPE_SITES / 64 + 1, STAGE_BITS = 40 };
 struct lane_loop {
     int loop;
     int64_t round; /* of the lane; -1: none has begun */
-    /* Its rounds from number `from` are those of a loop with `rounds` rounds whose stages begin with `stage`. rounds -1:
-       it has more rounds than its notes show, and does those of `stage`. */
+    /* Its rounds from number `from` are those of a loop with `rounds` rounds whose stages begin with `stage`. rounds
+       -1: it has more rounds than its notes show, and does those of `stage`. */
     int64_t from, rounds;
     int stage;
-    int64_t turn;               /* of the warp: its lanes do this round together if it is the same */
-    uint64_t seen[SITE_WORDS];  /* the sites of this round */
-    uint64_t loops;             /* the loops inside that this round entered */
+    int64_t turn;              /* of the warp: its lanes do this round together if it is the same */
+    uint64_t seen[SITE_WORDS]; /* the sites of this round */
+    uint64_t loops;            /* the loops inside that this round entered */
 };
 
 struct lane_rounds {
@@ -72,8 +72,8 @@ static bool is_inside(const struct scope_run *run, int site, int loop)
     return !at->own; /* a function that the loop calls */
 }
 
-/* Is it an access of the loop's own rounds, neither of a loop inside nor one that the code does elsewhere? The loads of a
-   loop's condition are done once more than there are rounds; if the loop is unrolled, they are elided or from shared
+/* Is it an access of the loop's own rounds, neither of a loop inside nor one that the code does elsewhere? The loads of
+   a loop's condition are done once more than there are rounds; if the loop is unrolled, they are elided or from shared
    memory. */
 static bool is_of_rounds(const struct scope_run *run, int site, int loop)
 {

@@ -13,7 +13,8 @@
 
 static int size_of(const struct parameter *p)
 {
-    static const char *const eight[] = {"double", "long", "long long", "int64_t", "uint64_t", "size_t", "unsigned long"};
+    static const char *const eight[] = {"double",   "long",   "long long",    "int64_t",
+                                        "uint64_t", "size_t", "unsigned long"};
     static const char *const four[] = {"int", "unsigned", "float", "unsigned int", "int32_t", "uint32_t"};
     if (p->pointer) return 8;
     for (int k = 0; k < COUNT(eight); k++)
@@ -54,30 +55,51 @@ static const char *line_of(const struct apart *a, int line)
     return p;
 }
 
-/* The name before the bracket with which the line begins; its length is 0 if it begins with something else. */
-static const char *array_of(const struct apart *a, int line, size_t *n)
+/* The bracket around p; NULL: none. */
+static const char *bracket_around(const struct apart *a, const char *p)
 {
-    const char *p = line_of(a, line), *end;
-    *n = 0;
-    if (!p || *p != '[') return NULL;
+    for (int depth = 0; p > a->text;) {
+        p--;
+        if (*p == ']') depth++;
+        if (*p == '[' && depth-- == 0) return p;
+        if (*p == ';' || *p == '{') return NULL;
+    }
+    return NULL;
+}
+
+/* The name before the bracket p, and its length. */
+static const char *name_before(const struct apart *a, const char *p, size_t *n)
+{
+    const char *end;
     while (p > a->text && isspace((unsigned char)p[-1])) p--;
     for (end = p; p > a->text && scan_is_letter(p[-1]);) p--;
     *n = (size_t)(end - p);
     return p;
 }
 
-static bool names(const struct apart *a, int line, const char *array)
+/* Does the line access this array (NULL: any parameter of f)? Its bracket closes there, where the emulator sees the
+   access: the line `[k]]` of x[col[k]] accesses both arrays. */
+static bool accesses(const struct apart *a, int line, const struct function *f, const char *array)
 {
-    size_t n;
-    const char *name = array_of(a, line, &n);
-    return n && n == strlen(array) && !strncmp(name, array, n);
+    const char *p = line_of(a, line), *open = p;
+    if (!p || *p != '[') return false;
+    for (int depth = 0; open && *p && *p != '\n'; p++) {
+        depth += *p == '[';
+        if (*p != ']' || --depth > 0) continue;
+        size_t n;
+        const char *name = name_before(a, open, &n);
+        if (array ? n == strlen(array) && !strncmp(name, array, n) : is_parameter(f, name, n)) return true;
+        open = bracket_around(a, open);
+        depth = 1;
+    }
+    return false;
 }
 
-/* The first line of the loop that names the array; 0: none. */
+/* The first line of the loop that accesses the array; 0: none. */
 static int line_with(const struct apart *a, int loop, const char *array)
 {
     for (int line = 1; line <= a->nlines; line++)
-        if (a->loop_of[line] == loop && names(a, line, array)) return line;
+        if (a->loop_of[line] == loop && accesses(a, line, NULL, array)) return line;
     return 0;
 }
 
@@ -89,9 +111,7 @@ void arrays_correct(const struct lab_code *c, int i, const struct source *source
         enum access_kind kind;
         bool own = in->file && !strcmp(in->file, c->as.file) && in->line > 0 && in->line <= a->nlines;
         const char *array = own && access_kind_of(in, &kind) ? parameter_at(f, in->parameter) : NULL;
-        size_t n = 0;
-        const char *named = array ? array_of(a, in->line, &n) : NULL;
-        if (!n || !is_parameter(f, named, n) || names(a, in->line, array)) continue;
+        if (!array || !accesses(a, in->line, f, NULL) || accesses(a, in->line, f, array)) continue;
         int line = line_with(a, a->loop_of[in->line], array);
         if (line) in->line = line;
     }

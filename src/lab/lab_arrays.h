@@ -10,6 +10,7 @@ struct source;
 
 /* nvcc gives one line to loads that it merged from several places or moved. If a load of function number i does not
    access the array that its line names, move it to the first line of the same loop that names the array. */
-void arrays_correct(const struct lab_code *c, int i, const struct source *source, struct sass *s, const struct apart *a);
+void arrays_correct(const struct lab_code *c, int i, const struct source *source, struct sass *s,
+                    const struct apart *a);
 
 #endif

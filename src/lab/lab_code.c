@@ -16,6 +16,7 @@
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/param.h>
 #include <unistd.h>
 
 enum { TOOL_SECONDS = 60, KEPT = 16 };
@@ -142,6 +143,7 @@ static bool read_function(struct lab_code *c, int i, const struct source *source
         arrays_correct(c, i, source, &s, a);
         accesses_find(c, i, &s, a);
         loops_find(c, i, &s, a);
+        f->unrolled = MAX(f->unrolled, loops_unrolled(&c->as, i));
     }
     if (!told)
         snprintf(c->as_source, sizeof c->as_source, "the accesses of %s cannot be told apart",

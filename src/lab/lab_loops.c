@@ -1,11 +1,12 @@
-/* Finds the stages of an unrolled loop: where the machine code contains one of the loop's accesses several times. Copies
-   within one loop of the code repeat; copies in straight code, under one predicate, are done once. */
+/* Finds the stages of an unrolled loop: where the machine code contains one of the loop's accesses several times.
+   Copies within one loop of the code repeat; copies in straight code, under one predicate, are done once. */
 #include "lab_loops.h"
 #include "base/base.h"
 #include "lab_accesses.h"
 #include "machine/sass.h"
 
 #include <string.h>
+#include <sys/param.h>
 
 /* ---- one access ---- */
 
@@ -70,10 +71,11 @@ static struct copies copies_of(const struct lab_code *c, const struct sass *s, c
 static void merge_versions(struct copies *c)
 {
     for (int n = 1; n <= c->n / 2; n++) {
-        bool same = c->n % n == 0;
+        bool same = c->n % n == 0, repeats = false;
         for (int k = n; same && k < c->n; k++)
             same = c->stage[k].rounds == c->stage[k - n].rounds && c->stage[k].repeats == c->stage[k - n].repeats;
-        if (same && c->stage[0].repeats) c->n = n;
+        for (int k = 0; k < n; k++) repeats |= c->stage[k].repeats;
+        if (same && repeats) c->n = n;
     }
 }
 
@@ -98,8 +100,8 @@ static void set_stages(struct compiled_loop *l, struct copies *c)
 }
 
 /* Do the best with fewest copies: a line may load several arrays, with as many copies of each. */
-static void find_stages(const struct lab_code *c, int function, struct compiled_loop *l, int loop,
-                        const struct sass *s, const struct apart *a)
+static void find_stages(const struct lab_code *c, int function, struct compiled_loop *l, int loop, const struct sass *s,
+                        const struct apart *a)
 {
     int fewest = 0;
     for (int k = 0; k < c->naccesses; k++) {
@@ -185,4 +187,13 @@ void loops_find(struct lab_code *c, int i, const struct sass *s, const struct ap
         *to = (struct compiled_loop){.function = i, .part = a->loop[l]};
         if (is_innermost(a, l)) find_stages(c, i, to, l, s, a);
     }
+}
+
+int loops_unrolled(const struct as_compiled *as, int function)
+{
+    int most = 0;
+    for (int l = 0; l < as->nloops; l++)
+        for (int k = 0; k < as->loop[l].nstages && as->loop[l].function == function; k++)
+            most = MAX(most, as->loop[l].stage[k].rounds);
+    return most;
 }

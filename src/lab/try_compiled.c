@@ -152,8 +152,7 @@ static struct totals totals_of(const struct counts *n)
     struct totals t = {0};
     for (int kind = 0; kind < ACCESS_KINDS; kind++) {
         struct tally of = counts_of(n, (enum access_kind)kind, -1, -1);
-        if (accesses_global((enum access_kind)kind))
-            t.requests += of.requests, t.sectors += of.sectors;
+        if (accesses_global((enum access_kind)kind)) t.requests += of.requests, t.sectors += of.sectors;
     }
     return t;
 }

@@ -1,7 +1,7 @@
 /* What a compiler made of a user's kernel, as far as it changes what the emulator counts: registers, and accesses of
-   the source that the compiled code does less often, because the compiler hoisted them out of a loop or merged them, and
-   the order in which the lanes of a warp go through the rounds of unrolled loops. src/lab finds them; gpu/emu/elide.c and
-   gpu/emu/rounds.c apply them. */
+   the source that the compiled code does less often, because the compiler hoisted them out of a loop or merged them,
+   and the order in which the lanes of a warp go through the rounds of unrolled loops. src/lab finds them;
+   gpu/emu/elide.c and gpu/emu/rounds.c apply them. */
 #ifndef AS_COMPILED_H
 #define AS_COMPILED_H
 
@@ -59,15 +59,15 @@ struct unrolling {
     int n;
 };
 
-/* Code that does `rounds` rounds of a loop of the source, one after another: as long as the lane has that many left if it
-   repeats, otherwise once. */
+/* Code that does `rounds` rounds of a loop of the source, one after another: as long as the lane has that many left if
+   it repeats, otherwise once. */
 struct loop_stage {
     int rounds;
     bool repeats;
 };
 
-/* A loop of the source that this function contains or calls. Its stages are in the order of the code, and the lanes of a
-   warp reconverge after each one. A stage before one with more rounds does as many as do not fill the later ones. */
+/* A loop of the source that this function contains or calls. Its stages are in the order of the code, and the lanes of
+   a warp reconverge after each one. A stage before one with more rounds does as many as do not fill the later ones. */
 struct compiled_loop {
     int function;
     struct text_part part;

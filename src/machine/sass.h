@@ -40,8 +40,8 @@ struct sass_instruction {
     int line;              /* in that file; 0: unknown */
     enum instruction_class kind;
     enum sass_space space;
-    bool reads, writes;        /* memory: an atomic does both */
-    int bytes;                 /* per lane, that are read or written; 0: no memory */
+    bool reads, writes; /* memory: an atomic does both */
+    int bytes;          /* per lane, that are read or written; 0: no memory */
     int parameter; /* global memory: of the kernel's parameter from which its address comes, the bytes between the first
                       parameter and this one; -1: not known */
     const char *cache;         /* policy of the caches: "read-only", "evict first"; "" */

@@ -60,7 +60,7 @@ static bool sets_uniform(const struct sass_instruction *i, int *r, const char **
     while (!strncmp(p, "UP", 2) || *p == 'P') p += strcspn(p, ","), p += strspn(p, ", ");
     bool uniform = (*i->opcode == 'U' || sass_is(i, "R2UR S2UR LDCU")) && !strncmp(p, "UR", 2);
     *r = uniform && isdigit((unsigned char)p[2]) ? atoi(p + 2) : UNIFORMS;
-    *sources = p + strcspn(p, ",");
+    if (*r < UNIFORMS) *sources = p + strcspn(p, ",");
     return *r < UNIFORMS;
 }
 
