@@ -93,7 +93,8 @@ static bool gather(struct scope_thread *s, int warp, const struct request *r)
 {
     const struct elision *e = s->run->elision[r->site];
     struct request *g = &gathered_of(s, warp)[r->site];
-    if (!e || !(e->merged || e->invariant) || !rounds_within(s, warp, __builtin_ctz(r->mask))) return false;
+    if (!e || !(e->merged || e->invariant) || s->run->loops[r->site].twin) return false;
+    if (!rounds_within(s, warp, __builtin_ctz(r->mask))) return false;
     for (uint32_t left = r->mask & g->mask; left; left &= left - 1)
         if (g->at[__builtin_ctz(left)] != r->at[__builtin_ctz(left)]) return false;
     g->site = r->site;

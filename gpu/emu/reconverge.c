@@ -25,8 +25,7 @@ struct heads {
 static bool is_in_group(const struct scope_thread *s, const struct heads *h, int i, int k, int site)
 {
     enum access_kind kind = s->run->scope.site[site].kind;
-    if (h->site[i] != site || !h->by_rounds || kind == ACCESS_COLLECTIVE || kind == ACCESS_BARRIER)
-        return h->site[i] == site;
+    if (!h->by_rounds || kind == ACCESS_COLLECTIVE || kind == ACCESS_BARRIER) return h->site[i] == site;
     return !rounds_compare(s, h->warp, h->lane, __builtin_ctz(h->group[i]), k);
 }
 

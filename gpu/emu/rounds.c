@@ -50,18 +50,43 @@ static int function_of(const struct as_compiled *c, const char *name)
     return -1;
 }
 
+static bool are_twins(const struct twin *t, const struct access_site *p, const struct access_site *q)
+{
+    return (text_part_has(&t->part, p->line, p->column) && text_part_has(&t->other, q->line, q->column)) ||
+           (text_part_has(&t->part, q->line, q->column) && text_part_has(&t->other, p->line, p->column));
+}
+
+static void find_twin(struct scope_run *run, int site, int function)
+{
+    const struct as_compiled *c = run->compiled;
+    const struct access_site *p = &run->scope.site[site];
+    struct site_loops *at = &run->loops[site];
+    for (int t = 0; t < c->ntwins; t++) {
+        const struct twin *w = &c->twin[t];
+        if (w->function != function || p->kind != ACCESS_LOAD) continue;
+        at->twin |= text_part_has(&w->part, p->line, p->column);
+        for (int k = 0; k < site; k++) {
+            const struct access_site *q = &run->scope.site[k];
+            if (q->launch == p->launch && q->kind == p->kind && q->array == p->array && !strcmp(q->file, p->file) &&
+                are_twins(w, p, q))
+                at->as = run->loops[k].as;
+        }
+    }
+}
+
 void rounds_site(struct scope_run *run, int site)
 {
     const struct as_compiled *c = run->compiled;
     const struct access_site *p = &run->scope.site[site];
     struct site_loops *at = &run->loops[site];
     int function = c && c->nloops > 0 ? function_of(c, run->scope.launch[p->launch].function) : -1;
-    *at = (struct site_loops){.known = function >= 0};
+    *at = (struct site_loops){.known = function >= 0, .as = site};
     if (function < 0 || strcmp(p->file, c->file)) return;
     at->own = text_part_has(&c->function[function].body, p->line, p->column);
     for (int l = 0; l < c->nloops && at->n < LOOPS_DEEP; l++)
         if (c->loop[l].function == function && text_part_has(&c->loop[l].part, p->line, p->column))
             at->loop[at->n++] = l;
+    find_twin(run, site, function);
 }
 
 static bool is_inside(const struct scope_run *run, int site, int loop)
@@ -80,7 +105,7 @@ static bool is_of_rounds(const struct scope_run *run, int site, int loop)
     const struct site_loops *at = &run->loops[site];
     const struct elision *e = run->elision[site];
     bool unrolled = run->compiled->loop[loop].nstages > 1;
-    if (e && (e->invariant || (unrolled && e->merged))) return false;
+    if (e && (e->invariant || (unrolled && e->merged && !at->twin))) return false;
     if (unrolled && !accesses_global(run->scope.site[site].kind)) return false;
     return at->n ? at->loop[at->n - 1] == loop : !at->own;
 }
@@ -271,6 +296,7 @@ int rounds_compare(const struct scope_thread *s, int warp, const struct lane_log
     int site_a = lane[a].r[lane[a].next].site, site_b = lane[b].r[lane[b].next].site, d = 0;
     for (; d < p->depth && d < q->depth && p->in[d].loop == q->in[d].loop; d++)
         if (p->in[d].turn != q->in[d].turn) return p->in[d].turn < q->in[d].turn ? -1 : 1;
+    if (d == p->depth && d == q->depth && run->loops[site_a].as == run->loops[site_b].as) return 0;
     int line_a, column_a, line_b, column_b;
     position(run, p, d, site_a, &line_a, &column_a);
     position(run, q, d, site_b, &line_b, &column_b);

@@ -48,6 +48,8 @@ struct site_loops {
     bool known; /* the code of the site's launch is known */
     bool own;   /* the site is in the body of the kernel, not in a function that it calls */
     int n, loop[LOOPS_DEEP];
+    int as;    /* the site whose requests are also those of this one; usually itself */
+    bool twin; /* of another site */
 };
 
 struct scope_run {

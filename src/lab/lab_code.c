@@ -141,8 +141,8 @@ static bool read_function(struct lab_code *c, int i, const struct source *source
     bool told = a->nlines && !f->templates;
     if (told) {
         arrays_correct(c, i, source, &s, a);
-        accesses_find(c, i, &s, a);
-        loops_find(c, i, &s, a);
+        accesses_find(c, i, &source->function[i], &s, a);
+        loops_find(c, i, &source->function[i], &s, a);
         f->unrolled = MAX(f->unrolled, loops_unrolled(&c->as, i));
     }
     if (!told)
@@ -170,7 +170,7 @@ static bool read_machine_code(struct lab_code *c, const struct lab_kernel *l, co
     mem_free(listing);
     c->listed = ok;
     if (!ok) snprintf(c->as_source, sizeof c->as_source, "%.230s", why.text);
-    if (*c->as_source) c->as.n = c->as.nunrolled = c->as.nloops = c->naccesses = 0;
+    if (*c->as_source) c->as.n = c->as.nunrolled = c->as.nloops = c->as.ntwins = c->naccesses = 0;
     if (ok) return true;
     return why.code != E_CANCELLED || fail_at(e, why.code, why.where, "%s", why.text);
 }

@@ -3,6 +3,7 @@
 #include "lab_loops.h"
 #include "base/base.h"
 #include "lab_accesses.h"
+#include "lab_arrays.h"
 #include "machine/sass.h"
 
 #include <string.h>
@@ -172,7 +173,33 @@ static void mark_invariant(struct lab_code *c, int function, const struct apart 
     }
 }
 
-void loops_find(struct lab_code *c, int i, const struct sass *s, const struct apart *a)
+/* The copies of an access in one version of the loop. */
+static int copies_in(const struct as_compiled *as, int function, const struct text_part *loop)
+{
+    int copies = 0;
+    for (int l = 0; loop && l < as->nloops; l++)
+        if (as->loop[l].function == function && !memcmp(&as->loop[l].part, loop, sizeof *loop))
+            for (int k = 0; k < as->loop[l].nstages; k++) copies += as->loop[l].stage[k].rounds;
+    return copies ? copies : 1;
+}
+
+/* A load that is nowhere in the code, and the same one elsewhere in the loop: the compiler may have merged both
+   branches of an `if`. It did not if the loop has a version for each branch. */
+static void find_twin(struct lab_code *c, int i, const struct function *f, const struct apart *a, int line)
+{
+    struct as_compiled *as = &c->as;
+    const struct text_part *loop = a->loop_of[line] < 0 ? NULL : &a->loop[a->loop_of[line]];
+    for (int k = 0; k < c->naccesses && as->ntwins < TWINS_MAX; k++) {
+        const struct code_access *at = &c->access[k];
+        if (at->function != i || at->kind != ACCESS_LOAD || a->loop_of[at->line] != a->loop_of[line] ||
+            at->copies != copies_in(as, i, loop) || !arrays_same_access(f, a, at->line, line))
+            continue;
+        as->twin[as->ntwins++] = (struct twin){i, a->line[line], at->part};
+        return;
+    }
+}
+
+void loops_find(struct lab_code *c, int i, const struct function *f, const struct sass *s, const struct apart *a)
 {
     struct as_compiled *as = &c->as;
     as->function[i].body = body_part(a, i);
@@ -187,6 +214,8 @@ void loops_find(struct lab_code *c, int i, const struct sass *s, const struct ap
         *to = (struct compiled_loop){.function = i, .part = a->loop[l]};
         if (is_innermost(a, l)) find_stages(c, i, to, l, s, a);
     }
+    for (int line = a->body[i].first; line <= a->body[i].last; line++)
+        if (a->accesses[line] && !access_at(c, i, line, ACCESS_LOAD, 0)) find_twin(c, i, f, a, line);
 }
 
 int loops_unrolled(const struct as_compiled *as, int function)

@@ -12,7 +12,7 @@
 
 C_BEGIN
 
-enum { ELISIONS_MAX = 96, COMPILED_FUNCTIONS = 16, COMPILED_LOOPS = 48, LOOP_STAGES = 12 };
+enum { ELISIONS_MAX = 96, COMPILED_FUNCTIONS = 16, COMPILED_LOOPS = 48, LOOP_STAGES = 12, TWINS_MAX = 48 };
 
 /* A part of a file's text, from its first position to the one before its end, both counted from 1. Empty if end_line
    is 0. */
@@ -75,6 +75,12 @@ struct compiled_loop {
     struct loop_stage stage[LOOP_STAGES];
 };
 
+/* Loads of one element that are written in two parts of the file, as in both branches of an `if`; the code has one. */
+struct twin {
+    int function;
+    struct text_part part, other;
+};
+
 struct as_compiled {
     char file[64]; /* name of the user's file, as sites give it */
     int nfunctions;
@@ -90,6 +96,8 @@ struct as_compiled {
     /* an outer loop before those inside; 0 or -1: not known, so that reconvergence is guessed from the accesses */
     int nloops;
     struct compiled_loop loop[COMPILED_LOOPS];
+    int ntwins;
+    struct twin twin[TWINS_MAX];
 };
 
 /* The rounds that a lane with `left` rounds left does in stage k of l. */

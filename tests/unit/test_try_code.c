@@ -181,6 +181,9 @@ static const struct counted {
                                                                        at most 1 */
     {"nested", 66, 62, "hoisted"},     /* a load under a condition stays in its loop; col[k] is loaded once */
     {"unswitched", 56, 50, "hoisted"}, /* two versions of the loop: all lanes take the same one */
+    {"peeled", 88, 38, "hoisted"},     /* the first round is before the loop; one load for both branches */
+    {"branches", 76, 48, "hoisted"},   /* one load for both branches */
+    {"left", 56, 36, "hoisted"},       /* not unrolled; col[k] is loaded once */
     {"atomic", 56, 56, NULL},          /* a launch makes y zero; an atomic may change the bound */
 };
 
@@ -333,17 +336,18 @@ TEST(stages_do_all_rounds)
     }
 }
 
-/* The requests of hoisted.cu for val, with rows of these lengths, if its loop has these stages. */
-static int64_t requests_of_rounds(int nrows, const int *length, const struct compiled_loop *stages)
+/* The requests of a kernel for val, with rows of these lengths, if its loop has these stages; NULL: as in the source.
+ */
+static int64_t requests_of_rounds(const char *file, int nrows, const int *length, const struct compiled_loop *stages)
 {
     struct stored S;
     struct mat M;
     struct apart a;
     struct err e = {0};
     struct csr A;
-    int64_t nnz = 0;
+    int64_t nnz = 0, requests = 0;
     char path[PATH_MAX + 16];
-    snprintf(path, sizeof path, "%s/hoisted.cu", files);
+    snprintf(path, sizeof path, "%s/%s.cu", files, file);
     const struct kernel *k = lab_build(path, NULL, NULL, &e);
     if (!k) fail_msg("%s", e.text);
     for (int i = 0; i < nrows; i++) nnz += length[i];
@@ -357,23 +361,23 @@ static int64_t requests_of_rounds(int nrows, const int *length, const struct com
     assert_true(mat_put(&M, &S, device_open("emu", NULL), &e));
     assert_true(apart_new(&a, &lab_kernel_of(k)->source, lab_kernel_of(k)->text, &e));
     struct as_compiled code = {
-        .file = "hoisted.cu", .nfunctions = 1, .function = {{"hoisted", 30}}, .n = 1, .nloops = 1};
+        .nfunctions = 1, .n = 1, .nloops = 1, .loop = {stages ? *stages : (struct compiled_loop){0}}};
+    snprintf(code.file, sizeof code.file, "%s.cu", file);
+    snprintf(code.function[0].name, sizeof code.function[0].name, "%s", file);
     code.function[0].body = (struct text_part){1, 1, 100, 1};
-    code.loop[0] = *stages;
     code.loop[0].part = a.loop[0];
     int bound = line_with(&a, "[row + 1]"), val = line_with(&a, "[k] ");
     code.of[0] =
         (struct elision){.part = a.line[bound], .kind = ACCESS_LOAD, .bytes = 4, .loop = a.loop[0], .invariant = true};
-    struct lab_request q = {.op = OP_COUNT, .M = &M, .code = &code};
+    struct lab_request q = {.op = OP_COUNT, .M = &M, .code = stages ? &code : NULL};
     struct lab_reply reply;
     struct counts *c = malloc(sizeof *c);
     if (!c || !lab_run(lab_kernel_of(k), &q, NULL, &reply, &e)) fail_msg("%s", e.text);
     memcpy(c, reply.bytes, sizeof *c);
-    int64_t requests = 0;
     for (int i = 0; i < c->scope.nsites; i++) {
         const struct access_site *p = &c->scope.site[i];
         if (text_part_has(&a.line[val], p->line, p->column)) requests += c->by_site[i].requests;
-        if (text_part_has(&a.line[bound], p->line, p->column)) assert_int_equal(c->by_site[i].requests, 1);
+        if (stages && text_part_has(&a.line[bound], p->line, p->column)) assert_int_equal(c->by_site[i].requests, 1);
     }
     free(c);
     apart_free(&a);
@@ -383,23 +387,34 @@ static int64_t requests_of_rounds(int nrows, const int *length, const struct com
     return requests;
 }
 
+/* Lanes that have noted as much as they can do not let others run ahead of what is known. */
+TEST(a_warp_waits_for_lanes_that_note_more)
+{
+    int rows[64];
+    for (int i = 0; i < 64; i++) rows[i] = 1;
+    rows[0] = rows[33] = 900;
+    rows[1] = rows[32] = 700;
+    assert_int_equal(requests_of_rounds("stride", 64, rows, NULL), 900 + 900);
+    lab_close();
+}
+
 TEST(a_warp_does_the_rounds_of_its_longest_lane_in_each_stage)
 {
     const struct compiled_loop plain = {.nstages = 0},
                                usual = {.nstages = 4, .stage = {{1, true}, {16, true}, {8, false}, {4, false}}},
                                by4 = {.nstages = 2, .stage = {{4, true}, {1, true}}};
     int rows[] = {5, 8, 0, 35};
-    assert_int_equal(requests_of_rounds(4, rows, &plain), 35);
-    assert_int_equal(requests_of_rounds(2, rows, &usual), 1 + 8 + 4);      /* 5 = 1 + 4, 8 = 8 */
-    assert_int_equal(requests_of_rounds(4, rows, &usual), 3 + 32 + 8 + 4); /* 35 = 3 + 2 * 16 */
-    assert_int_equal(requests_of_rounds(4, rows, &by4), 32 + 3);
-    assert_int_equal(requests_of_rounds(2, rows, &by4), 8 + 1);
+    assert_int_equal(requests_of_rounds("hoisted", 4, rows, &plain), 35);
+    assert_int_equal(requests_of_rounds("hoisted", 2, rows, &usual), 1 + 8 + 4);      /* 5 = 1 + 4, 8 = 8 */
+    assert_int_equal(requests_of_rounds("hoisted", 4, rows, &usual), 3 + 32 + 8 + 4); /* 35 = 3 + 2 * 16 */
+    assert_int_equal(requests_of_rounds("hoisted", 4, rows, &by4), 32 + 3);
+    assert_int_equal(requests_of_rounds("hoisted", 2, rows, &by4), 8 + 1);
     /* more rounds than a lane can note at a time: 3000 = 187 * 16 + 8 */
     int longer[] = {1, 3000, 4};
-    assert_int_equal(requests_of_rounds(3, longer, &usual), 1 + 187 * 16 + 8 + 4);
-    assert_int_equal(requests_of_rounds(3, longer, &plain), 3000);
+    assert_int_equal(requests_of_rounds("hoisted", 3, longer, &usual), 1 + 187 * 16 + 8 + 4);
+    assert_int_equal(requests_of_rounds("hoisted", 3, longer, &plain), 3000);
     longer[2] = 2900; /* two lanes have to wait at different times */
-    assert_int_equal(requests_of_rounds(3, longer, &plain), 3000);
+    assert_int_equal(requests_of_rounds("hoisted", 3, longer, &plain), 3000);
     lab_close();
 }
 
