@@ -2,7 +2,6 @@
    source name. */
 #include "lab_arrays.h"
 #include "base/base.h"
-#include "lab_accesses.h"
 #include "lab_scan.h"
 #include "machine/sass.h"
 
@@ -151,9 +150,8 @@ void arrays_correct(const struct lab_code *c, int i, const struct source *source
     const struct function *f = &source->function[i];
     for (int k = 0; k < s->n; k++) {
         struct sass_instruction *in = &s->at[k];
-        enum access_kind kind;
         bool own = in->file && !strcmp(in->file, c->as.file) && in->line > 0 && in->line <= a->nlines;
-        const char *array = own && access_kind_of(in, &kind) ? parameter_at(f, in->parameter) : NULL;
+        const char *array = own && in->space == SASS_GLOBAL ? parameter_at(f, in->parameter) : NULL;
         int size[4];
         if (!array || !arrays_sizes(f, a, in->line, size) || accesses(a, f, in->line, array)) continue;
         int line = line_with(a, f, a->loop_of[in->line], array);

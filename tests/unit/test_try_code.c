@@ -387,14 +387,17 @@ static int64_t requests_of_rounds(const char *file, int nrows, const int *length
     return requests;
 }
 
-/* Lanes that have noted as much as they can do not let others run ahead of what is known. */
+/* Lanes that have noted as much as they can do not run ahead of what is known: one warp does 200 rows per lane, and
+   waits for lane 0 in the first one. */
 TEST(a_warp_waits_for_lanes_that_note_more)
 {
-    int rows[64];
-    for (int i = 0; i < 64; i++) rows[i] = 1;
-    rows[0] = rows[33] = 900;
-    rows[1] = rows[32] = 700;
-    assert_int_equal(requests_of_rounds("stride", 64, rows, NULL), 900 + 900);
+    enum { ROWS = 32 * 200 };
+    int *rows = malloc(ROWS * sizeof *rows);
+    assert_non_null(rows);
+    for (int i = 0; i < ROWS; i++) rows[i] = 5;
+    rows[0] = 3000;
+    assert_int_equal(requests_of_rounds("stride", ROWS, rows, NULL), 3000 + 199 * 5);
+    free(rows);
     lab_close();
 }
 
