@@ -117,12 +117,20 @@ static void merge_warp(unsigned w)
     }
 }
 
+static bool is_full(unsigned w)
+{
+    for (unsigned k = w * WARP; k < m->threads && k < (w + 1) * WARP; k++)
+        if (m->f[k].l.wait == LOG_FULL) return true;
+    return false;
+}
+
+/* Each warp is merged once: then, a lane that has room again must run before it is known what it does next. */
 bool make_room()
 {
     bool any = false;
-    for (unsigned k = 0; k < m->threads && m->watch && !m->broken; k++)
-        if (m->f[k].l.wait == LOG_FULL) {
-            merge_warp(k / WARP);
+    for (unsigned w = 0; w * WARP < m->threads && m->watch && !m->broken; w++)
+        if (is_full(w)) {
+            merge_warp(w);
             check_cancel();
             any = true;
         }

@@ -18,8 +18,12 @@
 static void run_free(struct scope_run *run)
 {
     for (int t = 0; t < THREADS_MAX; t++) {
-        if (run->thread[t]) mem_free(run->thread[t]->last);
-        mem_free(run->thread[t]);
+        struct scope_thread *s = run->thread[t];
+        if (!s) continue;
+        mem_free(s->last);
+        mem_free(s->gathered);
+        mem_free(s->rounds);
+        mem_free(s);
     }
     for (int k = 0; k < SCOPE_ARRAYS; k++) mem_free(run->requested[k]);
     pick_free(run);

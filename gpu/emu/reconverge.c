@@ -4,30 +4,44 @@
    together until they diverge, and reconverge later. In each step, the lanes at one access site therefore
    execute together. The step prefers a site that no other lane of the warp will reach later. If other lanes will later
    reach every site at which a lane is now, as in a loop, the step is at the site that comes first in the source. Lanes
-   that are about to start an iteration wait for lanes that are still in the previous iteration. */
+   that are about to start an iteration wait for lanes that are still in the previous iteration. If the
+   compiled code of a kernel is known, its loops give this order instead (rounds.h). */
+#include "rounds.h"
 #include "scope_run.h"
 
 #include <string.h>
 
 /* The sites of the lanes' next notes, and the lanes at each site. */
 struct heads {
+    const struct lane_log *lane;
+    int warp;
+    bool by_rounds; /* the order is that of rounds.h */
     int n, site[LANES];
     uint32_t group[LANES]; /* the lanes at site[k] */
     bool stop;             /* a lane that has not returned has no notes left: its next access is not known yet */
 };
 
-static void find_heads(const struct lane_log *lane, struct heads *h)
+/* Does lane k, whose next note is at this site, belong to group i? */
+static bool is_in_group(const struct scope_thread *s, const struct heads *h, int i, int k, int site)
+{
+    enum access_kind kind = s->run->scope.site[site].kind;
+    if (!h->by_rounds || kind == ACCESS_COLLECTIVE || kind == ACCESS_BARRIER) return h->site[i] == site;
+    return !rounds_compare(s, h->warp, h->lane, __builtin_ctz(h->group[i]), k);
+}
+
+static void find_heads(const struct scope_thread *s, struct heads *h)
 {
     h->n = 0;
     h->stop = false;
     for (int k = 0; k < LANES; k++) {
-        const struct lane_log *g = &lane[k];
+        const struct lane_log *g = &h->lane[k];
         if (g->next == g->n) {
             h->stop |= g->more;
             continue;
         }
         int site = g->r[g->next].site, i = 0;
-        while (i < h->n && h->site[i] != site) i++;
+        h->stop |= h->by_rounds && rounds_uncertain(s, h->warp, k);
+        while (i < h->n && !is_in_group(s, h, i, k, site)) i++;
         if (i == h->n) {
             h->site[h->n++] = site;
             h->group[i] = 0;
@@ -83,6 +97,8 @@ static bool still_in_iteration(const struct scope_thread *s, int warp, int a, ui
 static bool goes_first(const struct scope_thread *s, int warp, const struct heads *h, int i, int j)
 {
     const struct access_site *site = s->run->scope.site;
+    if (h->by_rounds)
+        return rounds_compare(s, warp, h->lane, __builtin_ctz(h->group[i]), __builtin_ctz(h->group[j])) < 0;
     bool ahead = before(&site[h->site[i]], &site[h->site[j]]);
     int early = ahead ? i : j, late = ahead ? j : i;
     if (still_in_iteration(s, warp, h->site[early], h->group[early], h->site[late], h->group[late])) return !ahead;
@@ -100,11 +116,12 @@ static int choose(const struct scope_thread *s, int warp, const struct heads *h,
 }
 
 /* The lanes that execute together next, and their site; 0: not certain yet. */
-static uint32_t next_group(const struct scope_thread *s, int warp, const struct lane_log *lane, int *site)
+static uint32_t next_group(const struct scope_thread *s, int warp, const struct lane_log *lane, bool by_rounds,
+                           int *site)
 {
-    struct heads h;
+    struct heads h = {.lane = lane, .warp = warp, .by_rounds = by_rounds};
     uint32_t ready[LANES];
-    find_heads(lane, &h);
+    find_heads(s, &h);
     if (h.stop || h.n == 0) return 0;
     for (int i = 0; i < h.n; i++) {
         enum access_kind kind = s->run->scope.site[h.site[i]].kind;
@@ -165,7 +182,8 @@ void scope_merge(struct scope_thread *s, int64_t block, int warp, struct lane_lo
         return;
     }
     look_ahead(s, warp, lane);
-    while ((r.mask = next_group(s, warp, lane, &r.site))) {
+    bool by_rounds = rounds_begin(s, warp, lane);
+    while ((r.mask = next_group(s, warp, lane, by_rounds, &r.site))) {
         for (int k = 0; k < LANES; k++) r.at[k] = 0;
         for (uint32_t left = r.mask; left; left &= left - 1) {
             int k = __builtin_ctz(left);
@@ -173,6 +191,8 @@ void scope_merge(struct scope_thread *s, int64_t block, int warp, struct lane_lo
             if (!--s->remaining[r.site][k]) s->pending[r.site] &= ~(1u << k);
         }
         if (s->run->scope.site[r.site].kind != ACCESS_RECONVERGE) scope_request(s, block, warp, &r);
+        for (uint32_t left = by_rounds ? r.mask : 0; left; left &= left - 1)
+            rounds_next(s, warp, lane, __builtin_ctz(left));
     }
     uncount_unmerged(s, warp);
 }

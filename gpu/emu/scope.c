@@ -10,6 +10,7 @@
 #include "machine/mat.h"
 #include "matrix/random.h"
 #include "pick.h"
+#include "rounds.h"
 #include "scope.h"
 #include "scope_run.h"
 #include "shared_places.h"
@@ -274,6 +275,7 @@ static int site_new(struct scope_run *run, const struct lane_access *t)
                                               .launch = s->nlaunches - 1,
                                               .unroll = t->unroll};
     elide_site(run, s->nsites);
+    rounds_site(run, s->nsites);
     return s->nsites++;
 }
 
@@ -350,25 +352,39 @@ static void keep_request(struct scope_run *run, const struct request *r)
     t->step[t->nsteps++] = *r;
 }
 
-void scope_request(struct scope_thread *s, int64_t block, int warp, const struct request *r)
+static void add_request(struct scope_thread *s, int64_t block, int warp, const struct request *r)
 {
     struct scope_run *run = s->run;
     bool exact = is_exact(run, block);
     struct launch_counts *l = &(exact ? s->exact_launch : s->launch)[run->scope.nlaunches - 1];
-    int lanes = __builtin_popcount(r->mask);
-    s->accesses += lanes;
-    if (elide_request(s, warp, r)) {
-        (exact ? s->exact_site : s->by_site)[r->site].elided++;
-        return;
-    }
     s->warp_steps[warp]++;
     l->steps++;
-    l->active += lanes;
+    l->active += __builtin_popcount(r->mask);
     if (run->trace)
         keep_request(run, r);
     else
         count_request(s, r, exact);
     if (run->sink) run->sink->request(run->sink->user, &run->scope, block, warp, r, &s->facts);
+}
+
+/* r NULL: the block has ended. */
+static void add_gathered(struct scope_thread *s, int64_t block, int warp, const struct request *r)
+{
+    struct request gathered;
+    while (elide_gathered(s, warp, r, &gathered)) {
+        (is_exact(s->run, block) ? s->exact_site : s->by_site)[gathered.site].elided--;
+        add_request(s, block, warp, &gathered);
+    }
+}
+
+void scope_request(struct scope_thread *s, int64_t block, int warp, const struct request *r)
+{
+    s->accesses += __builtin_popcount(r->mask);
+    add_gathered(s, block, warp, r);
+    if (!elide_request(s, warp, r))
+        add_request(s, block, warp, r);
+    else
+        (is_exact(s->run, block) ? s->exact_site : s->by_site)[r->site].elided++;
 }
 
 void scope_block_end(struct scope_thread *s, int64_t block, int warps)
@@ -377,12 +393,14 @@ void scope_block_end(struct scope_thread *s, int64_t block, int warps)
     struct launch_counts *l = &(is_exact(run, block) ? s->exact_launch : s->launch)[run->scope.nlaunches - 1];
     int64_t steps = 0, longest = 0;
     for (int w = 0; w < warps; w++) {
+        add_gathered(s, block, w, NULL);
         steps += s->warp_steps[w];
         if (s->warp_steps[w] > longest) longest = s->warp_steps[w];
         s->warp_steps[w] = 0;
         memset(s->visits[w], 0, (size_t)run->scope.nsites * sizeof s->visits[w][0]);
     }
     elide_block_end(s, warps);
+    rounds_block_end(s, warps);
     memset(s->iteration_end, 0, (size_t)run->scope.nsites * sizeof s->iteration_end[0]);
     memset(s->transitions, 0, (size_t)run->scope.nsites * sizeof s->transitions[0]);
     l->warps += warps;

@@ -6,7 +6,7 @@
 #include "machine/as_compiled.h"
 #include "scope.h"
 
-enum { CACHED = 256, THREADS_MAX = 64 };
+enum { CACHED = 256, THREADS_MAX = 64, LOOPS_DEEP = 6 };
 
 struct cached {
     struct lane_access t;
@@ -38,7 +38,18 @@ struct scope_thread {
     struct tally before_site[SCOPE_SITES];
     struct launch_counts before_launch;
     struct request_facts facts;
-    int64_t *last; /* see elide.c; NULL: not needed so far */
+    int64_t *last;              /* see elide.c; NULL: not needed so far */
+    struct request *gathered;   /* likewise */
+    struct lane_rounds *rounds; /* see rounds.c; NULL: not needed so far */
+};
+
+/* The loops around a site, as numbers of as_compiled.loop, the outermost one first. */
+struct site_loops {
+    bool known; /* the code of the site's launch is known */
+    bool own;   /* the site is in the body of the kernel, not in a function that it calls */
+    int n, loop[LOOPS_DEEP];
+    int as;    /* the site whose requests are also those of this one; usually itself */
+    bool twin; /* of another site */
 };
 
 struct scope_run {
@@ -64,6 +75,7 @@ struct scope_run {
     int64_t block_most;                         /* accesses after which an exact block is left; 0: it runs to its end */
     const struct as_compiled *compiled;         /* count as this code does; NULL: as the source */
     const struct elision *elision[SCOPE_SITES]; /* of each site; NULL: none */
+    struct site_loops loops[SCOPE_SITES];
     const struct scope_sink *sink;
     struct watch *watch;
     struct trace *trace; /* NULL, or the trace that receives the steps of one warp */

@@ -2,6 +2,7 @@
    and which ones did it merge with others? What cannot be decided stays as in the source. */
 #include "lab_accesses.h"
 #include "base/base.h"
+#include "lab_arrays.h"
 #include "machine/sass.h"
 
 #include <stdio.h>
@@ -19,21 +20,21 @@ static bool calls_users(const struct sass *s)
     return false;
 }
 
-static int depth_of(const struct sass *s, const struct sass_instruction *in)
+int access_depth(const struct sass *s, const struct sass_instruction *in)
 {
     int depth = 0;
     for (int l = in->loop; l >= 0; l = s->loop[l].parent) depth++;
     return depth;
 }
 
-static bool kind_of(const struct sass_instruction *in, enum access_kind *kind)
+bool access_kind_of(const struct sass_instruction *in, enum access_kind *kind)
 {
     if (in->space != SASS_GLOBAL) return false;
     *kind = in->reads && in->writes ? ACCESS_ATOMIC : in->writes ? ACCESS_STORE : ACCESS_LOAD;
     return in->reads || in->writes;
 }
 
-static struct code_access *access_at(struct lab_code *c, int function, int line, enum access_kind kind, int bytes)
+struct code_access *access_at(struct lab_code *c, int function, int line, enum access_kind kind, int bytes)
 {
     for (int k = 0; k < c->naccesses; k++) {
         struct code_access *a = &c->access[k];
@@ -48,7 +49,7 @@ static void collect(struct lab_code *c, int function, const struct sass *s, cons
         const struct sass_instruction *in = &s->at[k];
         enum access_kind kind;
         bool own = in->file && !strcmp(in->file, c->as.file) && in->line > 0 && in->line <= a->nlines;
-        if (!own || !kind_of(in, &kind)) continue;
+        if (!own || !access_kind_of(in, &kind)) continue;
         struct code_access *at = access_at(c, function, in->line, kind, in->bytes);
         if (!at && c->naccesses == CODE_ACCESSES) {
             snprintf(c->as_source, sizeof c->as_source, "the file has more than %d accesses", +CODE_ACCESSES);
@@ -66,7 +67,7 @@ static void collect(struct lab_code *c, int function, const struct sass *s, cons
         at->here = in->loop == at->loop ? at->here + 1 : 1;
         at->loop = in->loop;
         if (in->loop >= 0) at->unrolled = MAX(at->unrolled, at->here);
-        int depth = depth_of(s, in);
+        int depth = access_depth(s, in);
         if (depth > at->depth) at->depth = depth;
         at->copies++;
     }
@@ -106,7 +107,23 @@ static void note_unrolled(struct as_compiled *as, const struct code_access *at)
     as->unrolled[as->nunrolled++] = (struct unrolling){at->function, at->part, at->kind, MIN(at->unrolled, TOGETHER)};
 }
 
-void accesses_find(struct lab_code *c, int i, const struct sass *s, const struct apart *a)
+/* A load that is on no instruction's line was merged. A line may load several arrays, whose elements have several
+   sizes. */
+static void find_merged(struct lab_code *c, int i, const struct function *f, const struct apart *a, int line)
+{
+    int size[4], n = arrays_sizes(f, a, line, size);
+    struct elision e = {.function = i, .part = a->line[line], .kind = ACCESS_LOAD, .merged = true};
+    if (!access_at(c, i, line, ACCESS_LOAD, 0)) {
+        add(&c->as, e);
+        return;
+    }
+    for (int k = 0; k < n; k++) {
+        e.bytes = size[k];
+        if (e.bytes && !access_at(c, i, line, ACCESS_LOAD, e.bytes)) add(&c->as, e);
+    }
+}
+
+void accesses_find(struct lab_code *c, int i, const struct function *f, const struct sass *s, const struct apart *a)
 {
     const struct apart_body *body = &a->body[i];
     bool calls = calls_users(s);
@@ -119,6 +136,5 @@ void accesses_find(struct lab_code *c, int i, const struct sass *s, const struct
         find_hoisted(c, &c->access[k], a, line >= body->first && line <= body->last, calls);
     }
     for (int line = body->first; line <= body->last; line++)
-        if (a->accesses[line] && !access_at(c, i, line, ACCESS_LOAD, 0))
-            add(&c->as, (struct elision){.function = i, .part = a->line[line], .kind = ACCESS_LOAD, .merged = true});
+        if (a->accesses[line]) find_merged(c, i, f, a, line);
 }

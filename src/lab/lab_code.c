@@ -6,6 +6,8 @@
 #include "formats/format.h"
 #include "lab_accesses.h"
 #include "lab_apart.h"
+#include "lab_arrays.h"
+#include "lab_loops.h"
 #include "lab_private.h"
 #include "machine/sass.h"
 #include "machine/toolkit.h"
@@ -14,6 +16,7 @@
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/param.h>
 #include <unistd.h>
 
 enum { TOOL_SECONDS = 60, KEPT = 16 };
@@ -125,8 +128,8 @@ static bool is_of_user(const char *file)
     return !strcmp(file, source_file);
 }
 
-static bool read_function(struct lab_code *c, int i, const char *listing, const struct apart *a, struct watch *w,
-                          struct err *e)
+static bool read_function(struct lab_code *c, int i, const struct source *source, const char *listing,
+                          const struct apart *a, struct watch *w, struct err *e)
 {
     struct sass s;
     struct code_function *f = &c->function[i];
@@ -136,7 +139,12 @@ static bool read_function(struct lab_code *c, int i, const char *listing, const 
     f->spill_loads = s.spill_loads, f->spill_stores = s.spill_stores;
     f->unrolled = s.hot < 0 ? 0 : s.loop[s.hot].unrolled;
     bool told = a->nlines && !f->templates;
-    if (told) accesses_find(c, i, &s, a);
+    if (told) {
+        arrays_correct(c, i, source, &s, a);
+        accesses_find(c, i, &source->function[i], &s, a);
+        loops_find(c, i, &source->function[i], &s, a);
+        f->unrolled = MAX(f->unrolled, loops_unrolled(&c->as, i));
+    }
     if (!told)
         snprintf(c->as_source, sizeof c->as_source, "the accesses of %s cannot be told apart",
                  f->templates ? "a template" : "the file");
@@ -158,11 +166,11 @@ static bool read_machine_code(struct lab_code *c, const struct lab_kernel *l, co
     snprintf(source_file, sizeof source_file, "%s", l->file);
     bool ok = listing != NULL;
     for (int i = 0; ok && i < c->nfunctions; i++)
-        if (*c->function[i].symbol) ok = read_function(c, i, listing, a, w, &why);
+        if (*c->function[i].symbol) ok = read_function(c, i, &l->source, listing, a, w, &why);
     mem_free(listing);
     c->listed = ok;
     if (!ok) snprintf(c->as_source, sizeof c->as_source, "%.230s", why.text);
-    if (*c->as_source) c->as.n = c->as.nunrolled = c->naccesses = 0;
+    if (*c->as_source) c->as.n = c->as.nunrolled = c->as.nloops = c->as.ntwins = c->naccesses = 0;
     if (ok) return true;
     return why.code != E_CANCELLED || fail_at(e, why.code, why.where, "%s", why.text);
 }

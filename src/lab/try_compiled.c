@@ -55,8 +55,23 @@ static bool is_same(const struct changed_line *a, const struct access_site *p, b
     return a->site->line == p->line && a->site->kind == p->kind && a->site->array == p->array && a->unknown == unknown;
 }
 
+/* The requests of the same site in the counts of the source. */
+static int64_t requests_of(const struct counts *source, const struct counts *n, const struct access_site *p)
+{
+    int64_t requests = 0;
+    for (int k = 0; k < source->scope.nsites; k++) {
+        const struct access_site *q = &source->scope.site[k];
+        if (q->launch == p->launch && q->kind == p->kind && q->line == p->line && q->column == p->column &&
+            q->array >= 0 && !strcmp(q->file, p->file) &&
+            !strcmp(source->scope.array[q->array].name, n->scope.array[p->array].name))
+            requests += source->by_site[k].requests;
+    }
+    return requests;
+}
+
 /* The lines whose requests differ, or that were not found in the machine code. */
-static int changed_lines(const struct lab_code *c, const struct counts *n, struct changed_line out[SCOPE_SITES])
+static int changed_lines(const struct lab_code *c, const struct counts *n, const struct counts *source,
+                         struct changed_line out[SCOPE_SITES])
 {
     int found = 0;
     for (int k = 0; k < n->scope.nsites; k++) {
@@ -71,7 +86,7 @@ static int changed_lines(const struct lab_code *c, const struct counts *n, struc
         int i = 0;
         while (i < found && !is_same(&out[i], p, unknown)) i++;
         if (i == found) out[found++] = (struct changed_line){.site = p, .unknown = unknown};
-        out[i].source += t->requests + t->elided;
+        out[i].source += requests_of(source, n, p);
         out[i].compiled += t->requests;
         out[i].hoisted |= by && !by->merged;
         out[i].merged |= by && by->merged;
@@ -129,7 +144,7 @@ static const struct code_function *main_function(const struct lab_code *c, const
 }
 
 struct totals {
-    int64_t requests, sectors, source;
+    int64_t requests, sectors;
 };
 
 static struct totals totals_of(const struct counts *n)
@@ -137,8 +152,7 @@ static struct totals totals_of(const struct counts *n)
     struct totals t = {0};
     for (int kind = 0; kind < ACCESS_KINDS; kind++) {
         struct tally of = counts_of(n, (enum access_kind)kind, -1, -1);
-        if (accesses_global((enum access_kind)kind))
-            t.requests += of.requests, t.sectors += of.sectors, t.source += of.requests + of.elided;
+        if (accesses_global((enum access_kind)kind)) t.requests += of.requests, t.sectors += of.sectors;
     }
     return t;
 }
@@ -171,31 +185,37 @@ static void out_code(struct out *o, const struct lab_code *c, const struct code_
     out_int_if(o, "unrolled", read && f->unrolled > 1 ? "unrolled" : NULL, read && f->unrolled, f->unrolled);
 }
 
-static void out_counted(struct out *o, const struct lab_code *c, const struct counts *n, const struct lab_report *r)
+static void out_counted(struct out *o, const struct lab_code *c, const struct counts *n, const struct counts *in_source,
+                        const struct lab_report *r)
 {
     struct changed_line line[SCOPE_SITES];
     struct totals t = totals_of(n);
     char text[80], requests[32], source[32];
     bool known = !*c->as_source, text_mode = out_mode(o) == OUT_TEXT;
     if (text_mode && known) {
-        snprintf(text, sizeof text, t.requests == t.source ? "%s, as in the source" : "%s instead of %s",
-                 show_count(t.requests, requests, sizeof requests), show_count(t.source, source, sizeof source));
+        snprintf(text, sizeof text, t.requests == r->requests ? "%s, as in the source" : "%s instead of %s",
+                 show_count(t.requests, requests, sizeof requests), show_count(r->requests, source, sizeof source));
         out_str(o, NULL, "global requests", text);
         out_int(o, NULL, "sectors", t.sectors);
     }
     out_int_if(o, "requests", NULL, known, t.requests);
-    out_int(o, "requests_in_source", NULL, t.source);
+    out_int(o, "requests_in_source", NULL, r->requests);
     out_int_if(o, "sectors", NULL, known, t.sectors);
     out_int(o, "sectors_in_source", NULL, r->sectors);
     out_str(o, "counted_as_source", NULL, known ? NULL : c->as_source);
-    out_changes(o, n, line, known ? changed_lines(c, n, line) : 0);
+    out_changes(o, n, line, known ? changed_lines(c, n, in_source, line) : 0);
     if (!known && text_mode) out_text(o, "Counted as in the source: %s.", c->as_source);
 }
 
-/* The counts of all blocks as compiled. */
-static bool count_compiled(struct session *s, const struct tried *t, struct counts *out, struct err *e)
+/* The counts of all blocks, as compiled and as in the source. */
+static bool count_both(struct session *s, const struct tried *t, struct counts out[2], struct err *e)
 {
-    return count_kernel(t->kernel, t->M, 0, NULL, &s->watch, out, e);
+    struct lab_kernel *l = lab_kernel_of(t->kernel);
+    bool ok = count_kernel(t->kernel, t->M, 0, NULL, &s->watch, &out[0], e);
+    l->as_source = true;
+    ok = ok && count_kernel(t->kernel, t->M, 0, NULL, &s->watch, &out[1], e);
+    l->as_source = false;
+    return ok;
 }
 
 static bool out_without_code(struct session *s, const struct tried *t, const struct err *why)
@@ -213,15 +233,15 @@ bool try_out_compiled(struct session *s, const struct tried *t, const struct mac
     if (!c && why.code == E_CANCELLED) return fail_at(e, why.code, why.where, "%s", why.text);
     if (!c) return out_without_code(s, t, &why);
     l->counted_for = g->is.capability;
-    struct counts *n = mem_new(1, sizeof *n, "the counts of a kernel", e);
-    bool ok = n && count_compiled(s, t, n, e);
+    struct counts *n = mem_new(2, sizeof *n, "the counts of a kernel", e);
+    bool ok = n && count_both(s, t, n, e);
     const struct code_function *f = ok ? main_function(c, n) : NULL;
     if (f) {
         out_record(s->out);
         out_str(s->out, "kind", NULL, "compiled");
         out_str(s->out, "kernel", NULL, t->kernel->name);
         out_code(s->out, c, f);
-        out_counted(s->out, c, n, t->report);
+        out_counted(s->out, c, n, &n[1], t->report);
     }
     mem_free(n);
     return ok;

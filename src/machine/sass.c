@@ -189,7 +189,8 @@ static bool read_section(struct reading *r, const char *p, const char *end, stru
     drop_filling(s);
     if (s->n == 0) return fail(e, E_INPUT, "the listing of the machine code has no instructions");
     for (int i = 0; i < s->n; i++) read_targets(r, i);
-    return sass_find_loops(s, &r->targets, e) && sass_find_live(s, &r->targets, e) && sass_find_facts(s, e);
+    return sass_find_loops(s, &r->targets, e) && sass_find_live(s, &r->targets, e) &&
+           sass_find_parameters(s, &r->targets, e) && sass_find_facts(s, e);
 }
 
 bool sass_read(struct sass *s, const char *text, const char *symbol, bool (*is_source)(const char *file),

@@ -1,5 +1,6 @@
 /* The machine code of a kernel's function (SASS), read from the listing of nvdisasm, and what the code shows: loops,
-   loads in flight, unrolling, registers in use. Implemented by sass.c, sass_words.c, sass_flow.c and sass_facts.c. */
+   loads in flight, unrolling, registers in use. Implemented by sass.c, sass_words.c, sass_flow.c,
+   sass_live.c, sass_parameter.c and sass_facts.c. */
 #ifndef SASS_H
 #define SASS_H
 
@@ -39,8 +40,10 @@ struct sass_instruction {
     int line;              /* in that file; 0: unknown */
     enum instruction_class kind;
     enum sass_space space;
-    bool reads, writes;        /* memory: an atomic does both */
-    int bytes;                 /* per lane, that are read or written; 0: no memory */
+    bool reads, writes; /* memory: an atomic does both */
+    int bytes;          /* per lane, that are read or written; 0: no memory */
+    int parameter; /* global memory: of the kernel's parameter from which its address comes, the bytes between the first
+                      parameter and this one; -1: not known */
     const char *cache;         /* policy of the caches: "read-only", "evict first"; "" */
     int target;                /* index of the instruction to which it may branch; -1: none */
     struct sass_set used, set; /* registers that it reads, and that it writes */

@@ -36,6 +36,10 @@ bool sass_all_edges(const struct sass *s, const struct sass_targets *t, struct s
 
 bool sass_find_live(struct sass *s, const struct sass_targets *t, struct err *e);
 
+/* ---- sass_parameter.c ---- */
+
+bool sass_find_parameters(struct sass *s, const struct sass_targets *t, struct err *e);
+
 /* ---- sass_facts.c ---- */
 
 bool sass_find_facts(struct sass *s, struct err *e);

@@ -94,6 +94,41 @@ TEST(test_loop)
 }
 
 /* The last branch and what follows fill the cache line. The chain: col, then x. */
+/* Pointers of the kernel in registers and uniform registers; a pointer that was loaded, and one of two arrays. */
+static const char pointers[] = "\t.target\tsm_90\n" FUNCTION("pointers")
+    AT(1) "        /*0000*/                   S2R R0, SR_TID.X ;\n"
+          "        /*0010*/                   LDC.64 R2, c[0x0][0x218] ;\n"
+          "        /*0020*/                   ULDC.64 UR4, c[0x0][0x208] ;\n"
+          "        /*0030*/                   ULDC.64 UR6, c[0x0][0x220] ;\n"
+          "        /*0040*/                   LDC R9, c[0x0][0x210] ;\n"
+          "        /*0050*/                   IMAD.WIDE R4, R9, 0x8, R2 ;\n"
+          "        /*0060*/                   LDG.E.64 R6, desc[UR4][R4.64] ;\n"
+          "        /*0070*/                   LDG.E R8, desc[UR4][R6.64] ;\n"
+          "        /*0080*/                   LEA R10, P0, R0, UR6, 0x3 ;\n"
+          "        /*0090*/                   LEA.HI.X R11, R0, UR7, R3, 0x3, P0 ;\n"
+          "        /*00a0*/                   STG.E.64 desc[UR4][R2.64+UR6], R6 ;\n"
+          "        /*00b0*/                   IADD3 R12, P0, R0, UR6, RZ ;\n"
+          "        /*00c0*/                   IADD3.X R13, RZ, UR7, RZ, P0, !PT ;\n"
+          "        /*00d0*/                   STG.E.64 desc[UR4][R12.64], R6 ;\n"
+          "        /*00e0*/                   EXIT ;\n";
+
+TEST(addresses_come_from_parameters)
+{
+    struct sass s = read_listing(gather, "gather", NULL);
+    assert_int_equal(s.at[3].parameter, 8);
+    assert_int_equal(s.at[5].parameter, 0);
+    assert_int_equal(s.at[8].parameter, 8); /* x[col[j]] is of x, not of col */
+    assert_int_equal(s.at[16].parameter, 8);
+    sass_free(&s);
+    s = read_listing(pointers, "pointers", NULL);
+    assert_int_equal(s.at[6].parameter, 8);
+    assert_int_equal(s.at[7].parameter, -1);
+    assert_int_equal(s.at[10].parameter, -1);
+    assert_int_equal(s.at[13].parameter, 16);
+    assert_int_equal(s.at[0].parameter, -1);
+    sass_free(&s);
+}
+
 TEST(test_function)
 {
     struct sass s = read_listing(gather, "gather", NULL);

@@ -13,6 +13,7 @@
 #include "machine/device.h"
 #include "machine/mat.h"
 #include "machine/toolkit.h"
+#include "matrix/csr.h"
 #include "session/matrix.h"
 
 #include <cjson/cJSON.h>
@@ -163,20 +164,27 @@ static cJSON *row_of(const struct talk *t, const char *kind)
     return NULL;
 }
 
-/* On 64 rows of the five-point stencil, 2 warps load in 5 rounds each: R = 10 rounds, W = 2. */
+/* On 64 rows of the five-point stencil, 2 warps load in 5 rounds each: R = 10 rounds, W = 2. Where nvcc unrolls, it
+   does n mod 4 of the 3, 4 or 5 rounds one by one, and then 4 together: 3 + 4 rounds, Q = 14. */
 static const struct counted {
     const char *file;
     int source, compiled;
     const char *how; /* of the first line that differs; NULL: none */
 } counted[] = {
-    {"hoisted", 46, 36, "hoisted"}, /* 4R + 3W in the source; the bound is loaded before the loop: 3R + 3W */
+    {"hoisted", 46, 48, "hoisted"}, /* 4R + 3W in the source; the bound is loaded before the loop: 3Q + 3W */
     {"stored", 66, 56, "merged"},   /* stores to y may change the bound, but y itself is in a register */
-    {"sunk", 66, 38, "hoisted"},    /* by __restrict__, they may not; y is stored at first and at last */
-    {"ldg", 46, 36, "merged"},      {"do_while", 46, 36, "merged"}, {"twice", 66, 36, "hoisted"},
-    {"reread", 50, 36, "hoisted"},  {"pointer", 50, 36, "merged"},  {"stride", 46, 36, "hoisted"},
-    {"device", 46, 36, "hoisted"},  {"macro", 46, 36, "hoisted"},   {"fixed", 46, 36, "merged"},
-    {"nested", 66, 46, "hoisted"}, /* a load under a condition stays in its loop; col[k] is loaded once */
-    {"atomic", 56, 56, NULL},      /* a launch makes y zero; an atomic may change the bound */
+    {"sunk", 66, 50, "hoisted"},    /* by __restrict__, they may not; y is stored at first and at last */
+    {"ldg", 46, 36, "merged"},      /* not unrolled */
+    {"do_while", 46, 48, "merged"},    {"twice", 66, 48, "hoisted"},  {"reread", 50, 48, "hoisted"},
+    {"pointer", 50, 48, "merged"},     {"stride", 46, 48, "hoisted"}, {"device", 46, 48, "hoisted"},
+    {"macro", 46, 48, "hoisted"},      {"fixed", 46, 36, "merged"}, /* all lanes do the first 4 rounds, and the rest is
+                                                                       at most 1 */
+    {"nested", 66, 62, "hoisted"},     /* a load under a condition stays in its loop; col[k] is loaded once */
+    {"unswitched", 56, 50, "hoisted"}, /* two versions of the loop: all lanes take the same one */
+    {"peeled", 88, 38, "hoisted"},     /* the first round is before the loop; one load for both branches */
+    {"branches", 76, 48, "hoisted"},   /* one load for both branches */
+    {"left", 56, 36, "hoisted"},       /* not unrolled; col[k] is loaded once */
+    {"atomic", 56, 56, NULL},          /* a launch makes y zero; an atomic may change the bound */
 };
 
 TEST_OF_EACH(accesses_are_counted_as_compiled, counted)
@@ -199,6 +207,40 @@ TEST_OF_EACH(accesses_are_counted_as_compiled, counted)
     cJSON *report = row_of(&t, "report");
     assert_int_equal(number(report, "requests"), c->source);
     cJSON_Delete(report);
+    cJSON_Delete(row);
+    talk_close(&t);
+    lab_close();
+}
+
+/* Is it an nvcc whose code the numbers of this file are about? */
+static bool is_named(void)
+{
+    char version[48] = "";
+    struct err e = {0};
+    return lab_nvcc_version(toolkit_nvcc(), version, sizeof version, NULL, &e) &&
+           (!strcmp(version, "nvcc 13.0.88") || !strcmp(version, "nvcc 13.5.37"));
+}
+
+/* Requests on 1138_bus, whose rows have 2 to 18 entries, as ncu measured them on an H200 with the code of nvcc 13.0.88.
+   atomic.cu: without the 36 requests of the launch that makes y zero. */
+static const struct measured {
+    const char *file;
+    int requests;
+} measured[] = {{"hoisted", 1452}, {"first", 2541},      {"fixed", 1227},      {"ldg", 1050},  {"nested", 1586},
+                {"pointer", 1452}, {"stored", 1678},     {"stride", 1452},     {"sunk", 1488}, {"twice", 1452},
+                {"device", 1452},  {"unswitched", 1488}, {"atomic", 1642 + 36}};
+
+TEST_OF_EACH(lanes_go_through_unrolled_rounds_as_on_a_gpu, measured)
+{
+    const struct measured *m = *state;
+    struct talk t;
+    if (!with_nvcc() || !toolkit_nvdisasm(toolkit_nvcc()) || !is_named()) skip();
+    talk_open(&t, OUT_JSON);
+    assert_true(talk_line(&t, "load samples/1138_bus.mtx"));
+    if (!try_code(&t, m->file, "")) fail_msg("%s", t.err);
+    cJSON *row = row_of(&t, "compiled");
+    assert_non_null(row);
+    assert_int_equal(number(row, "requests"), m->requests);
     cJSON_Delete(row);
     talk_close(&t);
     lab_close();
@@ -267,6 +309,118 @@ TEST(a_loop_is_entered_again)
     lab_close();
 }
 
+/* ---- rounds of unrolled loops, without nvcc ---- */
+
+TEST(stages_do_all_rounds)
+{
+    static const struct {
+        struct compiled_loop loop;
+        int n, rounds[5];
+    } cases[] = {
+        {{.nstages = 4, .stage = {{1, true}, {16, true}, {8, false}, {4, false}}}, 3, {3}},
+        {{.nstages = 4, .stage = {{1, true}, {16, true}, {8, false}, {4, false}}}, 47, {3, 32, 8, 4}},
+        {{.nstages = 4, .stage = {{1, true}, {16, true}, {8, false}, {4, false}}}, 20, {0, 16, 0, 4}},
+        {{.nstages = 4, .stage = {{1, false}, {1, false}, {1, false}, {4, true}}}, 6, {1, 1, 0, 4}},
+        {{.nstages = 3, .stage = {{4, true}, {2, false}, {1, false}}}, 15, {12, 2, 1}},
+        {{.nstages = 2, .stage = {{3, true}, {1, true}}}, 8, {6, 2}},
+        {{.nstages = 2, .stage = {{1, true}, {3, true}}}, 8, {2, 6}},
+    };
+    for (int i = 0; i < COUNT(cases); i++) {
+        int64_t left = cases[i].n;
+        for (int k = 0; k < cases[i].loop.nstages; k++) {
+            int64_t here = loop_stage_rounds(&cases[i].loop, k, left);
+            if (here != cases[i].rounds[k]) fail_msg("case %d: stage %d does %d rounds", i, k, (int)here);
+            left -= here;
+        }
+        assert_int_equal(left, 0);
+    }
+}
+
+/* The requests of a kernel for val, with rows of these lengths, if its loop has these stages; NULL: as in the source.
+ */
+static int64_t requests_of_rounds(const char *file, int nrows, const int *length, const struct compiled_loop *stages)
+{
+    struct stored S;
+    struct mat M;
+    struct apart a;
+    struct err e = {0};
+    struct csr A;
+    int64_t nnz = 0, requests = 0;
+    char path[PATH_MAX + 16];
+    snprintf(path, sizeof path, "%s/%s.cu", files, file);
+    const struct kernel *k = lab_build(path, NULL, NULL, &e);
+    if (!k) fail_msg("%s", e.text);
+    for (int i = 0; i < nrows; i++) nnz += length[i];
+    if (!csr_new(&A, nrows, 4000, nnz, false, &e)) fail_msg("%s", e.text);
+    A.rowptr[0] = 0;
+    for (int i = 0; i < nrows; i++) {
+        A.rowptr[i + 1] = A.rowptr[i] + length[i];
+        for (int j = 0; j < length[i]; j++) A.col[A.rowptr[i] + j] = j, A.val[A.rowptr[i] + j] = 1;
+    }
+    assert_true(format_pack(&A, k->format, k->param, P_F64, true, &S, &e));
+    assert_true(mat_put(&M, &S, device_open("emu", NULL), &e));
+    assert_true(apart_new(&a, &lab_kernel_of(k)->source, lab_kernel_of(k)->text, &e));
+    struct as_compiled code = {
+        .nfunctions = 1, .n = 1, .nloops = 1, .loop = {stages ? *stages : (struct compiled_loop){0}}};
+    snprintf(code.file, sizeof code.file, "%s.cu", file);
+    snprintf(code.function[0].name, sizeof code.function[0].name, "%s", file);
+    code.function[0].body = (struct text_part){1, 1, 100, 1};
+    code.loop[0].part = a.loop[0];
+    int bound = line_with(&a, "[row + 1]"), val = line_with(&a, "[k] ");
+    code.of[0] =
+        (struct elision){.part = a.line[bound], .kind = ACCESS_LOAD, .bytes = 4, .loop = a.loop[0], .invariant = true};
+    struct lab_request q = {.op = OP_COUNT, .M = &M, .code = stages ? &code : NULL};
+    struct lab_reply reply;
+    struct counts *c = malloc(sizeof *c);
+    if (!c || !lab_run(lab_kernel_of(k), &q, NULL, &reply, &e)) fail_msg("%s", e.text);
+    memcpy(c, reply.bytes, sizeof *c);
+    for (int i = 0; i < c->scope.nsites; i++) {
+        const struct access_site *p = &c->scope.site[i];
+        if (text_part_has(&a.line[val], p->line, p->column)) requests += c->by_site[i].requests;
+        if (stages && text_part_has(&a.line[bound], p->line, p->column)) assert_int_equal(c->by_site[i].requests, 1);
+    }
+    free(c);
+    apart_free(&a);
+    mat_free(&M);
+    stored_free(&S);
+    csr_free(&A);
+    return requests;
+}
+
+/* Lanes that have noted as much as they can do not run ahead of what is known: one warp does 200 rows per lane, and
+   waits for lane 0 in the first one. */
+TEST(a_warp_waits_for_lanes_that_note_more)
+{
+    enum { ROWS = 32 * 200 };
+    int *rows = malloc(ROWS * sizeof *rows);
+    assert_non_null(rows);
+    for (int i = 0; i < ROWS; i++) rows[i] = 5;
+    rows[0] = 3000;
+    assert_int_equal(requests_of_rounds("stride", ROWS, rows, NULL), 3000 + 199 * 5);
+    free(rows);
+    lab_close();
+}
+
+TEST(a_warp_does_the_rounds_of_its_longest_lane_in_each_stage)
+{
+    const struct compiled_loop plain = {.nstages = 0},
+                               usual = {.nstages = 4, .stage = {{1, true}, {16, true}, {8, false}, {4, false}}},
+                               by4 = {.nstages = 2, .stage = {{4, true}, {1, true}}};
+    int rows[] = {5, 8, 0, 35};
+    assert_int_equal(requests_of_rounds("hoisted", 4, rows, &plain), 35);
+    assert_int_equal(requests_of_rounds("hoisted", 2, rows, &usual), 1 + 8 + 4);      /* 5 = 1 + 4, 8 = 8 */
+    assert_int_equal(requests_of_rounds("hoisted", 4, rows, &usual), 3 + 32 + 8 + 4); /* 35 = 3 + 2 * 16 */
+    assert_int_equal(requests_of_rounds("hoisted", 4, rows, &by4), 32 + 3);
+    assert_int_equal(requests_of_rounds("hoisted", 2, rows, &by4), 8 + 1);
+    /* more rounds than a lane can note at a time: 3000 = 187 * 16 + 8 */
+    int longer[] = {1, 3000, 4};
+    assert_int_equal(requests_of_rounds("hoisted", 3, longer, &usual), 1 + 187 * 16 + 8 + 4);
+    assert_int_equal(requests_of_rounds("hoisted", 3, longer, &plain), 3000);
+    longer[2] = 2900; /* two lanes have to wait at different times */
+    assert_int_equal(requests_of_rounds("hoisted", 3, longer, &plain), 3000);
+    lab_close();
+}
+
 /* nvcc unrolls the loop of hoisted.cu, but not that of stored.cu, whose stores may change what is loaded. */
 TEST(unrolled_loads_are_in_flight_together)
 {
@@ -303,8 +457,6 @@ TEST(the_rest_is_counted_as_in_the_source)
     if (!strstr(t.out, "Counted as in the source: the accesses of a template cannot be told apart."))
         fail_msg("%s", t.out);
     talk_says(&t, "count templated", "templated is counted as in the source");
-    assert_true(try_code(&t, "unswitched", "")); /* unswitching moves the code of two lines */
-    if (!strstr(t.out, "56, as in the source")) fail_msg("%s", t.out);
     talk_close(&t);
 }
 
@@ -323,7 +475,7 @@ TEST(the_output_says_what_is_known)
     snprintf(nvcc, sizeof nvcc, "%s", toolkit_nvcc());
     bool reads = toolkit_nvdisasm(nvcc) != NULL;
     assert_true(try_code(&t, "hoisted", ""));
-    if (reads && !strstr(t.out, "36 instead of 46")) fail_msg("%s", t.out);
+    if (reads && !strstr(t.out, "48 instead of 46")) fail_msg("%s", t.out);
     if (reads && !strstr(t.out, "Line 8, load of ptr: 2 requests instead of 12; loaded before its loop."))
         fail_msg("%s", t.out);
     if (!strstr(t.out, "none: no value is spilled")) fail_msg("%s", t.out);
@@ -515,15 +667,6 @@ static char *listing_of(const struct said *s)
     char *listing = lab_output(&p, "nvdisasm", 60, 1 << 24, NULL, &e);
     close(fd);
     return listing;
-}
-
-/* The numbers are those of the versions that the lesson names. */
-static bool is_named(void)
-{
-    char version[48] = "";
-    struct err e = {0};
-    return lab_nvcc_version(toolkit_nvcc(), version, sizeof version, NULL, &e) &&
-           (!strcmp(version, "nvcc 13.0.88") || !strcmp(version, "nvcc 13.5.37"));
 }
 
 TEST(the_lesson_about_the_compiler_is_true)
