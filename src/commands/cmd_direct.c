@@ -51,7 +51,7 @@ static const char *iterative_word(const struct args *a)
 {
     static const char *const words[] = {"using",     "kernel", "precond",     "block",  "eps",    "omega",
                                         "conlim",    "m",      "orth",        "sums",   "form",   "launches",
-                                        "x0",        "refine", "step",        "view",   "scaled", "reorder",
+                                        "least",                                        "x0",        "refine", "step",        "view",   "scaled", "reorder",
                                         "nullspace", "near",   "coordinates", "vectors"};
     return arg_any(a, words, COUNT(words));
 }

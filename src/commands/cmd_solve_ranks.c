@@ -38,7 +38,7 @@ static bool check_words(const struct args *a, struct err *e)
     static const char *const words[] = {"using",  "kernel",  "block", "triangles",   "sweeps",     "order",
                                         "shift",  "drop",    "fill",  "inner",       "complement", "mass",
                                         "eps",    "omega",   "orth",  "sums",        "form",       "launches",
-                                        "refine", "within",  "plan",  "keep",        "again",      "f32",
+                                        "least",                                        "refine", "within",  "plan",  "keep",        "again",      "f32",
                                         "scaled", "reorder", "near",  "coordinates", "vectors",    "nullspace"};
     const char *word = arg_any(a, words, COUNT(words));
     if (!word) return true;
