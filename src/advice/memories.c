@@ -126,7 +126,7 @@ void out_memories(struct session *s, const struct memories *m)
         out_str(o, "read_how", NULL, one->gbs_how);
         out_num(o, "latency_ns", "latency ns", one->latency_ns, "%.0f");
         out_rank(o, COLUMN_DETAIL);
-        out_str(o, "about", "what it is", one->about);
+        out_str(o, "about", NULL, one->about);
     }
     out_prose(o, "GB/s are reads by the whole GPU or host; `ceilings on cpu` measures those of the host. Latencies are\n"
                  "those of the cost model, fitted to times of an H200 and scaled by the clock; - is not known.");
