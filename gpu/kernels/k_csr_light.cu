@@ -160,9 +160,6 @@ KERNEL_ENTRY(csr_light_vector) = {
               "The counter is the bottleneck: an H200 performs about one warp's addition per nanosecond at one\n"
               "address. A million short rows took 121 us with V = 4 (csr-cusp: 37 us), and a\n"
               "row of 100000 entries is still one vector's work (use csr-ends).\n"
-              "The grid fills the GPU, if there are enough rows: 8 blocks of 8 warps per multiprocessor, 8,448 warps on\n"
-              "an H200 with 132, twice as many as equation 2.1 of the thesis asks for (see sc-csr). The size of a\n"
-              "vector is that of csr-cusp, which takes it from the matrix alone.\n"
               "NOTES: both LightSpMV kernels were the slowest on all eight matrices, with similar times. There x is\n"
               "read through a texture: see csr-light-vector-texture.\n",
     .functions = {{"reset_counter", 1}, {"light_vector<*const[*]>", BLOCK}},
