@@ -3,6 +3,7 @@
 #include "memories.h"
 #include "advice/predicted.h"
 #include "base/base.h"
+#include "base/screen_lock.h"
 #include "base/text.h"
 #include "machine/device.h"
 #include "microscope/gpu_profile.h"
@@ -85,10 +86,18 @@ void memories_list(const struct machine *g, struct memories *out)
     add_gpu(out, g);
 }
 
+/* From now on, the explorer lists the view. */
+static void note_asked(struct session *s)
+{
+    SCREEN_EDIT;
+    s->memories_asked = true;
+}
+
 bool memories_of(struct session *s, struct memories *out, struct err *e)
 {
     struct machine g;
     if (!modeled_machine(s, &g, e)) return false;
+    note_asked(s);
     struct device *d = g.here && !s->gpu ? session_device(s, NULL, e) : NULL;
     int64_t unused, total = 0;
     if (d && d->ops->memory(d, &unused, &total, NULL)) g.memory_gb = (double)total / 1e9;

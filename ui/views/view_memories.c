@@ -121,6 +121,11 @@ static void draw(struct canvas *c, struct session *s, struct view_state *st)
 
 /* ---- the view ---- */
 
+static bool exists(const struct session *s)
+{
+    return s->memories_asked;
+}
+
 static bool prepare(struct session *s, struct view_state *st, struct err *e)
 {
     struct memories_state *own = st->own;
@@ -152,6 +157,7 @@ const struct view view_memories = {
     .large = true,
     .state_size = sizeof(struct memories_state),
     .state_copy = state_copy,
+    .exists = exists,
     .prepare = prepare,
     .draw = draw,
     .key = key,
