@@ -26,13 +26,13 @@ struct view {
     const char *name, *about, *keys;
     const struct row_kind *const *rows; /* the kinds of rows that `numbers` prints; NULL without `numbers` */
 
-    bool any;     /* needs no matrix */
-    bool large;   /* shows large matrices (matrix/csr.h) */
-    bool zooms;   /* the wheel acts like + and -; otherwise, it acts like the arrows */
+    bool any;       /* needs no matrix */
+    bool large;     /* shows large matrices (matrix/csr.h) */
+    bool zooms;     /* the wheel acts like + and -; otherwise, it acts like the arrows */
     bool of_lesson; /* shows one of several tables of a lesson, which `export` names */
-    bool is_list; /* a click chooses the line under the mouse */
-    int overview; /* rank in `view all`, 1 to OVERVIEW_RANKS; of
-                     views with one rank, the first that has something to show is chosen. 0: not in `view all` */
+    bool is_list;   /* a click chooses the line under the mouse */
+    int overview;   /* rank in `view all`, 1 to OVERVIEW_RANKS; of
+                       views with one rank, the first that has something to show is chosen. 0: not in `view all` */
 
     /* Size in bytes of the view's own state, st->own; 0: none. */
     size_t state_size;

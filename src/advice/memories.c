@@ -67,8 +67,8 @@ static void add_gpu(struct memories *m, const struct machine *g)
                            unknown, NULL, unknown, "each thread has its own"});
     add(m, (struct memory){MEMORY_GPU, "shared memory", "multiprocessor", g->sms, 1024 * g->is.shared_kb, unknown, NULL,
                            unknown, "of a thread block, in 32 banks; filled by the kernel"});
-    add(m, (struct memory){MEMORY_GPU, "L1 cache", "multiprocessor", g->sms, 1024 * g->is.l1_kb, l1, l1 > 0 ? how : NULL,
-                           wait.l1, "in the same storage as shared memory; also for textures"});
+    add(m, (struct memory){MEMORY_GPU, "L1 cache", "multiprocessor", g->sms, 1024 * g->is.l1_kb, l1,
+                           l1 > 0 ? how : NULL, wait.l1, "in the same storage as shared memory; also for textures"});
     add(m, (struct memory){MEMORY_GPU, "constant memory", "GPU", 1, CONSTANT_BYTES, unknown, NULL, unknown,
                            "read only, cached; arguments of a kernel"});
     add(m, (struct memory){MEMORY_GPU, "L2 cache", "GPU", 1, 1024 * 1024 * g->is.l2_mb, g->c.cache_gbs, how, wait.l2,
@@ -79,8 +79,11 @@ static void add_gpu(struct memories *m, const struct machine *g)
 
 void memories_list(const struct machine *g, struct memories *out)
 {
-    *out = (struct memories){
-        .here = g->here, .sms = g->sms, .threads = g->is.threads, .fp32_gflops = g->is.fp32_gflops, .cores = omp_get_num_procs()};
+    *out = (struct memories){.here = g->here,
+                             .sms = g->sms,
+                             .threads = g->is.threads,
+                             .fp32_gflops = g->is.fp32_gflops,
+                             .cores = omp_get_num_procs()};
     snprintf(out->gpu, sizeof out->gpu, "%.63s", g->name);
     add_host(out);
     add_gpu(out, g);
@@ -137,8 +140,9 @@ void out_memories(struct session *s, const struct memories *m)
         out_rank(o, COLUMN_DETAIL);
         out_str(o, "about", NULL, one->about);
     }
-    out_prose(o, "GB/s are reads by the whole GPU or host; `ceilings on cpu` measures those of the host. Latencies are\n"
-                 "those of the cost model, fitted to times of an H200 and scaled by the clock; - is not known.");
+    out_prose(o,
+              "GB/s are reads by the whole GPU or host; `ceilings on cpu` measures those of the host. Latencies are\n"
+              "those of the cost model, fitted to times of an H200 and scaled by the clock; - is not known.");
 }
 
 static const struct field memory_fields[] = {

@@ -15,13 +15,13 @@ enum { MEMORIES_MAX = 12 };
 struct memory {
     enum memory_side side;
     const char *name;
-    const char *of;        /* whose it is: "multiprocessor", "GPU", "core", "host" */
-    double count;          /* of these; NaN: not known */
-    double bytes;          /* of one of them; NaN: not known */
-    double gbs;            /* reads, all of them together; NaN: not known */
-    const char *gbs_how;   /* "measured", "scaled"; NULL without gbs */
-    double latency_ns;     /* of a load; NaN: not known */
-    const char *about;     /* what it is for */
+    const char *of;      /* whose it is: "multiprocessor", "GPU", "core", "host" */
+    double count;        /* of these; NaN: not known */
+    double bytes;        /* of one of them; NaN: not known */
+    double gbs;          /* reads, all of them together; NaN: not known */
+    const char *gbs_how; /* "measured", "scaled"; NULL without gbs */
+    double latency_ns;   /* of a load; NaN: not known */
+    const char *about;   /* what it is for */
 };
 
 /* From the memory that is nearest to the arithmetic to the farthest, first those of the host. */

@@ -20,11 +20,10 @@ const struct command command_memories = {
     .name = "memories",
     .grammar = "[view]",
     .about = "the memories of a GPU and of this host, side by side: sizes, bandwidths, latencies",
-    .help =
-        "A row for each memory, from the one nearest to the arithmetic to the farthest. The GPU is that of the\n"
-        "session, or an NVIDIA H200 if there is none; `set gpu v100` chooses another. `view memories` draws both\n"
-        "sides, and `export memories FILE` makes a picture of them.\n"
-        "    memories; set gpu v100; export memories v100.svg",
+    .help = "A row for each memory, from the one nearest to the arithmetic to the farthest. The GPU is that of the\n"
+            "session, or an NVIDIA H200 if there is none; `set gpu v100` chooses another. `view memories` draws both\n"
+            "sides, and `export memories FILE` makes a picture of them.\n"
+            "    memories; set gpu v100; export memories v100.svg",
     .rows = (const struct row_kind *const[]){&row_memory, NULL},
     .run = run_memories,
 };

@@ -42,10 +42,10 @@ bool paper_refused(const struct err *why, struct err *e);
    solver restarts and none is given), sums_host, least_host, modified and form_matrix. */
 bool paper_read_solver(const char *of, struct solve_options *o, struct err *e);
 /* PAPER_DEVICE: time the solver that `of` describes, for example "jacobi", "gmres 30", "gmres 30 sums host",
-   "gmres 4 orth modified least host" or "jacobi form matrix". Device and host do the same number of iterations, whatever the residual. A cycle is the m
-   iterations of a restarted solver, or 10 iterations of any other solver. The host runs one cycle to warm up and three
-   timed cycles; a GPU does three solves of 20 cycles. reps = 1: run a single iteration, to check that it works.
-   Fails with E_UNSUPPORTED if the solver refuses m or cannot do an iteration. */
+   "gmres 4 orth modified least host" or "jacobi form matrix". Device and host do the same number of iterations,
+   whatever the residual. A cycle is the m iterations of a restarted solver, or 10 iterations of any other solver. The
+   host runs one cycle to warm up and three timed cycles; a GPU does three solves of 20 cycles. reps = 1: run a single
+   iteration, to check that it works. Fails with E_UNSUPPORTED if the solver refuses m or cannot do an iteration. */
 bool paper_solver(struct session *s, struct matrix *m, struct device *d, enum precision real, const char *of, int reps,
                   struct paper_time *out, struct err *e);
 /* PAPER_THREAD: the same solver on one thread of the host, with csr-serial, whatever d is. */

@@ -171,8 +171,8 @@ struct sm_costs {
     double l2_sector;     /* a multiprocessor's share of L2's bandwidth */
     double memory_sector; /* its share of the bandwidth of memory, times the share of sectors that come from there */
 };
-/* How long a warp waits for a load that a cache or the memory answers, in ns, at the clock of g: constants of the model,
-   which were fitted to times of kernels. */
+/* How long a warp waits for a load that a cache or the memory answers, in ns, at the clock of g: constants of the
+   model, which were fitted to times of kernels. */
 struct latencies {
     double l1, l2, memory;
 };

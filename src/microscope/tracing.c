@@ -75,10 +75,11 @@ int tracing_sectors(const struct request_facts *f, int which[2 * LANES])
 
 int tracing_segments(const struct request_facts *f)
 {
+    const uint64_t each = SEGMENT / SECTOR;
     int n = 0;
     for (int k = 0; k < f->nsectors; k++) {
         bool had = false;
-        for (int j = 0; j < k && !had; j++) had = f->sector[j] / (SEGMENT / SECTOR) == f->sector[k] / (SEGMENT / SECTOR);
+        for (int j = 0; j < k && !had; j++) had = f->sector[j] / each == f->sector[k] / each;
         n += !had;
     }
     return n;

@@ -233,8 +233,8 @@ static void out_estimate(struct out *o, const struct solve *v)
     out_num(o, "m_estimate", NULL, m->made && isfinite(m->m) ? m->m : NAN, "%.6g");
     if (!m->made || out_mode(o) != OUT_TEXT) return;
     if (isfinite(m->m))
-        snprintf(text, sizeof text, "(1 + delta) (log tol / log tau - 1) - 3 - delta = %.1f: tau %.3g, delta %.3g", m->m,
-                 m->tau, m->delta);
+        snprintf(text, sizeof text, "(1 + delta) (log tol / log tau - 1) - 3 - delta = %.1f: tau %.3g, delta %.3g",
+                 m->m, m->tau, m->delta);
     else
         snprintf(text, sizeof text, "none: the first cycle did not reduce the residual");
     out_str(o, NULL, "estimate", text);

@@ -235,7 +235,7 @@ enum solve_operation {
     OP_BASIS, /* V y, for the basis V */
     OP_LEAST_SQUARES,
     OP_LEAST_OPERATIONS, /* additions, multiplications, divisions and roots of a least-squares problem on the host */
-    OP_PASS, /* calls that launch work on the device, SpMVs included */
+    OP_PASS,             /* calls that launch work on the device, SpMVs included */
     OPERATIONS_OF_CYCLE
 };
 /* The estimate of m from a short cycle, if the user gave no m (THESIS 3.3.3). */
@@ -529,13 +529,13 @@ struct solve_options {
     double omega;  /* 0: the solver's default */
     int64_t m;     /* 0: the solver estimates m */
     int64_t maxit;
-    const struct precond *pre;          /* NULL: none */
-    int64_t pre_block;                  /* rows per block, if the preconditioner has blocks; 0: the default */
-    struct near_settings near;          /* if the preconditioner has near-null vectors; the solve copies them */
-    struct triangle_settings triangles; /* if the preconditioner has triangles */
-    struct schur_settings schur;        /* if it is for saddle points; the mass matrix is copied */
+    const struct precond *pre;            /* NULL: none */
+    int64_t pre_block;                    /* rows per block, if the preconditioner has blocks; 0: the default */
+    struct near_settings near;            /* if the preconditioner has near-null vectors; the solve copies them */
+    struct triangle_settings triangles;   /* if the preconditioner has triangles */
+    struct schur_settings schur;          /* if it is for saddle points; the mass matrix is copied */
     bool modified, sums_host, least_host; /* see struct solve_settings */
-    bool form_matrix;                   /* see struct solve_settings; the format is then that of the iteration matrix */
+    bool form_matrix; /* see struct solve_settings; the format is then that of the iteration matrix */
     enum solve_launches launches;
     bool refine;                   /* see struct solve_refine; `real` is then P_F32 */
     enum precision stored;         /* if `refine` is set: that of A in the solver, P_F32, P_F16_F32 or P_BF16_F32 */

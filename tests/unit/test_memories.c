@@ -57,7 +57,8 @@ TEST(memories_of_the_host)
 {
     struct memories m = of_profile("h200");
     const struct memory *memory = find(&m, MEMORY_HOST, "memory");
-    assert_true(memory->bytes > 1e8 && memory->bytes == (double)sysconf(_SC_PHYS_PAGES) * (double)sysconf(_SC_PAGESIZE));
+    assert_true(memory->bytes > 1e8 &&
+                memory->bytes == (double)sysconf(_SC_PHYS_PAGES) * (double)sysconf(_SC_PAGESIZE));
     assert_true(isnan(memory->latency_ns));
     double before = 0;
     for (int i = 0; i < m.n && m.of[i].side == MEMORY_HOST; i++) {

@@ -362,8 +362,7 @@ TEST(test_least_squares_on_the_host)
             assert_int_equal(v->reason, CONVERGED);
             assert_int_equal(v->iterations, iterations);
             assert_true(iterations > 2 * 9);
-            for (int i = 0; i < COUNT(x); i++)
-                assert_true(fabs(v->result.x[i] - x[i]) < (real ? 1e-5 : 1e-12));
+            for (int i = 0; i < COUNT(x); i++) assert_true(fabs(v->result.x[i] - x[i]) < (real ? 1e-5 : 1e-12));
             assert_int_equal(v->work.cycle[OP_LEAST_SQUARES], 1);
             assert_int_equal(v->work.cycle[OP_LEAST_OPERATIONS], 4 * 9 * 9 + 5 * 9);
             bed_free(&bed);
