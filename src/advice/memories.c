@@ -66,15 +66,15 @@ static void add_gpu(struct memories *m, const struct machine *g)
     add(m, (struct memory){MEMORY_GPU, "registers", "multiprocessor", g->sms, (double)g->is.registers * REGISTER_BYTES,
                            unknown, NULL, unknown, "each thread has its own"});
     add(m, (struct memory){MEMORY_GPU, "shared memory", "multiprocessor", g->sms, 1024 * g->is.shared_kb, unknown, NULL,
-                           unknown, "of a thread block, in 32 banks; filled by the kernel"});
+                           unknown, "of a thread block, in 32 banks"});
     add(m, (struct memory){MEMORY_GPU, "L1 cache", "multiprocessor", g->sms, 1024 * g->is.l1_kb, l1,
-                           l1 > 0 ? how : NULL, wait.l1, "in the same storage as shared memory; also for textures"});
+                           l1 > 0 ? how : NULL, wait.l1, "in the storage of shared memory"});
     add(m, (struct memory){MEMORY_GPU, "constant memory", "GPU", 1, CONSTANT_BYTES, unknown, NULL, unknown,
-                           "read only, cached; arguments of a kernel"});
+                           "read only; arguments of a kernel"});
     add(m, (struct memory){MEMORY_GPU, "L2 cache", "GPU", 1, 1024 * 1024 * g->is.l2_mb, g->c.cache_gbs, how, wait.l2,
-                           "shared by all multiprocessors; atomics are done here"});
+                           "of all multiprocessors; atomics"});
     add(m, (struct memory){MEMORY_GPU, "global memory", "GPU", 1, bytes, g->c.read_gbs, how, wait.memory,
-                           "matrices and vectors; local memory, for what registers cannot hold"});
+                           "matrices, vectors, local memory"});
 }
 
 void memories_list(const struct machine *g, struct memories *out)

@@ -90,10 +90,9 @@ static void draw_heads(struct canvas *c, const struct memories *m, int left, int
     canvas_text(c, left, 2, ST_TITLE, "%.*s", w, m->host);
     canvas_text(c, right, 2, ST_TITLE, "%.*s", w, m->gpu);
     char text[96];
-    snprintf(text, sizeof text, "%d multiprocessors of %d threads, %.0f GFLOP/s in fp32", m->sms, m->threads,
-             m->fp32_gflops);
+    snprintf(text, sizeof text, "%d multiprocessors, %.0f GFLOP/s fp32", m->sms, m->fp32_gflops);
     canvas_text(c, right, 3, ST_DIM, "%.*s", w, text);
-    canvas_text(c, left, 3, ST_DIM, "%.*s", w, "few threads, a large part of the caches for each");
+    canvas_text(c, left, 3, ST_DIM, "%.*s", w, "few threads, large caches");
 }
 
 static void draw(struct canvas *c, struct session *s, struct view_state *st)
