@@ -74,7 +74,7 @@ static bool table_of(struct session *s, const struct args *a, struct export *x, 
 {
     int64_t n = 0;
     bool asked = arg(a, "table") || arg(a, "of");
-    if (!x->view || !x->view->lines) {
+    if (!x->view || !x->view->of_lesson) {
         return !asked ||
                fail(e, E_USAGE, "`of` and `table` name a table of a lesson: `export tables FILE of lu-tables`");
     }

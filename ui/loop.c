@@ -122,13 +122,21 @@ bool explore(struct session *s, const char *names, struct err *e)
     return run_full(s, &made, e);
 }
 
+/* A lesson prints a drawing whole if it is not twice as high as the screen: the text waits at the end of a page. */
+static int height_in_lesson(struct session *s, const struct view *v, const struct view_state *st, int h)
+{
+    int all = s->folder && v->lines ? v->lines(s, st) : h;
+    return all > h && all < 2 * h ? all : h;
+}
+
 /* Print the view for a listener (a lesson or a test). The text does not depend on the size of the terminal. */
 static bool tell_listener(struct session *s, const struct view *v, struct view_state *st, struct err *e)
 {
     FILE *f = out_listener(s->out);
     struct canvas c;
     if (!f) return true;
-    if (!canvas_new(&c, st->w ? st->w : LISTENER_WIDTH, st->h ? st->h : LISTENER_HEIGHT, s->front->ascii, e))
+    if (!canvas_new(&c, st->w ? st->w : LISTENER_WIDTH, st->h ? st->h : height_in_lesson(s, v, st, LISTENER_HEIGHT),
+                    s->front->ascii, e))
         return false;
     view_draw(v, &c, s, st);
     canvas_print(&c, f, COLOURS_NONE);
@@ -165,6 +173,7 @@ static bool print_text(struct session *s, const struct view *v, struct err *e)
     bool terminal = out_is_terminal(s->out);
     int w = s->front->width, h = s->front->height;
     if (terminal) term_size(&w, &h), h--;
+    h = height_in_lesson(s, v, st, h);
     struct canvas c;
     if (!tell_listener(s, v, st, e)) return false;
     if (!canvas_new(&c, st->w ? st->w : w, st->h ? st->h : h, s->front->ascii, e)) return false;

@@ -26,12 +26,13 @@ struct view {
     const char *name, *about, *keys;
     const struct row_kind *const *rows; /* the kinds of rows that `numbers` prints; NULL without `numbers` */
 
-    bool any;     /* needs no matrix */
-    bool large;   /* shows large matrices (matrix/csr.h) */
-    bool zooms;   /* the wheel acts like + and -; otherwise, it acts like the arrows */
-    bool is_list; /* a click chooses the line under the mouse */
-    int overview; /* rank in `view all`, 1 to OVERVIEW_RANKS; of
-                     views with one rank, the first that has something to show is chosen. 0: not in `view all` */
+    bool any;       /* needs no matrix */
+    bool large;     /* shows large matrices (matrix/csr.h) */
+    bool zooms;     /* the wheel acts like + and -; otherwise, it acts like the arrows */
+    bool of_lesson; /* shows one of several tables of a lesson, which `export` names */
+    bool is_list;   /* a click chooses the line under the mouse */
+    int overview;   /* rank in `view all`, 1 to OVERVIEW_RANKS; of
+                       views with one rank, the first that has something to show is chosen. 0: not in `view all` */
 
     /* Size in bytes of the view's own state, st->own; 0: none. */
     size_t state_size;
@@ -57,9 +58,9 @@ struct view {
     /* Does prepare return within a few milliseconds and change nothing that commands use? Such a pane can be shown
        while a command runs. NULL: no. */
     bool (*prepares_soon)(struct session *s, const struct view_state *st);
-    /* The lines that the whole view needs; an export without a size has as many. NULL: the view fits into any height.
-     */
-    int (*lines)(const struct session *s, const struct view_state *st);
+    /* The lines that the whole view needs on a canvas as wide as text output; an export of a table without a size has
+       as many, and so has a drawing in a lesson, if they are few. NULL: the view fits into any height. */
+    int (*lines)(struct session *s, const struct view_state *st);
     /* Draw on the canvas. Reads the session and never changes it. */
     void (*draw)(struct canvas *c, struct session *s, struct view_state *st);
     /* Handle a key (a character or a member of enum keys); returns true if the view must be redrawn. */

@@ -49,10 +49,10 @@ bool direct_options_absent(const struct args *a, struct err *e)
 /* The word of the line that only an iterative solver takes; NULL: none. */
 static const char *iterative_word(const struct args *a)
 {
-    static const char *const words[] = {"using",     "kernel", "precond",     "block",  "eps",    "omega",
-                                        "conlim",    "m",      "orth",        "sums",   "form",   "launches",
-                                        "x0",        "refine", "step",        "view",   "scaled", "reorder",
-                                        "nullspace", "near",   "coordinates", "vectors"};
+    static const char *const words[] = {"using",   "kernel",    "precond", "block",       "eps",    "omega",
+                                        "conlim",  "m",         "orth",    "sums",        "form",   "launches",
+                                        "least",   "x0",        "refine",  "step",        "view",   "scaled",
+                                        "reorder", "nullspace", "near",    "coordinates", "vectors"};
     return arg_any(a, words, COUNT(words));
 }
 

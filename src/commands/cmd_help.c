@@ -20,6 +20,7 @@
 #include "machine/symmetrize.h"
 #include "matrix/gen.h"
 #include "matrix/reorder.h"
+#include "microscope/gpu_profile.h"
 #include "microscope/link.h"
 #include "parts/partition.h"
 #include "ranks/ranks.h"
@@ -110,6 +111,18 @@ static void out_params(struct out *o, const struct param *p)
     for (; p->name; p++)
         out_text(o, "  %-8s %s (default %lld%s)", p->name, p->about, (long long)p->default_value,
                  p->default_value ? "" : ", chosen automatically");
+}
+
+/* The first parameter as a GPU gets it: that of the session's predictions, or the reference. */
+static void out_rule(struct out *o, const struct session *s, const struct format *f)
+{
+    int64_t param[PARAMS_MAX] = {0};
+    char value[32];
+    if (!f->rule) return;
+    struct machine g = s->gpu ? *s->gpu : machine_of(NULL);
+    f->suit(NULL, P_F64, g.sms, param);
+    out_text(o, "  on a GPU, %s is %s: %s on an %s", f->params[0].name, f->rule,
+             show_count(param[0], value, sizeof value), g.name);
 }
 
 /* ---- the kinds of values in a command's grammar ---- */
@@ -214,6 +227,7 @@ static bool help_format(struct session *s, const char *name)
     out_str(o, "source", "source", f->source);
     out_kernels_of(o, f);
     out_params(o, f->params);
+    out_rule(o, s, f);
     return true;
 }
 

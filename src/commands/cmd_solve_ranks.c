@@ -35,11 +35,11 @@ bool ranks_words_absent(const struct args *a, struct err *e)
 /* The words that PETSc's solvers do not take here. */
 static bool check_words(const struct args *a, struct err *e)
 {
-    static const char *const words[] = {"using",  "kernel",  "block", "triangles",   "sweeps",     "order",
-                                        "shift",  "drop",    "fill",  "inner",       "complement", "mass",
-                                        "eps",    "omega",   "orth",  "sums",        "form",       "launches",
-                                        "refine", "within",  "plan",  "keep",        "again",      "f32",
-                                        "scaled", "reorder", "near",  "coordinates", "vectors",    "nullspace"};
+    static const char *const words[] = {
+        "using", "kernel",   "block",      "triangles", "sweeps",      "order",   "shift",    "drop",
+        "fill",  "inner",    "complement", "mass",      "eps",         "omega",   "orth",     "sums",
+        "form",  "launches", "least",      "refine",    "within",      "plan",    "keep",     "again",
+        "f32",   "scaled",   "reorder",    "near",      "coordinates", "vectors", "nullspace"};
     const char *word = arg_any(a, words, COUNT(words));
     if (!word) return true;
     return fail(e, E_USAGE, "`%s` is not for the ranks; `options \"-ksp_...\"` passes an option of PETSc", word);

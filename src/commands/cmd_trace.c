@@ -124,6 +124,7 @@ static void out_facts(struct out *o, const struct tracing *v, int64_t k)
     out_int(o, "lanes", "lanes", f.lanes);
     out_rank(o, COLUMN_ANSWER);
     out_num(o, "sectors", "sectors", global ? tracing_sectors(&f, which) : NAN, "%.0f");
+    out_num(o, "segments", NULL, global ? tracing_segments(&f) : NAN, NULL);
     out_num(o, "sectors_counted", NULL, global ? f.nsectors : NAN, NULL);
     out_rank(o, COLUMN_NORMAL);
     out_num(o, "sectors_again", "refetch", global ? __builtin_popcountll(v->step[k].refetched) : NAN, "%.0f");
@@ -411,6 +412,7 @@ static const struct field trace_step_fields[] = {
     {"alive", F_TEXT, "lanes that take part in this step or in a later step", .pattern = "^[0-9a-f]{8}$"},
     {"lanes", F_COUNT, "lanes that take part"},
     {"sectors", F_COUNT | OR_NULL, "distinct 32-byte sectors of global memory that the step fetches"},
+    {"segments", F_COUNT | OR_NULL, "distinct segments of 128 bytes that hold these sectors"},
     {"sectors_counted", F_COUNT | OR_NULL,
      "the sectors as a GPU counts them: the sectors of an atomic count once for each of its serialised passes"},
     {"sectors_again", F_COUNT | OR_NULL, "the part of these sectors that this warp had fetched before"},

@@ -212,4 +212,5 @@ const struct format format_sccsr = {
     .pack = pack,
     .where = where,
     .suit = suit,
+    .rule = "0.5 * multiprocessors * 8 blocks * 8 warps (eq. 2.1)",
 };

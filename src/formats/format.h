@@ -65,6 +65,7 @@ struct format {
     /* Change the default parameters to suit A, whose values are stored as `real`, and a GPU with this number of
        multiprocessors; NULL: no change. May leave them unchanged if a loop is stopped (base/loop.h). */
     void (*suit)(const struct csr *A, enum precision real, int multiprocessors, int64_t *param);
+    const char *rule; /* the formula of `suit` for the first parameter, if A is not used and may be NULL; else NULL */
 };
 
 extern const struct format *const formats[]; /* terminated by NULL, in the order of formats.def */

@@ -154,6 +154,7 @@ bool solve_options_of(struct session *s, const struct matrix *m, const struct ar
     o->reorder = arg(a, "reorder") ? ordering_find(arg(a, "reorder")) : NULL;
     o->modified = chose(a, "orth", "modified");
     o->sums_host = chose(a, "sums", "host");
+    o->least_host = chose(a, "least", "host");
     o->form_matrix = chose(a, "form", "matrix");
     o->launches = chose(a, "launches", "one")    ? LAUNCHES_ONE
                   : chose(a, "launches", "many") ? LAUNCHES_MANY

@@ -41,18 +41,36 @@ bool paper_refused(const struct err *why, struct err *e)
 
 /* ---- solvers ---- */
 
+/* Read pairs of words such as "sums host". */
+static bool read_choices(const char *text, struct solve_options *o)
+{
+    const struct {
+        const char *words;
+        bool *set;
+    } choices[] = {{"sums host", &o->sums_host},
+                   {"least host", &o->least_host},
+                   {"orth modified", &o->modified},
+                   {"form matrix", &o->form_matrix}};
+    while (*text) {
+        size_t n = 0;
+        for (int i = 0; i < COUNT(choices) && !n; i++)
+            if (!strncmp(text, choices[i].words, strlen(choices[i].words)))
+                n = strlen(choices[i].words), *choices[i].set = true;
+        if (!n || (text[n] && text[n] != ' ')) return false;
+        text += n + strspn(text + n, " ");
+    }
+    return true;
+}
+
 bool paper_read_solver(const char *of, struct solve_options *o, struct err *e)
 {
-    char name[32] = "", rest[32] = "";
+    char name[32] = "";
     long long m = 0;
     int at = 0;
     sscanf(of, "%31s %n", name, &at);
     if (sscanf(of + at, "%lld %n", &m, &(int){0}) == 1) at += (int)strspn(of + at, "0123456789 ");
-    snprintf(rest, sizeof rest, "%s", of + at);
     o->solver = solver_find(name);
-    o->sums_host = !strcmp(rest, "sums host");
-    o->form_matrix = !strcmp(rest, "form matrix");
-    if (!o->solver || (*rest && !o->sums_host && !o->form_matrix))
+    if (!o->solver || !read_choices(of + at, o))
         return fail(
             e, E_INPUT,
             "`%s` is not a solver: write, for example, jacobi, jacobi form matrix, gmres 30 or gmres 30 sums host", of);
@@ -176,10 +194,40 @@ bool paper_thread(struct session *s, struct matrix *m, struct device *d, enum pr
     int threads = omp_get_max_threads();
     if (!paper_read_solver(of, &o, e) || !(o.dev = device_open("cpu", e))) return false;
     o.kernel = kernel_find("csr-serial");
-    o.sums_host = o.form_matrix = false;
+    o.sums_host = o.least_host = o.form_matrix = false;
     omp_set_num_threads(1);
     bool ok = time_random(s, m, &o, reps, &out[PAPER_THREAD], e);
     omp_set_num_threads(threads);
+    return ok;
+}
+
+/* ---- the operations of a cycle ---- */
+
+/* One iteration beyond the cycle, so that it ends with a restart. */
+static bool run_cycle(struct session *s, struct matrix *m, struct solve_options *o, int64_t *cycle, struct err *e)
+{
+    struct solve *v;
+    o->maxit = o->m + 1;
+    if (!session_solve(&v, s, m, o, e)) return false;
+    bool ok = iterate(v, o->maxit, e);
+    memcpy(cycle, v->work.cycle, sizeof v->work.cycle);
+    bool some = cycle[OP_PASS] > 0;
+    if (ok && !some)
+        fail(e, E_UNSUPPORTED, "%s ended before its first cycle of %lld iterations", o->solver->name, (long long)o->m);
+    solve_free(v);
+    return ok && some;
+}
+
+bool paper_cycle(struct session *s, struct matrix *m, const char *of, int64_t *cycle, struct err *e)
+{
+    struct solve_options o = {.real = P_F64, .force = true, .tol = 1e-14};
+    if (!paper_read_solver(of, &o, e) || !(o.dev = device_open("cpu", e))) return false;
+    if (!o.solver->restarts) return fail(e, E_UNSUPPORTED, "%s has no cycles", o.solver->name);
+    double *b = mem_new(m->csr.rows, sizeof *b, "the right side", e);
+    if (b) random_fill(b, m->csr.rows, 1);
+    o.b = b;
+    bool ok = b && run_cycle(s, m, &o, cycle, e);
+    mem_free(b);
     return ok;
 }
 
@@ -233,17 +281,23 @@ bool paper_packing(struct session *s, struct matrix *m, struct device *d, enum p
                    struct paper_time *out, struct err *e)
 {
     const struct kernel *k = kernel_find(of);
-    double us[TIMES];
+    const struct format *f = k ? k->format : format_find(of);
+    double us[TIMES], plan_us[TIMES];
     int n = 0;
     do {
         struct stored S = {0};
+        struct plan p;
         double start = now_us();
-        bool ok = format_pack(&m->csr, k ? k->format : format_find(of), NULL, real, true, &S, e);
+        bool ok = format_plan(&m->csr, f, NULL, real, &p, e);
+        plan_us[n] = now_us() - start;
+        start = now_us();
+        ok = ok && format_pack(&m->csr, f, NULL, real, true, &S, e);
         us[n++] = now_us() - start;
         stored_free(&S);
         if (!ok) return false;
     } while (reps != 1 && n < TIMES);
     out[PAPER_PACK] = time_of(n, us, device_open("cpu", e));
+    out[PAPER_PLAN] = time_of(n, plan_us, out[PAPER_PACK].on);
     return true;
 }
 

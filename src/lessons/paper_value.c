@@ -21,6 +21,7 @@
 #include "session/product.h"
 #include "session/session.h"
 #include "session/spmv.h"
+#include "solvers/solve.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -37,6 +38,7 @@ struct taken {
     bool sampled;   /* the prediction watched a sample of blocks */
     unsigned used;  /* by the table that is being read: the needs of its rows */
     struct paper_time times[PAPER_TIMES];
+    int64_t cycle[OPERATIONS_OF_CYCLE]; /* what a cycle of a solver launched */
     /* if predicted, what the emulator counted: */
     double lanes;     /* mean number of active lanes per step of a warp */
     double sectors;   /* sectors of global memory that the warps request */
@@ -63,7 +65,8 @@ enum needs {
     THREAD = 64,
     FACTOR = 128,
     PACKING = 256,
-    SYMMETRIZING = 512
+    SYMMETRIZING = 512,
+    CYCLE = 1024
 };
 
 struct quantity {
@@ -239,6 +242,47 @@ static struct paper_value packing_ms(const struct about *x)
     return timed(&x->t->times[PAPER_PACK], 1e-3);
 }
 
+static struct paper_value planning_ms(const struct about *x)
+{
+    return timed(&x->t->times[PAPER_PLAN], 1e-3);
+}
+
+/* A cycle is the same on every device. */
+static struct paper_value of_cycle(const struct about *x, enum solve_operation one, enum solve_operation other)
+{
+    return counted((double)(x->t->cycle[one] + (one == other ? 0 : x->t->cycle[other])));
+}
+
+static struct paper_value cycle_spmvs(const struct about *x)
+{
+    return of_cycle(x, OP_SPMV, OP_SPMV);
+}
+
+static struct paper_value cycle_products(const struct about *x)
+{
+    return of_cycle(x, OP_DOT, OP_NORM);
+}
+
+static struct paper_value cycle_basis_products(const struct about *x)
+{
+    return of_cycle(x, OP_BASIS, OP_BASIS);
+}
+
+static struct paper_value cycle_updates(const struct about *x)
+{
+    return of_cycle(x, OP_UPDATE, OP_SCALE);
+}
+
+static struct paper_value cycle_least_squares(const struct about *x)
+{
+    return of_cycle(x, OP_LEAST_SQUARES, OP_LEAST_SQUARES);
+}
+
+static struct paper_value cycle_least_operations(const struct about *x)
+{
+    return of_cycle(x, OP_LEAST_OPERATIONS, OP_LEAST_OPERATIONS);
+}
+
 static struct paper_value symmetrize_ms(const struct about *x)
 {
     return timed(&x->t->times[PAPER_SYM], 1e-3);
@@ -252,7 +296,14 @@ static const struct quantity quantities[] = {
     {"padding", "%.0f", FORMAT, count_padding},
     {"padding/nonzero", "%.2f", FORMAT, padding_per_nonzero},
     {"packing ms", "%.3f", PACKING, packing_ms},
+    {"planning ms", "%.3f", PACKING, planning_ms},
     {"symmetrize ms", "%.3f", SYMMETRIZING, symmetrize_ms},
+    {"SpMVs/cycle", "%.0f", CYCLE, cycle_spmvs},
+    {"inner products/cycle", "%.0f", CYCLE, cycle_products},
+    {"basis products/cycle", "%.0f", CYCLE, cycle_basis_products},
+    {"vector updates/cycle", "%.0f", CYCLE, cycle_updates},
+    {"least squares/cycle", "%.0f", CYCLE, cycle_least_squares},
+    {"least-squares operations", "%.0f", CYCLE, cycle_least_operations},
     {"operands", "%.0f", DIAGONALS, count_operands},
     {"variance", "%.1f", DIAGONALS, operand_variance},
     {"us", "%.2f", KERNEL, product_us},
@@ -272,7 +323,7 @@ static const struct quantity quantities[] = {
 
 const struct quantity *quantity_find(const char *name, struct err *e)
 {
-    char known[256] = "";
+    char known[512] = "";
     for (const struct quantity *q = quantities; q->name; q++) {
         if (!strcmp(q->name, name)) return q;
         size_t n = strlen(known);
@@ -438,6 +489,19 @@ static const struct taken *times_of(struct session *s, struct papers *p, struct 
     return t;
 }
 
+/* What a cycle of a solver that restarts launches. */
+static const struct taken *cycle_of(struct session *s, struct papers *p, struct matrix *m, const char *of,
+                                    struct err *e)
+{
+    struct taken *t = taken_find(p, m, NULL, of, CYCLE);
+    if (t && t->cycle[OP_PASS]) return t;
+    bool known = t != NULL;
+    if (!known) t = taken_new(p, m, NULL, of, CYCLE, e);
+    if (!t || !paper_cycle(s, m, of, t->cycle, e)) return NULL;
+    p->ntaken += !known;
+    return t;
+}
+
 /* Report an unknown name. */
 static bool unknown(const char *name, struct err *e)
 {
@@ -514,6 +578,8 @@ static bool find_inputs(struct session *s, struct papers *p, const char *name, c
         return (k = kernel_called(p, name, &x->m->csr, e)) && (x->t = run_of(s, p, x->m, k, e));
     case COUNTS:
         return (k = kernel_called(p, name, &x->m->csr, e)) && (x->t = emulated(s, p, x->m, k, e));
+    case CYCLE:
+        return (x->t = cycle_of(s, p, x->m, name, e)) != NULL;
     case PACKING:
         if (!format_called(name, e)) return false;
         break;

@@ -25,6 +25,7 @@ enum { CAPABILITY = 90 };
 
 static const struct machine reference = {.name = "NVIDIA H200",
                                          .sms = 132,
+                                         .memory_gb = 141,
                                          .is = {.capability = CAPABILITY,
                                                 .clock_ghz = 1.98,
                                                 .threads = 2048,
@@ -63,7 +64,8 @@ struct machine machine_of(const struct device *d)
 
 /* ---- the lines of a profile ---- */
 
-/* A number of a profile. A profile must state the numbers of the GPU; it may state the ceilings and the link. */
+/* A number of a profile. A profile must state the numbers of the GPU; it may state the ceilings, the link and
+   the size of the memory. */
 static const struct key {
     const char *name;
     size_t at; /* offset in struct machine */
@@ -80,6 +82,7 @@ static const struct key {
     {"l1_kb_per_sm", offsetof(struct machine, is.l1_kb), false, false, 8, 1e5},
     {"l2_mb", offsetof(struct machine, is.l2_mb), false, false, 0.1, 1e5},
     {"l2_copies", offsetof(struct machine, is.l2_copies), true, false, 1, 16},
+    {"memory_gb", offsetof(struct machine, memory_gb), false, true, 0.1, 1e6},
     {"memory_gbs", offsetof(struct machine, is.memory_gbs), false, false, 1, 1e6},
     {"fp64_gflops", offsetof(struct machine, is.fp64_gflops), false, false, 1, 1e8},
     {"fp32_gflops", offsetof(struct machine, is.fp32_gflops), false, false, 1, 1e8},
@@ -168,11 +171,17 @@ static double scale_of(const struct machine *g, const struct key *k)
     return cache ? cores : memory;
 }
 
+/* Another GPU's memory may have any size. */
+static bool scales(const struct key *k)
+{
+    return k->ceiling && k->at != offsetof(struct machine, memory_gb);
+}
+
 static void scale_ceilings(struct machine *g)
 {
     for (int i = 0; i < COUNT(keys); i++) {
         const struct key *k = &keys[i];
-        if (!k->ceiling || value_of(g, k) > 0 || value_of(&reference, k) == 0) continue;
+        if (!scales(k) || value_of(g, k) > 0 || value_of(&reference, k) == 0) continue;
         set_value(g, k, value_of(&reference, k) * scale_of(g, k));
         g->scaled = true;
     }

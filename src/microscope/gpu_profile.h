@@ -15,9 +15,10 @@ C_BEGIN
 
 struct machine {
     char name[64];
-    bool here;   /* the ceilings were measured on a device of this computer */
-    bool scaled; /* some ceilings are not measured, but scaled from those of the reference GPU */
-    int sms;     /* multiprocessors */
+    bool here;        /* the ceilings were measured on a device of this computer */
+    bool scaled;      /* some ceilings are not measured, but scaled from those of the reference GPU */
+    int sms;          /* multiprocessors */
+    double memory_gb; /* size of the memory, in 10^9 bytes; 0: not known */
     struct gpu_facts is;
     struct ceilings c;
     struct link_ceilings link; /* between GPUs of this kind, if `linked` */

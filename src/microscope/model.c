@@ -280,6 +280,13 @@ static bool is_alone(const struct work *w, const struct machine *g, const struct
     return f->alone * life(g, f, w->longest, missed) > 2 * life(g, f, w->wait, missed) / (double)w->blocks;
 }
 
+struct latencies model_latencies(const struct machine *g)
+{
+    double clock = clock_ratio(g);
+    return (struct latencies){H.wait[WAIT_L1] / clock, H.wait[WAIT_L2] / clock,
+                              (H.wait[WAIT_FIRST] + H.memory_ns) / clock};
+}
+
 struct sm_costs model_sm_costs(const struct workload *w, const struct machine *g)
 {
     struct factors f = factors_of(w);

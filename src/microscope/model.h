@@ -171,6 +171,12 @@ struct sm_costs {
     double l2_sector;     /* a multiprocessor's share of L2's bandwidth */
     double memory_sector; /* its share of the bandwidth of memory, times the share of sectors that come from there */
 };
+/* How long a warp waits for a load that a cache or the memory answers, in ns, at the clock of g: constants of the
+   model, which were fitted to times of kernels. */
+struct latencies {
+    double l1, l2, memory;
+};
+struct latencies model_latencies(const struct machine *g);
 struct sm_costs model_sm_costs(const struct workload *w, const struct machine *g);
 struct prediction model_predict(const struct workload *w, const struct machine *g);
 /* The predicted time in us of w without a cause, where `without` is w without it. model_predict(without) would count

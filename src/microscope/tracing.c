@@ -73,6 +73,18 @@ int tracing_sectors(const struct request_facts *f, int which[2 * LANES])
     return n;
 }
 
+int tracing_segments(const struct request_facts *f)
+{
+    const uint64_t each = SEGMENT / SECTOR;
+    int n = 0;
+    for (int k = 0; k < f->nsectors; k++) {
+        bool had = false;
+        for (int j = 0; j < k && !had; j++) had = f->sector[j] / each == f->sector[k] / each;
+        n += !had;
+    }
+    return n;
+}
+
 /* Is this array the vector y? */
 static bool on_result(const struct scope *s, int array)
 {

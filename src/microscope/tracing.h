@@ -109,6 +109,9 @@ void tracing_go(struct tracing *v, int64_t k);
 void tracing_open(struct tracing *v, int64_t k);
 /* The distinct sectors of a request, as indices into f->sector. Returns the number of sectors. */
 int tracing_sectors(const struct request_facts *f, int which[2 * LANES]);
+/* The distinct segments of SEGMENT bytes that hold these sectors; a request is as many transfers in THESIS 2.4.1. */
+enum { SEGMENT = 128 };
+int tracing_segments(const struct request_facts *f);
 /* Choose the next step in which a lane works on the element (or, if col is -1, on the row), and choose that lane; the
    search wraps around to the first step. Returns false if the warp does not access the element. */
 bool tracing_seek(struct tracing *v, int64_t row, int64_t col);

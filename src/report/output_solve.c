@@ -215,6 +215,31 @@ static void out_sums(struct out *o, const struct solve *v)
     if (host && out_mode(o) == OUT_TEXT) out_str(o, NULL, "sums", text);
 }
 
+/* Where the least-squares problem of a cycle is solved. */
+static void out_where_least(struct out *o, const struct solve *v)
+{
+    bool host = v->set.least_host;
+    out_str(o, "least", NULL, !v->solver->arnoldi || v->engine.runs ? NULL : host ? "host" : "device");
+    if (host && out_mode(o) == OUT_TEXT) out_str(o, NULL, "least squares", "on the host, once per cycle");
+}
+
+/* The estimate of m; null if the user gave m, or the solver does not restart. */
+static void out_estimate(struct out *o, const struct solve *v)
+{
+    const struct restart_estimate *m = &v->estimate;
+    char text[160];
+    out_num(o, "m_tau", NULL, m->made ? m->tau : NAN, "%.6g");
+    out_num(o, "m_delta", NULL, m->made ? m->delta : NAN, "%.6g");
+    out_num(o, "m_estimate", NULL, m->made && isfinite(m->m) ? m->m : NAN, "%.6g");
+    if (!m->made || out_mode(o) != OUT_TEXT) return;
+    if (isfinite(m->m))
+        snprintf(text, sizeof text, "(1 + delta) (log tol / log tau - 1) - 3 - delta = %.1f: tau %.3g, delta %.3g",
+                 m->m, m->tau, m->delta);
+    else
+        snprintf(text, sizeof text, "none: the first cycle did not reduce the residual");
+    out_str(o, NULL, "estimate", text);
+}
+
 /* Does each launch do many iterations? On cpu, there are no launches. */
 static void out_launches(struct out *o, const struct solve *v)
 {
@@ -320,8 +345,10 @@ static void out_cycle(struct out *o, const struct solve *v)
     const int64_t *c = v->work.cycle;
     bool some = c[OP_PASS] > 0;
     char text[400];
-    for (enum solve_operation op = 0; op < OPERATIONS_OF_CYCLE; op++)
-        out_num(o, operation_key(op), NULL, some ? (double)c[op] : NAN, "%.0f");
+    for (enum solve_operation op = 0; op < OPERATIONS_OF_CYCLE; op++) {
+        bool known = some && (op != OP_LEAST_OPERATIONS || v->set.least_host);
+        out_num(o, operation_key(op), NULL, known ? (double)c[op] : NAN, "%.0f");
+    }
     snprintf(text, sizeof text, "%s: %s, %s and norms, %s", how_many(c[OP_PASS], "pass").text,
              how_many(c[OP_SPMV], "SpMV").text, how_many(c[OP_DOT] + c[OP_NORM], "inner product").text,
              how_many(c[OP_UPDATE] + c[OP_SCALE], "vector update").text);
@@ -376,12 +403,14 @@ void out_solve(struct out *o, const struct solve *v)
         out_str(o, NULL, "unknowns", "the real and imaginary parts of x, in the equivalent real system");
     bool restarts = v->solver->restarts, weighs = v->solver->omega > 0;
     out_num(o, "m", restarts ? "restarts after" : NULL, restarts ? (double)v->set.m : NAN, "%.0f");
+    out_estimate(o, v);
     out_num(o, "omega", weighs ? "omega" : NULL, weighs ? v->set.omega : NAN, "%.4g");
     out_right_side(o, v);
     out_null_space(o, v);
     out_scaled(o, v);
     out_form(o, v);
     out_sums(o, v);
+    out_where_least(o, v);
     out_solve_precond(o, v);
     out_launches(o, v);
     out_scaling(o, v);

@@ -91,6 +91,7 @@ struct session {
     struct undo undo;
     struct record *record;                /* the recording; NULL: none */
     char option[OPTIONS_MAX][OPTION_MAX]; /* values of options[]; empty: the default */
+    bool memories_asked;                  /* the memories of a GPU were listed or drawn */
     struct machine *gpu;                  /* that `set gpu` chose for predictions, owned; NULL: the device in use */
     struct explained explained;
     bool single;                   /* fp32 is the default precision */

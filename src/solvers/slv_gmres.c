@@ -1,5 +1,6 @@
 /* GMRES(m) (THESIS 3.3): x minimises the residual over a Krylov space of up to m vectors. After m iterations, GMRES
-   restarts from this x. The small triangular system stays on the device, so that no iteration waits for the host.
+   restarts from this x. The small triangular system stays on the device, so that no iteration waits for the host. With
+   `least host`, the host solves the least-squares problem of a cycle, as in the thesis.
    A flexible solver (slv_fgmres.c) shares all of it, but stores M^-1 times the columns of the basis as well. */
 #include <stdio.h>
 
@@ -7,6 +8,7 @@
 #include "base/magnitude.h"
 #include "base/mem.h"
 #include "base/screen_lock.h"
+#include "hessenberg.h"
 #include "machine/device.h"
 #include "machine/gmres_work.h"
 #include "machine/vec_ops.h"
@@ -108,15 +110,47 @@ static bool start(struct solve *v, struct err *e)
     return true;
 }
 
-/* x += V y, or Z y, where y solves the rotated system. */
+/* Copy H, and g, whose norm is that of the residual before the cycle, to the host; copy y to the device. `room` has
+   m + 2 rows of m + 1 numbers. */
+static bool minimise_in(struct solve *v, double *room, struct err *e)
+{
+    const struct device_ops *ops = v->dev->ops;
+    int64_t m = v->set.m, ld = m + 1, row = ld * (int64_t)sizeof *room;
+    double *w = v->vec[GMRES_SYSTEM], s[SCALARS], *g = room + m * ld, *y = g + ld, square = 0;
+    if (!ops->get(v->dev, s, v->scalars, sizeof s, e) || !ops->get(v->dev, room, w + (GM_R + m) * ld, m * row, e) ||
+        !ops->get(v->dev, g, w + GM_G * ld, row, e) || !ops->sync(v->dev, e))
+        return false;
+    int64_t columns = (int64_t)s[S_COLUMNS];
+    for (int64_t i = 0; i <= columns; i++) square += g[i] * g[i];
+    work_count(v, OP_LEAST_OPERATIONS, hessenberg_minimise(columns, room, ld, sqrt(square), g, y));
+    return ops->put(v->dev, w + GM_Y * ld, y, columns * (int64_t)sizeof *y, e);
+}
+
+static bool minimise_on_host(struct solve *v, struct err *e)
+{
+    double *room = mem_new((v->set.m + 2) * (v->set.m + 1), sizeof *room, "the least-squares problem of gmres", e);
+    bool ok = room && minimise_in(v, room, e);
+    mem_free(room);
+    return ok;
+}
+
+/* y minimises ||beta e_1 - H y||. */
+static bool minimise(struct solve *v, struct err *e)
+{
+    work_count(v, OP_LEAST_SQUARES, 1);
+    if (v->set.least_host) return minimise_on_host(v, e);
+    work_count(v, OP_PASS, 1);
+    return PASS(v, gmres, solve, e, VECTORS(v->vec[GMRES_SYSTEM]), NUMBERS((int)v->set.m));
+}
+
+/* x += V y, or Z y */
 static bool improve(struct solve *v, struct err *e)
 {
     int m = (int)v->set.m, basis = stores_z(v) ? GMRES_Z : GMRES_BASIS;
-    count_one(v, OP_LEAST_SQUARES);
+    if (!minimise(v, e)) return false;
     count_updates(v, 1, false);
     work_count(v, OP_BASIS, 1);
-    return PASS(v, gmres, solve, e, VECTORS(v->vec[GMRES_SYSTEM]), NUMBERS(m)) &&
-           PASS(v, gmres, add, e, VECTORS(v->vec[GMRES_SYSTEM], v->vec[basis], v->vec[VEC_X]), NUMBERS(m));
+    return PASS(v, gmres, add, e, VECTORS(v->vec[GMRES_SYSTEM], v->vec[basis], v->vec[VEC_X]), NUMBERS(m));
 }
 
 /* `whole`: the cycle that ends here had m iterations. */
@@ -216,14 +250,25 @@ static int64_t cluster_bytes(const struct solve *v)
     return GMRES_CLUSTER(v->set.m > 0 ? v->set.m : v->n < M_MAX ? v->n : M_MAX);
 }
 
-/* m = (1 + d) (log eps / log tau - 1) - 3 - d, where tau is the factor by which a first cycle reduced the residual, and
-   d is the mean number of entries per row (THESIS 3.3); at least M_MIN. */
-static int64_t estimate(const struct solve *v, double tau)
+/* m = (1 + delta) (log eps / log tau - 1) - 3 - delta, where tau is the factor by which a first cycle reduced the
+   residual, and delta is the mean number of entries per row (THESIS 3.3.3). */
+static struct restart_estimate estimate(const struct solve *v, double tau)
 {
-    double eps = v->set.tol > 0 ? v->set.tol : 1e-8, d = (double)v->matrix.csr->nnz / (double)v->n;
-    double m = tau < 1 ? (1 + d) * (log(eps) / log(tau) - 1) - 3 - d : M_MAX;
+    double eps = v->set.tol > 0 ? v->set.tol : 1e-8, delta = (double)v->matrix.csr->nnz / (double)v->n;
+    double m = tau < 1 ? (1 + delta) * (log(eps) / log(tau) - 1) - 3 - delta : INFINITY;
+    return (struct restart_estimate){.made = true, .tau = tau, .delta = delta, .m = m};
+}
+
+static int64_t within_bounds(const struct solve *v, double m)
+{
     int64_t within = !(m > M_MIN) ? M_MIN : m < M_MAX ? (int64_t)m : M_MAX;
     return within < v->n ? within : v->n;
+}
+
+static void keep_estimate(struct solve *v, struct restart_estimate m)
+{
+    SCREEN_EDIT;
+    v->estimate = m;
 }
 
 static bool take_scalars(struct solve *v, double *s, struct err *e)
@@ -240,7 +285,8 @@ static bool choose_m(struct solve *v, int64_t *m, struct err *e)
     for (int k = 0; k < v->set.m; k++)
         if (!extend(v, k, e) || !cut_release(v, 0, e)) return false;
     if (!take_scalars(v, last, e)) return false;
-    *m = estimate(v, sqrt(last[S_RR] / first[S_RR]));
+    keep_estimate(v, estimate(v, sqrt(last[S_RR] / first[S_RR])));
+    *m = within_bounds(v, v->estimate.m);
     free_room(v);
     return v->dev->ops->put(v->dev, v->scalars, before, sizeof before, e);
 }
@@ -259,6 +305,7 @@ static bool make_some_room(struct solve *v, int64_t m, struct err *e)
 bool gmres_init(struct solve *v, struct err *e)
 {
     int64_t m = v->set.m;
+    keep_estimate(v, (struct restart_estimate){0});
     if (m > 0) return make_room(v, m, e) && start(v, e);
     return choose_m(v, &m, e) && make_some_room(v, m, e) && start(v, e);
 }

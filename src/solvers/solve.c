@@ -284,6 +284,7 @@ static struct solve_settings settings_of(const struct solve_options *o, int64_t 
         .window = window_of(o->solver, n),
         .modified = o->modified,
         .sums_host = o->sums_host,
+        .least_host = o->least_host,
         .form_matrix = o->form_matrix,
         .force = o->force,
         .launches = o->launches,
@@ -472,7 +473,7 @@ static void record_graph_if_due(struct solve *v)
         return;
     int64_t at = v->schedule.queued;
     v->schedule.graph_n = graph_iterations(v);
-    v->schedule.no_graph = !ops->capture || v->set.sums_host || v->schedule.graph_n > GRAPH_MAX ||
+    v->schedule.no_graph = !ops->capture || v->set.sums_host || v->set.least_host || v->schedule.graph_n > GRAPH_MAX ||
                            v->matrix.kernel->remote; /* its launches cannot be recorded */
     if (!v->schedule.no_graph) v->schedule.graph = ops->capture(v->dev, record_graph, v);
     v->schedule.no_graph = !v->schedule.graph;

@@ -137,6 +137,7 @@ struct solve_settings {
     int64_t window;   /* the solve has stagnated after this many iterations without a gain of 1% */
     bool modified;    /* gmres: modified Gram-Schmidt instead of two passes of classical Gram-Schmidt */
     bool sums_host;   /* the host adds the sums of the thread blocks, as in the thesis */
+    bool least_host;  /* gmres: the host solves the least-squares problem of a cycle, as in the thesis */
     bool form_matrix; /* jacobi, wjacobi: form B and f once, and iterate x' = B x + f */
     bool force;       /* accept NaN and inf, and continue in spite of divergence, stagnation and breakdown */
     enum solve_launches launches;
@@ -233,8 +234,16 @@ enum solve_operation {
     OP_SCALE,
     OP_BASIS, /* V y, for the basis V */
     OP_LEAST_SQUARES,
-    OP_PASS, /* calls that launch work on the device, SpMVs included */
+    OP_LEAST_OPERATIONS, /* additions, multiplications, divisions and roots of a least-squares problem on the host */
+    OP_PASS,             /* calls that launch work on the device, SpMVs included */
     OPERATIONS_OF_CYCLE
+};
+/* The estimate of m from a short cycle, if the user gave no m (THESIS 3.3.3). */
+struct restart_estimate {
+    bool made;
+    double tau;   /* the factor by which the cycle reduced the residual */
+    double delta; /* mean number of entries per row */
+    double m;     /* by the formula, before it is kept within bounds; infinite if the residual did not fall */
 };
 struct solve_work {
     int64_t now[OPERATIONS_OF_CYCLE];   /* since the last restart */
@@ -444,6 +453,7 @@ struct solve {
     struct solve_system system;
     struct solve_right right;
     struct solve_settings set;
+    struct restart_estimate estimate;
 
     /* progress */
     enum reason reason;     /* RUNNING until the solve ends */
@@ -519,13 +529,13 @@ struct solve_options {
     double omega;  /* 0: the solver's default */
     int64_t m;     /* 0: the solver estimates m */
     int64_t maxit;
-    const struct precond *pre;          /* NULL: none */
-    int64_t pre_block;                  /* rows per block, if the preconditioner has blocks; 0: the default */
-    struct near_settings near;          /* if the preconditioner has near-null vectors; the solve copies them */
-    struct triangle_settings triangles; /* if the preconditioner has triangles */
-    struct schur_settings schur;        /* if it is for saddle points; the mass matrix is copied */
-    bool modified, sums_host;           /* see struct solve_settings */
-    bool form_matrix;                   /* see struct solve_settings; the format is then that of the iteration matrix */
+    const struct precond *pre;            /* NULL: none */
+    int64_t pre_block;                    /* rows per block, if the preconditioner has blocks; 0: the default */
+    struct near_settings near;            /* if the preconditioner has near-null vectors; the solve copies them */
+    struct triangle_settings triangles;   /* if the preconditioner has triangles */
+    struct schur_settings schur;          /* if it is for saddle points; the mass matrix is copied */
+    bool modified, sums_host, least_host; /* see struct solve_settings */
+    bool form_matrix; /* see struct solve_settings; the format is then that of the iteration matrix */
     enum solve_launches launches;
     bool refine;                   /* see struct solve_refine; `real` is then P_F32 */
     enum precision stored;         /* if `refine` is set: that of A in the solver, P_F32, P_F16_F32 or P_BF16_F32 */

@@ -242,8 +242,9 @@ static bool check_precond(const struct solve_options *o, struct err *e)
 
 static bool check_gmres(const struct solve_options *o, struct err *e)
 {
-    if (o->solver->arnoldi || !o->modified) return true;
-    return fail(e, E_USAGE, "%s: `orth modified` is for %s", o->solver->name, solvers_that(has_basis).text);
+    if (o->solver->arnoldi || (!o->modified && !o->least_host)) return true;
+    return fail(e, E_USAGE, "%s: `%s` is for %s", o->solver->name, o->modified ? "orth modified" : "least host",
+                solvers_that(has_basis).text);
 }
 
 static bool check_form(const struct solve_options *o, struct err *e)
@@ -286,6 +287,7 @@ static bool check_members(const struct solve_options *o, struct err *e)
     if (o->sums_host)
         return fail(e, E_UNSUPPORTED, "%s: `sums host` is for one device; members send their sums to each other",
                     d->name);
+    if (o->least_host) return fail(e, E_UNSUPPORTED, "%s: `least host` is for one device; leave it out", d->name);
     if (o->form_matrix) return fail(e, E_UNSUPPORTED, "%s: `form matrix` is for one device; leave it out", d->name);
     return true;
 }

@@ -100,6 +100,7 @@ static const char *const operation_keys[OPERATIONS_OF_CYCLE] = {
     [OP_SCALE] = "cycle_scalings",
     [OP_BASIS] = "cycle_basis_products",
     [OP_LEAST_SQUARES] = "cycle_least_squares",
+    [OP_LEAST_OPERATIONS] = "cycle_least_operations",
     [OP_PASS] = "cycle_passes",
 };
 
@@ -124,7 +125,7 @@ void work_restarted(struct solve *v, bool whole)
 
 bool solve_complex_steps(const struct solve *v)
 {
-    bool host_only_real = (v->set.sums_host || v->dev->members) && v->solver->arnoldi;
+    bool host_only_real = (v->set.sums_host || v->set.least_host || v->dev->members) && v->solver->arnoldi;
     return v->matrix.csr->imag && v->solver->complex_steps && !host_only_real;
 }
 

@@ -183,6 +183,39 @@ TEST(add32_pads_as_the_paper_says)
     shut(&t);
 }
 
+/* Table 3.1 for m = 4: what a cycle launches is counted, and the operations of the host are 4 m^2 + 5 m. */
+TEST(cycles_are_counted)
+{
+    static const char text[] = "> gen poisson2d 6 5 as grid\n\n"
+                               "| matrix | of | what | - |\n"
+                               "| grid | gmres 4 orth modified | SpMVs/cycle | - |\n"
+                               "| grid | gmres 4 orth modified | inner products/cycle | - |\n"
+                               "| grid | gmres 4 | inner products/cycle | - |\n"
+                               "| grid | gmres 4 orth modified | vector updates/cycle | - |\n"
+                               "| grid | gmres 4 orth modified least host | least-squares operations | - |\n"
+                               "| grid | cg | SpMVs/cycle | - |\n";
+    static const double ours[] = {5, 15, 25, 16, 84};
+    struct talk t;
+    open_on_cpu(&t, OUT_JSON);
+    assert_true(lesson(&t, text));
+    for (int i = 0; i < COUNT(ours); i++) assert_float_equal(number(&t, "lesson", i, "ours"), ours[i], 0);
+    assert_non_null(strstr(t.out, "cg has no cycles"));
+    shut(&t);
+}
+
+/* The plan of a format is a part of its packing. */
+TEST(plans_are_timed)
+{
+    static const char text[] = "> gen band 9509 36 98 as A\n\n| matrix | of | what | - |\n"
+                               "| A | drm | planning ms | - |\n| A | drm | packing ms | - |\n";
+    struct talk t;
+    open_on_cpu(&t, OUT_JSON);
+    assert_true(lesson(&t, text));
+    double plan = number(&t, "lesson", 0, "ours"), pack = number(&t, "lesson", 1, "ours");
+    assert_true(plan > 0 && plan < pack);
+    shut(&t);
+}
+
 /* ---- contents of a lesson ---- */
 
 TEST(prose_is_wrapped_and_indented_lines_are_kept)

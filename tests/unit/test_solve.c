@@ -14,6 +14,7 @@
 #include "machine/sum_tree.h"
 #include "session/matrix.h"
 #include "session/session_solve.h"
+#include "solvers/hessenberg.h"
 #include "solvers/solve.h"
 #include "solvers/solver.h"
 
@@ -296,6 +297,76 @@ TEST(test_estimate_of_m)
             fail_msg("case %d: m is %lld, not %lld", i, (long long)bed.s.solve->set.m, (long long)want);
         bed_free(&bed);
     }
+}
+
+/* The estimate is kept as the formula gives it, also if m is kept within bounds, and not if m was given. */
+TEST(test_estimate_is_kept)
+{
+    static const struct problem poisson = {.generator = "poisson2d", .p = {30, 30}};
+    static const struct problem circuit = {.generator = "circuit", .p = {2000, 4}};
+    struct solve_options o = {.solver = solver_find("gmres"), .real = P_F64, .tol = 1e-8, .maxit = 1};
+    struct bed bed;
+    bed_make(&bed, &poisson);
+    double tau = reduction_of(&bed, o), delta = 4380.0 / 900;
+    bed_solve(&bed, o, "cpu", 1e9);
+    const struct restart_estimate *m = &bed.s.solve->estimate;
+    assert_true(m->made && fabs(m->tau - tau) < 1e-6 * tau && fabs(m->delta - delta) < 1e-12);
+    assert_true(fabs(m->m - ((1 + delta) * (log(1e-8) / log(tau) - 1) - 3 - delta)) < 1e-4);
+    bed_free(&bed);
+    bed_make(&bed, &circuit);
+    bed_solve(&bed, o, "cpu", 1e9);
+    assert_true(bed.s.solve->estimate.made && bed.s.solve->estimate.m < 29 && bed.s.solve->set.m == 30);
+    o.m = 7;
+    bed_solve(&bed, o, "cpu", 1e9);
+    assert_false(bed.s.solve->estimate.made);
+    bed_free(&bed);
+}
+
+/* ---- the least-squares problem on the host (THESIS 3.3.3, step 4) ---- */
+
+/* One column: H = (3, 4)' and beta = 5, so y = 5 * 3 / 25. Two columns: y solves H'H y = beta H' e_1, here
+   (5 4; 4 14) y = (2; 4), so y = (2 * 14 - 4 * 4, 5 * 4 - 4 * 2) / 54. */
+TEST(test_hessenberg_minimise)
+{
+    double one[] = {3, 4}, two[] = {1, 2, 0, 2, 1, 3}, g[3], y[2];
+    assert_int_equal(hessenberg_minimise(1, one, 2, 5, g, y), 4 + 5);
+    assert_true(fabs(y[0] - 0.6) < 1e-15);
+    assert_true(fabs(g[1]) == 4); /* the residual that is left */
+    assert_int_equal(hessenberg_minimise(2, two, 3, 2, g, y), 4 * 4 + 5 * 2);
+    assert_true(fabs(y[0] - 12.0 / 54) < 1e-15 && fabs(y[1] - 12.0 / 54) < 1e-15);
+    double large[31 * 30] = {0}, room[31], x[30];
+    for (int j = 0; j < 30; j++)
+        for (int i = 0; i <= j + 1; i++) large[j * 31 + i] = 1 + (i * 7 + j * 3) % 11;
+    assert_int_equal(hessenberg_minimise(30, large, 31, 1, room, x), 4 * 30 * 30 + 5 * 30);
+}
+
+/* The host finds the same x as the device, in as many iterations, also beyond a restart. */
+TEST(test_least_squares_on_the_host)
+{
+    static const struct problem poisson = {.generator = "poisson2d", .p = {12, 11}};
+    static const char *const both[] = {"cpu", "emu"};
+    for (int d = 0; d < COUNT(both); d++)
+        for (int real = 0; real < 2; real++) {
+            struct solve_options o = {.solver = solver_find("gmres"), .m = 9, .real = real ? P_F32 : P_F64};
+            struct bed bed;
+            double x[132];
+            o.tol = real ? 1e-4 : 1e-9;
+            o.maxit = 200;
+            bed_make(&bed, &poisson);
+            bed_solve(&bed, o, both[d], 1e9);
+            int64_t iterations = bed.s.solve->iterations;
+            memcpy(x, bed.s.solve->result.x, sizeof x);
+            o.least_host = true;
+            bed_solve(&bed, o, both[d], 1e9);
+            struct solve *v = bed.s.solve;
+            assert_int_equal(v->reason, CONVERGED);
+            assert_int_equal(v->iterations, iterations);
+            assert_true(iterations > 2 * 9);
+            for (int i = 0; i < COUNT(x); i++) assert_true(fabs(v->result.x[i] - x[i]) < (real ? 1e-5 : 1e-12));
+            assert_int_equal(v->work.cycle[OP_LEAST_SQUARES], 1);
+            assert_int_equal(v->work.cycle[OP_LEAST_OPERATIONS], 4 * 9 * 9 + 5 * 9);
+            bed_free(&bed);
+        }
 }
 
 /* ---- operations of a cycle (THESIS table 3.1) ---- */

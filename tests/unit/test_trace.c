@@ -902,6 +902,18 @@ TEST(no_memory)
 
 /* ---- numbers ---- */
 
+/* In fp32, 32 values from slot 0 on are one segment of 128 bytes; from slot 33 on, they lie in two, of 5 sectors. */
+TEST(segments)
+{
+    struct talk t;
+    talk_open(&t, OUT_JSON);
+    talk_says(&t, "gen random 4 33 64 as pair; trace csr-vector of pair step 2 to 2 f32",
+              "\"sectors\":4,\"segments\":1,");
+    talk_says(&t, "trace csr-vector of pair block 0 warp 1 step 2 to 2 f32", "\"sectors\":5,\"segments\":2,");
+    talk_says(&t, "trace csr-vector of pair step 8 to 8 f32", "\"segments\":null");
+    talk_close(&t);
+}
+
 TEST(numbers)
 {
     struct talk t;

@@ -5,6 +5,7 @@
 #include "base/precision.h"
 #include "base/text.h"
 #include "formats/format.h"
+#include "session/front.h"
 #include "session/matrix.h"
 #include "session/product.h"
 #include "session/session.h"
@@ -107,6 +108,23 @@ static void title(struct canvas *c, struct session *s, const struct stored *S, b
     canvas_text(c, 1, 1, ST_DIM, "%s", rest + strspn(rest, " "));
 }
 
+static int64_t lines_of(const struct page *g)
+{
+    int64_t total = 0;
+    for (int i = 0; i < g->n; i++) total += g->block[i].lines;
+    return total;
+}
+
+static int lines(struct session *s, const struct view_state *st)
+{
+    enum { MOST = 1000 };
+    const struct stored *S = layout_shown(s, st);
+    if (!S) return 0;
+    struct page g = layout_page(s, S, st, s->front->width);
+    int64_t n = LAYOUT_TOP + lines_of(&g);
+    return n < MOST ? (int)n : MOST;
+}
+
 static void draw(struct canvas *c, struct session *s, struct view_state *st)
 {
     const struct layout_state *own = st->own;
@@ -114,10 +132,9 @@ static void draw(struct canvas *c, struct session *s, struct view_state *st)
     if (!S || c->w < layout_label_width(S) + 8) return;
     int room = c->h - LAYOUT_TOP - (st->full ? 2 : 1);
     struct page g = layout_page(s, S, st, c->w);
-    int64_t total = 0;
+    int64_t total = lines_of(&g);
     for (int i = 0; i < g.n; i++) {
         const struct block *b = &g.block[i];
-        total += b->lines;
         if (own->array < b->first || own->array >= b->first + b->count) continue;
         st->row_step = b->grid ? 1 : b->per_line;
         st->col_step = b->grid ? S->rows : 1;
@@ -306,6 +323,7 @@ const struct view view_layout = {
     .prepares_soon = prepares_soon,
     .overview = 3,
     .work = layout_work,
+    .lines = lines,
     .draw = draw,
     .key = key,
     .changes = changes,

@@ -192,7 +192,7 @@ static int panel_lines(const struct paper_table *t, int first)
     return 1 + chart_bar_lines(&chart) + AXIS_LINES + PANEL_GAP;
 }
 
-static int tables_lines(const struct session *s, const struct view_state *st)
+static int tables_lines(struct session *s, const struct view_state *st)
 {
     const struct paper_table *t = table_of(s, st);
     int n = TOP;
@@ -346,6 +346,7 @@ const struct view view_tables = {
     .rows = (const struct row_kind *const[]){&row_table, NULL},
     .any = true,
     .large = true,
+    .of_lesson = true,
     .exists = exists,
     .lines = tables_lines,
     .draw = draw,
