@@ -242,7 +242,8 @@ TEST(ways_are_predicted)
     struct stages each = {matrix / 4, t.way[WAY_EXECUTION_STREAMS].us / 4, result / 4};
     assert_float_equal(t.way[WAY_OVERLAPPED].us, 4 + transfer_stages_us(each, 4, 2), 1e-9);
     assert_true(t.hidden > 0 && t.hidden <= 1);
-    p.pieces = p.streams = 1; /* then the piece is the matrix */
+    p.pieces = 1; /* then the piece is the matrix, and only one stream has work */
+    p.streams = 8;
     assert_true(transfer_predict(&p, &slow, &g, &t, &e));
     assert_float_equal(t.way[WAY_EXECUTION_STREAMS].us, t.way[WAY_EXECUTION].us, 1e-9);
     csr_free(&A);
