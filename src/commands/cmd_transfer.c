@@ -201,10 +201,10 @@ static const struct field transfer_way_fields[] = {
     {"bytes", F_COUNT, "bytes copied"},
     {"time_us", F_AMOUNT | OR_NULL, "median, in us; null: not predicted"},
     {"how", F_TEXT, "measured, or predicted without a GPU", .words = "measured, predicted"},
-    {"spread_us", F_AMOUNT | OR_NULL, "half the interquartile range, in us; null if predicted"},
+    {"spread_us", F_AMOUNT | OR_NULL, "half the interquartile range, in us; null if predicted", .on = "cuda"},
     {"gbs", F_AMOUNT | OR_NULL, "bytes / time_us, in GB/s; null if nothing is copied"},
     {"reps", F_COUNT, "repetitions; 0 if predicted"},
-    {"pin_us", F_AMOUNT | OR_NULL, "page-locking the matrix's memory, in us; null if predicted"},
+    {"pin_us", F_AMOUNT | OR_NULL, "page-locking the matrix's memory, in us; null if predicted", .on = "cuda"},
     {"without_overlap_us", F_AMOUNT, "time of transfer and execution one after the other, in us"},
     {"hidden", F_AMOUNT | OR_NULL,
      "share of the shorter time (transfer or execution) that overlapping saves, from 0 to 1; null for ways that do not "
