@@ -136,7 +136,7 @@ static void say_choices(struct out *o, const struct registry *r)
 
 static void say_generators(struct out *o)
 {
-    for (int i = 0; generators[i]; i++) out_text(o, "  %-30s %s", generators[i]->usage, generators[i]->about);
+    for (int i = 0; generators[i]; i++) out_text(o, "  %-36s %s", generators[i]->usage, generators[i]->about);
 }
 
 /* Other commands list the formats, kernels and devices. */

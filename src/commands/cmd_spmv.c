@@ -80,7 +80,7 @@ const struct command command_spmv = {
             "(the default) or a file, and is not read if beta is 0. If beta is not 0, each timed SpMV begins with\n"
             "the y of the previous one, and bytes counts y twice. `print y` shows the result.\n"
             "With transposed, y = alpha A' x + beta y0: x has as many elements as A has rows. A kernel of csc reads\n"
-            "the csr of A, which is the csc of A', and adds to a scattered y; every other format stores A' beside A.\n"
+            "the csr of A, which is the csc of A', by an index or atomics; every other format stores A' beside A.\n"
             "If no format is named, both are shown: csc, then csr. Complex values are not conjugated.\n"
             "A precision such as bf16-fp32 stores the values in the first type; x, y and the sums have the second.\n"
             "The error includes the rounding of the stored values, and so does its bound.\n"

@@ -1,5 +1,6 @@
 /* transfer: measures the cost of copying to a device by each method, and how much of that cost is hidden by
    overlapping. */
+#include "advice/predicted.h"
 #include "base/err.h"
 #include "base/precision.h"
 #include "base/text.h"
@@ -8,6 +9,9 @@
 #include "machine/kernel.h"
 #include "machine/transfer.h"
 #include "matrix/gen.h"
+#include "microscope/link.h"
+#include "microscope/model.h"
+#include "microscope/transfer_model.h"
 #include "report/fields.h"
 #include "session/command.h"
 #include "session/matrix.h"
@@ -37,26 +41,34 @@ static bool make_matrix(struct session *s, int mb, enum precision real, struct c
 
 /* ---- what is printed ---- */
 
-static void out_way(struct out *o, const struct transfer_plan *p, const struct transfer *t, enum way k)
+/* The GPU of the times, and whether they are predicted. */
+struct timed_on {
+    const char *name, *about;
+    bool predicted;
+};
+
+static void out_way(struct out *o, const struct transfer_plan *p, const struct transfer *t, const struct timed_on *on,
+                    enum way k)
 {
     const struct transfer_way *w = &transfer_ways[k];
-    bool moves = w->in || w->back || w->all_back;
+    int64_t bytes = transfer_way_bytes(t, k);
     out_row(o);
     out_str(o, "way", "way", w->name);
     out_str(o, "about", NULL, w->about);
-    out_str(o, "device", NULL, p->dev->name);
+    out_str(o, "device", NULL, on->name);
     out_str(o, "kernel", NULL, t->kernel->name);
     out_str(o, "precision", NULL, precision_of(p->A, p->real));
     out_int(o, "pieces", "pieces", w->whole || w->all_back ? 1 : p->pieces);
     out_int(o, "streams", "streams", w->streamed ? p->streams : 1);
     out_bool(o, "page_locked", NULL, w->pinned);
-    out_int(o, "bytes", NULL,
-            moves ? (w->back ? t->result_bytes : 0) + (w->in || w->all_back ? t->matrix_bytes : 0) : 0);
+    out_int(o, "bytes", NULL, bytes);
     out_num(o, "time_us", NULL, t->way[k].us, NULL);
     out_time(o, NULL, "time", t->way[k].us);
-    out_num(o, "spread_us", "+- us", t->way[k].spread_us, "%.1f");
-    out_num(o, "gbs", "GB/s", moves ? t->way[k].gbs : NAN, "%.2f");
-    out_int(o, "reps", "repetitions", t->way[k].reps);
+    if (on->predicted) out_str(o, NULL, "how", isfinite(t->way[k].us) ? "predicted" : "-");
+    out_str(o, "how", NULL, on->predicted ? "predicted" : "measured");
+    out_num(o, "spread_us", on->predicted ? NULL : "+- us", t->way[k].spread_us, "%.1f");
+    out_num(o, "gbs", "GB/s", bytes ? t->way[k].gbs : NAN, "%.2f");
+    out_int(o, "reps", on->predicted ? NULL : "repetitions", t->way[k].reps);
     out_num(o, "pin_us", NULL, t->pin_us, NULL);
     out_num(o, "without_overlap_us", NULL, t->without_us, NULL);
     out_num(o, "hidden", NULL, k == WAY_OVERLAPPED ? t->hidden : NAN, NULL);
@@ -81,17 +93,18 @@ static void out_conclusion(struct out *o, const struct transfer_plan *p, const s
                  overlapped, 100 * t->hidden, least);
     else
         out_text(o, "With overlap: %.3f ms; nothing is hidden; the best possible is %.3f ms.", overlapped, least);
-    out_text(o, "Page-locking the matrix's memory took %.3f ms (done once).", t->pin_us / 1000);
+    if (isfinite(t->pin_us))
+        out_text(o, "Page-locking the matrix's memory took %.3f ms (done once).", t->pin_us / 1000);
 }
 
-static void report(struct out *o, const struct transfer_plan *p, const struct transfer *t)
+static void report(struct out *o, const struct transfer_plan *p, const struct transfer *t, const struct timed_on *on)
 {
     char in[32], back[32];
     out_text(o, "%s copied in, %s copied back, %s, %d SpMV%s per piece with %s, on %s (%s)",
              show_bytes((double)t->matrix_bytes, in, sizeof in), show_bytes((double)t->result_bytes, back, sizeof back),
-             precision_of(p->A, p->real), p->products, p->products == 1 ? "" : "s", t->kernel->name, p->dev->name,
-             p->dev->about);
-    for (int k = 0; k < WAYS; k++) out_way(o, p, t, (enum way)k);
+             precision_of(p->A, p->real), p->products, p->products == 1 ? "" : "s", t->kernel->name, on->name,
+             on->about);
+    for (int k = 0; k < WAYS; k++) out_way(o, p, t, on, (enum way)k);
     out_conclusion(o, p, t);
 }
 
@@ -111,6 +124,31 @@ static bool nothing_to_copy(struct out *o, const struct device *d)
 
 /* ---- the command ---- */
 
+static bool measure(struct session *s, const struct transfer_plan *p, struct err *e)
+{
+    struct transfer t;
+    struct timed_on on = {p->dev->name, p->dev->about, false};
+    if (!transfer_measure(p, &t, e)) return false;
+    report(s->out, p, &t, &on);
+    return true;
+}
+
+/* Without a GPU: predict for the GPU of the session's predictions, behind PCI Express. */
+static bool predict(struct session *s, struct transfer_plan *p, struct err *e)
+{
+    struct transfer t;
+    struct machine g;
+    const struct link *link = link_find("pcie");
+    if (!modeled_machine(s, &g, e) || !(p->dev = device_open("emu", e))) return false;
+    if (!transfer_predict(p, link, &g, &t, e)) return false;
+    report(s->out, p, &t, &(struct timed_on){g.name, "predicted", true});
+    out_text(s->out, "Predicted: copies by %s at %.0f GB/s (%s), SpMVs by the cost model;", link->about, link->gbs,
+             link_origin(link));
+    out_text(s->out, "not compared with measurements. Pageable copies (-) depend on the host's memory and driver.");
+    modeled_remarks(s, &g, false);
+    return true;
+}
+
 static bool read_plan(const struct args *a, struct transfer_plan *p, int *mb, struct err *e)
 {
     p->real = arg_precision(a);
@@ -122,7 +160,6 @@ static bool read_plan(const struct args *a, struct transfer_plan *p, int *mb, st
 static bool run_transfer(struct session *s, const struct args *a, struct err *e)
 {
     struct transfer_plan p = {.watch = &s->watch};
-    struct transfer t;
     struct csr made = {0};
     int mb;
     struct matrix *m = arg(a, "matrix") ? session_matrix(s, arg(a, "matrix"), e) : NULL;
@@ -131,13 +168,12 @@ static bool run_transfer(struct session *s, const struct args *a, struct err *e)
     p.dev = session_device(s, arg(a, "on"), e);
     p.ops = p.dev ? transfer_ops_of(p.dev) : NULL;
     if (!p.dev) return false;
-    if (!p.ops) return nothing_to_copy(s->out, p.dev);
+    if (!p.ops && arg(a, "on")) return nothing_to_copy(s->out, p.dev);
     if (m && (m->csr.imag || !m->csr.nnz))
         return fail(e, E_UNSUPPORTED, "%s cannot be used: a real matrix with nonzeros is needed", m->name);
     if (!m && !make_matrix(s, mb, p.real, &made, e)) return false;
     p.A = m ? &m->csr : &made;
-    bool ok = transfer_measure(&p, &t, e);
-    if (ok) report(s->out, &p, &t);
+    bool ok = p.ops ? measure(s, &p, e) : predict(s, &p, e);
     csr_free(&made);
     return ok;
 }
@@ -163,32 +199,34 @@ static const struct field transfer_way_fields[] = {
     {"streams", F_COUNT, "streams"},
     {"page_locked", F_BOOLEAN, "whether the host's memory is page-locked"},
     {"bytes", F_COUNT, "bytes copied"},
-    {"time_us", F_AMOUNT, "median, in us"},
-    {"spread_us", F_AMOUNT | OR_NULL, "half the interquartile range, in us"},
+    {"time_us", F_AMOUNT | OR_NULL, "median, in us; null: not predicted"},
+    {"how", F_TEXT, "measured, or predicted without a GPU", .words = "measured, predicted"},
+    {"spread_us", F_AMOUNT | OR_NULL, "half the interquartile range, in us; null if predicted", .on = "cuda"},
     {"gbs", F_AMOUNT | OR_NULL, "bytes / time_us, in GB/s; null if nothing is copied"},
-    {"reps", F_COUNT, "repetitions"},
-    {"pin_us", F_AMOUNT, "page-locking the matrix's memory, in us"},
+    {"reps", F_COUNT, "repetitions; 0 if predicted"},
+    {"pin_us", F_AMOUNT | OR_NULL, "page-locking the matrix's memory, in us; null if predicted", .on = "cuda"},
     {"without_overlap_us", F_AMOUNT, "time of transfer and execution one after the other, in us"},
     {"hidden", F_AMOUNT | OR_NULL,
      "share of the shorter time (transfer or execution) that overlapping saves, from 0 to 1; null for ways that do not "
      "overlap"},
     {0},
 };
-static const struct row_kind row_transfer_way = {"way", "a way to copy to a GPU and back, timed", transfer_way_fields,
-                                                 .on = "cuda"};
+static const struct row_kind row_transfer_way = {"way", "a way to copy to a GPU and back, timed", transfer_way_fields};
 
 const struct command command_transfer = {
     .name = "transfer",
     .grammar = "[N] [MATRIX] [on DEVICE] [pieces N] [streams N] [products N] [reps N] [f32|f64]",
     .about = "the cost of copying to a GPU, and how much of that cost is hidden by streams",
-    .help = "Copies a band matrix of N MB (default 64), or the named matrix, as CSR, in pieces of rows (default 16),\n"
-            "from pageable and from page-locked memory, and back. Each piece is multiplied after its arrival (N times\n"
-            "with `products N`), and the result is copied back. The pieces use first one stream, then several streams\n"
-            "(default 4), so that the copy of one piece overlaps the SpMV of another. Every method is checked and\n"
-            "warmed up first. The time of a method runs from the first call until all data has arrived; times are\n"
-            "medians. hidden is the percentage of the shorter time (transfer or execution, with streams) that\n"
-            "overlapping saves: at 100 %, only the longer time remains. cpu and emu have nothing to copy.\n"
-            "    transfer 256 on cuda:0; transfer A products 50 streams 8 f32",
+    .help =
+        "Copies a band matrix of N MB (default 64), or the named matrix, as CSR, in pieces of rows (default 16),\n"
+        "from pageable and from page-locked memory, and back. Each piece is multiplied after its arrival (N times\n"
+        "with `products N`), and the result is copied back. The pieces use first one stream, then several streams\n"
+        "(default 4), so that the copy of one piece overlaps the SpMV of another. Every method is checked and\n"
+        "warmed up first. The time of a method runs from the first call until all data has arrived; times are\n"
+        "medians. hidden is the percentage of the shorter time (transfer or execution, with streams) that\n"
+        "overlapping saves: at 100 %, only the longer time remains. Without a GPU, copies from page-locked memory and\n"
+        "SpMVs are predicted for that of `set gpu`, on PCI Express; `on cpu` and `on emu` have nothing to copy.\n"
+        "    transfer 256 on cuda:0; transfer A products 50 streams 8 f32",
     .rows = (const struct row_kind *const[]){&row_transfer_nothing, &row_transfer_way, NULL},
     .run = run_transfer,
     .sweeps = true,

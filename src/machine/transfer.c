@@ -111,19 +111,28 @@ static int64_t first_row(const struct csr *A, int k, int n)
     return low;
 }
 
+struct transfer_piece transfer_piece_of(const struct csr *A, enum precision real, int k, int pieces)
+{
+    int64_t first = first_row(A, k, pieces), end = first_row(A, k + 1, pieces);
+    int64_t rows = end - first, nnz = A->rowptr[end] - A->rowptr[first];
+    int64_t index = (int64_t)sizeof(int), value = (int64_t)type_size(precisions[real].vector);
+    int64_t bytes = aligned((rows + 1) * index) + aligned(nnz * index) + aligned(nnz * value);
+    return (struct transfer_piece){first, rows, nnz, bytes};
+}
+
 static void cut(struct job *j, int k)
 {
     const struct csr *A = j->plan->A;
     struct piece *p = &j->piece[k];
-    int64_t end = first_row(A, k + 1, j->plan->pieces);
-    p->first = first_row(A, k, j->plan->pieces);
+    struct transfer_piece at = transfer_piece_of(A, j->plan->real, k, j->plan->pieces);
+    p->first = at.first;
+    p->bytes = at.bytes;
     p->at = j->bytes;
-    p->S = (struct stored){.format = &format_csr, .rows = end - p->first, .cols = A->cols, .real = j->plan->real};
-    p->S.nnz = A->rowptr[end] - A->rowptr[p->first];
+    p->S =
+        (struct stored){.format = &format_csr, .rows = at.rows, .cols = A->cols, .nnz = at.nnz, .real = j->plan->real};
     plan_array(&p->S, "ptr", ROLE_POINTERS, T_I32, p->S.rows + 1);
     plan_array(&p->S, "col", ROLE_COLUMNS, T_I32, p->S.nnz);
     plan_values(&p->S, "val", p->S.nnz);
-    for (int a = 0; a < p->S.narrays; a++) p->bytes += aligned(p->S.a[a].n * (int64_t)type_size(p->S.a[a].type));
     j->bytes += p->bytes;
 }
 
@@ -348,8 +357,9 @@ static bool once(struct job *j, const struct transfer_way *w, double *us, struct
     return ok;
 }
 
-static int64_t bytes_of(const struct transfer *t, const struct transfer_way *w)
+int64_t transfer_way_bytes(const struct transfer *t, enum way k)
 {
+    const struct transfer_way *w = &transfer_ways[k];
     return (w->in || w->all_back ? t->matrix_bytes : 0) + (w->back ? t->result_bytes : 0);
 }
 
@@ -367,14 +377,14 @@ static bool time_way(struct job *j, enum way k, struct transfer *out, struct err
         if (!watch_tick(j->plan->watch, w->name, i, n, e) || !once(j, w, &us[i], e)) return false;
     out->way[k].reps = n;
     out->way[k].us = times_median(n, us, &out->way[k].spread_us);
-    out->way[k].gbs = (double)bytes_of(out, w) / out->way[k].us / 1000;
+    out->way[k].gbs = (double)transfer_way_bytes(out, k) / out->way[k].us / 1000;
     return true;
 }
 
 /* Without overlap, the total time is transfer plus execution. With perfect overlap, the total time is the longer of
    transfer and execution. Execution is measured in the same streams as the overlapped way, because concurrent pieces
    are faster if one piece alone does not fill the device. */
-static void conclude(struct transfer *t)
+void transfer_conclude(struct transfer *t)
 {
     double transfer = t->way[WAY_PINNED].us * (double)(t->matrix_bytes + t->result_bytes) / (double)t->matrix_bytes;
     double execution = t->way[WAY_EXECUTION_STREAMS].us;
@@ -392,7 +402,7 @@ bool transfer_measure(const struct transfer_plan *p, struct transfer *out, struc
     out->matrix_bytes = j.bytes;
     out->result_bytes = p->A->rows * j.size;
     for (int k = 0; ok && k < WAYS; k++) ok = time_way(&j, (enum way)k, out, e);
-    if (ok) conclude(out);
+    if (ok) transfer_conclude(out);
     job_free(&j);
     return ok;
 }

@@ -10,6 +10,7 @@
 #include "base/base.h"
 #include "base/precision.h"
 
+struct csr;
 struct device;
 struct err;
 
@@ -86,6 +87,16 @@ struct transfer {
     /* the time that overlapping saves, divided by the shorter of transfer and execution; at best 1 */
     double hidden;
 };
+/* Piece k of A: consecutive rows, so that all pieces have about the same number of entries. */
+struct transfer_piece {
+    int64_t first, rows, nnz;
+    int64_t bytes; /* as the piece is copied: each array in whole 256 bytes */
+};
+struct transfer_piece transfer_piece_of(const struct csr *A, enum precision real, int k, int pieces);
+/* The bytes that a way copies; 0 if it only multiplies. */
+int64_t transfer_way_bytes(const struct transfer *t, enum way k);
+/* Set transfer_us, without_us and hidden from the times of the ways. */
+void transfer_conclude(struct transfer *t);
 /* Measure all ways. Before a way is timed, the copied bytes are compared with the original, and the result of the SpMV
    is compared with the reference. Fails with E_NUMERIC if there is a difference. */
 bool transfer_measure(const struct transfer_plan *p, struct transfer *out, struct err *e);

@@ -10,28 +10,53 @@
 
 enum { SLICE = 1 << 18 }; /* rows or edges between two calls of watch_tick */
 
-/* ---- random: every row has the same number of entries; the columns are divided into the same number of equal parts,
-   and each part gets one entry ---- */
+/* ---- random: the columns are divided into as many equal parts as a row has entries, and each part gets one entry.
+   Every row has the same number of entries, or their numbers have a log-normal distribution ---- */
 
 struct even {
     int64_t count, cols;
+    double mu, sigma; /* of the logarithm of the row lengths; sigma 0: all rows are alike */
     uint64_t seed;
 };
+
+/* The sum of 12 uniform numbers, with variance 1; at most 6 deviations from 0. */
+static double nearly_normal(uint64_t *state)
+{
+    double sum = 0;
+    for (int i = 0; i < 12; i++) sum += random_unit(state);
+    return sum / 2;
+}
 
 static int64_t random_length(const void *of, int64_t r)
 {
     const struct even *q = of;
-    return q->count;
+    if (q->sigma == 0) return q->count;
+    uint64_t state = gen_stream(~q->seed, (uint64_t)r);
+    double length = round(exp(q->mu + q->sigma * nearly_normal(&state)));
+    return (int64_t)fmin(fmax(length, 1), (double)q->cols);
 }
 
 static void random_row(const void *of, int64_t r, struct csr *A, int64_t at)
 {
     const struct even *q = of;
+    int64_t count = random_length(of, r);
     uint64_t state = gen_stream(q->seed, (uint64_t)r);
-    for (int64_t k = 0; k < q->count; k++) {
-        int64_t col = gen_pick(&state, k, q->count, q->cols);
+    for (int64_t k = 0; k < count; k++) {
+        int64_t col = gen_pick(&state, k, count, q->cols);
         gen_put(A, &at, col, random_unit(&state));
     }
+}
+
+/* The entries of all rows, or -1. */
+static int64_t random_nnz(const struct even *q, int64_t rows, struct err *e)
+{
+    int64_t nnz = 0;
+    if (q->sigma == 0) return rows * q->count;
+    struct loop l = loop_of("random", rows);
+#pragma omp parallel for reduction(+ : nnz) if (rows > THREADS_FROM)
+    for (int64_t from = 0; from < rows; from += LOOP_EVERY)
+        for (int64_t r = from; r < rows && r < from + LOOP_EVERY && loop_goes(&l, r); r++) nnz += random_length(q, r);
+    return loop_end(&l, e) ? nnz : -1;
 }
 
 static struct row_source *rows_random(const int64_t *p, uint64_t seed, struct err *e)
@@ -40,7 +65,11 @@ static struct row_source *rows_random(const int64_t *p, uint64_t seed, struct er
     const struct generator *g = &generator_random;
     struct even q = {.cols = p[2] ? p[2] : p[0], .seed = seed};
     if (!gen_params(g, p, e) || !gen_within(g, p, 1, q.cols, &q.count, e)) return NULL;
-    return row_source_new(g->name, p[0], q.cols, p[0] * q.count, &maker, &q, sizeof q, e);
+    double share = (double)p[3] / 100;
+    if (q.count) q.sigma = sqrt(log1p(share * share));
+    if (q.count) q.mu = log((double)q.count) - q.sigma * q.sigma / 2;
+    int64_t nnz = random_nnz(&q, p[0], e);
+    return nnz < 0 ? NULL : row_source_new(g->name, p[0], q.cols, nnz, &maker, &q, sizeof q, e);
 }
 
 static bool make_random(const int64_t *p, uint64_t seed, struct watch *w, struct csr *out, struct err *e)
@@ -195,10 +224,11 @@ const struct generator generator_random = {
     .name = "random",
     .aliases = "rand sprand",
     .about = "every row has the same number of entries, spread uniformly over all columns",
-    .usage = "random N NNZ_PER_ROW [COLS]",
+    .usage = "random N NNZ_PER_ROW [COLS] [SPREAD]",
     .params = {{"n", 10000, 0, (int64_t)1 << 32, "rows"},
                {"nnz_per_row", 8, 0, INT32_MAX, "entries per row"},
-               {"cols", 0, 0, INT32_MAX, "number of columns; 0: as many columns as rows"}},
+               {"cols", 0, 0, INT32_MAX, "number of columns; 0: as many columns as rows"},
+               {"spread", 0, 0, 1000, "standard deviation of the row lengths, in % of nnz_per_row; 0: all alike"}},
     .make = make_random,
     .rows = rows_random,
 };

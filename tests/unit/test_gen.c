@@ -311,6 +311,34 @@ TEST(walk_is_a_markov_chain)
     csr_free(&A);
 }
 
+/* The mean and the standard deviation of the row lengths are those that were asked for; no row is empty, and the columns
+   of a row are distinct. A log-normal distribution is skew: the longest row is far from the mean. */
+TEST(random_rows_have_the_spread_that_was_asked_for)
+{
+    static const int64_t spreads[] = {0, 29, 76};
+    for (int i = 0; i < COUNT(spreads); i++) {
+        struct csr A, B;
+        struct stats s;
+        struct err e = {0};
+        int64_t p[PARAMS_MAX] = {50000, 20, 0, spreads[i]};
+        assert_true(generator_find("random")->make(p, 1, NULL, &A, &e) && csr_check(&A, &e));
+        assert_true(generator_find("random")->make(p, 1, NULL, &B, &e) && csr_equal(&A, &B));
+        assert_true(stats_of(&A, NULL, &s, NULL));
+        double wanted = 20 * (double)spreads[i] / 100;
+        if (fabs(s.row_mean - 20) > 0.2 || fabs(s.row_std - wanted) > 0.04 * wanted)
+            fail_msg("spread %lld: mean %g, deviation %g", (long long)spreads[i], s.row_mean, s.row_std);
+        assert_true(s.row_min >= 1 && (spreads[i] ? (double)s.row_max > 20 + 3 * wanted : s.row_max == 20));
+        csr_free(&A);
+        csr_free(&B);
+    }
+    struct csr few;
+    int64_t p[PARAMS_MAX] = {1000, 4, 5, 400}; /* never more entries than columns, nor fewer than 1 */
+    assert_true(generator_find("random")->make(p, 1, NULL, &few, NULL) && csr_check(&few, NULL));
+    for (int64_t r = 0; r < few.rows; r++)
+        assert_true(few.rowptr[r + 1] > few.rowptr[r] && few.rowptr[r + 1] - few.rowptr[r] <= 5);
+    csr_free(&few);
+}
+
 TEST(shapes_match_their_names)
 {
     static const int64_t rmat[PARAMS_MAX] = {12, 8}, circuit[PARAMS_MAX] = {4000, 4}, broken[PARAMS_MAX] = {4000, 9},

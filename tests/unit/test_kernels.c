@@ -6,12 +6,15 @@
 #include "gpu/emu/emu.h"
 #include "kits/emu_kernels.h"
 #include "kits/kernel_loops.h"
+#include "kits/shapes.h"
+#include "kits/stored_kit.h"
 #include "kits/test.h"
 #include "machine/kernel.h"
 #include "machine/mat.h"
 #include "machine/microscope.h"
 #include "matrix/csr.h"
 #include "matrix/gen.h"
+#include "matrix/random.h"
 
 #include <string.h>
 
@@ -130,12 +133,52 @@ TEST(test_default)
     assert_string_equal(kernel_default(format_find("bsr"), NULL, emu)->name, "bsr-column");
     assert_string_equal(kernel_default(format_find("coo"), NULL, emu)->name, "coo-ordered");
     assert_string_equal(kernel_default(format_find("hyb"), NULL, emu)->name, "hyb-ordered");
-    for (int f = 0; formats[f]; f++) /* of the formats, csc alone has only kernels with atomics */
-        if (!kernel_default(formats[f], NULL, emu)->deterministic && strcmp(formats[f]->name, "csc"))
-            fail_msg("%s: the default kernel is not deterministic", formats[f]->name);
+    assert_string_equal(kernel_default(format_find("csc"), NULL, emu)->name, "csc-ordered");
     for (int f = 0; formats[f]; f++)
         if (strstr(kernel_default(formats[f], NULL, emu)->name, "-paper"))
             fail_msg("%s: a kernel as the papers print it is the default", formats[f]->name);
+}
+
+/* Whatever the format, the device and the matrix: any kernel that could be chosen for a matrix, and the one chosen
+   otherwise, gives the same bits in every run. */
+TEST(defaults_are_deterministic)
+{
+    static const char *const devices[] = {"cpu", "emu"};
+    for (int i = 0; kernels[i]; i++)
+        if (kernels[i]->best && !kernels[i]->deterministic) fail_msg("%s may be a default", kernels[i]->name);
+    for (int d = 0; d < COUNT(devices); d++)
+        for (int f = 0; formats[f]; f++) {
+            const struct kernel *k = kernel_default(formats[f], NULL, open_or_fail(devices[d]));
+            if (!k->deterministic) fail_msg("%s on %s: %s adds in any order", formats[f]->name, devices[d], k->name);
+        }
+}
+
+/* csc-ordered adds the entries of a row in the order of csr-cusp: the same bits, except where that aligns long rows. */
+TEST(csc_ordered_adds_like_rows_of_csr)
+{
+    struct device *emu = open_or_fail("emu");
+    for (const struct shape *s = shapes; s->name; s++) {
+        struct csr A = shape_csr(s, 3);
+        static const char *const name[] = {"csr-cusp", "csc-ordered"};
+        bool compared = !A.imag && A.nnz <= 16 * A.rows;
+        double *x = mem_new(A.cols + 1, sizeof *x, "x", NULL), *y[2];
+        random_fill(x, A.cols, 1);
+        for (int k = 0; k < 2 && compared; k++) {
+            struct stored S = packed(&A, kernel_find(name[k])->format->name, NULL);
+            struct mat M = {0};
+            y[k] = mem_zero(A.rows + 1, sizeof *y[k], "y", NULL);
+            for (int64_t i = 0; i < A.rows; i++) y[k][i] = (double)i;
+            assert_true(mat_put(&M, &S, emu, NULL));
+            struct launch L = {.A = &M, .alpha = 1.5, .beta = -0.25, .x = x, .y = y[k]};
+            assert_true(kernel_launch(kernel_find(name[k]), &L, NULL));
+            mat_free(&M);
+            stored_free(&S);
+        }
+        if (compared && memcmp(y[0], y[1], (size_t)A.rows * sizeof *y[0])) fail_msg("%s: the bits differ", s->name);
+        for (int k = 0; k < 2 && compared; k++) mem_free(y[k]);
+        mem_free(x);
+        csr_free(&A);
+    }
 }
 
 /* Stored matrices that a kernel refuses, and the whole message. */

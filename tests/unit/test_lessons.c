@@ -6,8 +6,10 @@
 #include "kits/talk.h"
 #include "kits/test.h"
 #include "language/complete.h"
+#include "lessons/paper_tables.h"
 #include "machine/bench.h"
 #include "machine/kernel.h"
+#include "machine/transfer.h"
 #include "session/front.h"
 #include "session/output_run.h"
 #include "ui/run.h"
@@ -114,6 +116,18 @@ static void assert_narrow(const char *text)
 
 /* ---- the lessons that come with the program ---- */
 
+/* Without a GPU, too, each table has a number of ours: a number that is not measured is predicted or counted. Rows
+   about library kernels, and about matrices that are not here, stand in tables with other rows. */
+static void assert_tables_have_numbers(const struct session *s, const char *path)
+{
+    for (int i = 0; s->tables && i < s->tables->n; i++) {
+        const struct paper_table *t = &s->tables->table[i];
+        int numbers = 0;
+        for (int r = 0; r < t->n; r++) numbers += t->row[r].how[0] != 0;
+        if (t->n && !numbers) fail_msg("%s: the table below `%s` has rows of - only", path, t->title);
+    }
+}
+
 static void read_it(const char *path, const char *device, enum out_mode mode, int times)
 {
     char line[300];
@@ -124,6 +138,20 @@ static void read_it(const char *path, const char *device, enum out_mode mode, in
         if (!talk_line(&t, line)) fail_msg("%s: %s%s", path, t.err, mode == OUT_JSON ? t.out : "");
     if (mode == OUT_TEXT) assert_narrow(t.out);
     if (mode == OUT_JSON) assert_says(t.out, "\"ok\":true,");
+    assert_tables_have_numbers(&t.s, path);
+    shut(&t);
+}
+
+/* Of the copies that lesson transfer times without a GPU, all but the pageable ones are predicted. */
+TEST(copies_are_predicted)
+{
+    struct talk t;
+    open_on_cpu(&t, OUT_JSON);
+    assert_true(talk_line(&t, "transfer 2 pieces 4 products 3"));
+    for (int k = 0; k < WAYS; k++) {
+        bool pageable = transfer_ways[k].in + transfer_ways[k].all_back && !transfer_ways[k].pinned;
+        if (isnan(number(&t, "transfer", k, "time_us")) != pageable) fail_msg("way %s", transfer_ways[k].name);
+    }
     shut(&t);
 }
 

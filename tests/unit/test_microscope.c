@@ -126,6 +126,11 @@ static const struct by_hand of_thesis4[] = {
     {"coo-ordered", "carry", ACCESS_STORE, P_F64, 2, 2, 2, 0},
     {"coo-ordered", "y", ACCESS_ATOMIC, P_F64, 0, 0, 0, 0},
     {"coo-ordered", "val", ACCESS_LOAD, P_F64, 1, 9, 3, 0},
+    /* 2 threads per row: all entries but the third of row 2, number 7 of the columns, are read in the first step. */
+    {"csc-ordered", "from", ACCESS_LOAD, P_F64, 2, 9, 3, 0},
+    {"csc-ordered", "val", ACCESS_LOAD, P_F64, 2, 9, 4, 0},
+    {"csc-ordered", "y", ACCESS_ATOMIC, P_F64, 0, 0, 0, 0},
+    {"csc-ordered", "y", ACCESS_STORE, P_F64, 1, 4, 1, 0},
     /* 9 / 4 = 2 threads per row: the first step reads all entries but the third of row 2. */
     {"csr-cusp", "val", ACCESS_LOAD, P_F64, 2, 9, 4, 0},
     {"csr-light-vector", "x", ACCESS_LOAD, P_F64, 2, 9, 2, 0},

@@ -8,6 +8,9 @@
 #include "kits/transfer_kit.h"
 #include "machine/device.h"
 #include "matrix/gen.h"
+#include "microscope/link.h"
+#include "microscope/model.h"
+#include "microscope/transfer_model.h"
 
 #include <math.h>
 
@@ -189,7 +192,7 @@ TEST(a_host_has_nothing_to_copy)
     for (int i = 0; i < 2; i++) {
         struct talk t;
         talk_open(&t, OUT_TEXT);
-        snprintf(line, sizeof line, "device %s; transfer 8", devices[i]);
+        snprintf(line, sizeof line, "device %s; transfer 8 on %s", devices[i], devices[i]);
         assert_true(talk_line(&t, line));
         assert_says(t.out, "there is nothing to copy");
         talk_close(&t);
@@ -199,6 +202,67 @@ TEST(a_host_has_nothing_to_copy)
         assert_says(t.out, "\"copies\":false");
         talk_close(&t);
     }
+}
+
+/* By hand. Two streams: copied in by 10 and 20, multiplied by 20 and 30, copied back by 21 and 31. In one stream, the
+   second piece begins after the first, at 21. If copies take longest, the rest of a piece hides behind the next copy.
+ */
+TEST(stages_by_hand)
+{
+    assert_float_equal(transfer_stages_us((struct stages){10, 10, 1}, 2, 2), 31, 1e-12);
+    assert_float_equal(transfer_stages_us((struct stages){10, 10, 1}, 2, 1), 42, 1e-12);
+    assert_float_equal(transfer_stages_us((struct stages){10, 4, 1}, 3, 4), 35, 1e-12);
+    assert_float_equal(transfer_stages_us((struct stages){2, 3, 7}, 3, 3), 26, 1e-12);
+    assert_float_equal(transfer_stages_us((struct stages){5, 5, 5}, 3, 2), 30, 1e-12); /* the third waits until 15 */
+}
+
+/* A link of 10 GB/s and 2 us: 10^4 bytes take 1 us and the latency. */
+TEST(ways_are_predicted)
+{
+    struct csr A = make("band", 20000, 8, 100);
+    struct transfer_plan p = plan_for(&A, "emu", 4, 2);
+    const struct link slow = {.name = "slow", .hop_us = 2, .gbs = 10};
+    struct machine g = machine_reference();
+    struct transfer t;
+    struct err e = {0};
+    p.products = 50;
+    if (!transfer_predict(&p, &slow, &g, &t, &e)) fail_msg("%s", e.text);
+    double matrix = (double)t.matrix_bytes / 1e4, result = (double)t.result_bytes / 1e4;
+    assert_true(t.matrix_bytes >= A.nnz * 12 + A.rows * 4 && t.matrix_bytes <= A.nnz * 12 + A.rows * 4 + 4 * 772);
+    assert_int_equal(t.result_bytes, A.rows * 8);
+    assert_float_equal(t.way[WAY_PINNED].us, 2 + matrix, 1e-9);
+    assert_float_equal(t.way[WAY_PINNED].gbs, (double)t.matrix_bytes / (2 + matrix) / 1000, 1e-9);
+    assert_float_equal(t.way[WAY_IN_PIECES].us, 2 + matrix, 1e-9);
+    assert_float_equal(t.way[WAY_BACK_PINNED].us, 2 + matrix, 1e-9);
+    assert_true(isnan(t.way[WAY_PAGEABLE].us) && isnan(t.way[WAY_TURNS_PAGEABLE].us) && isnan(t.pin_us));
+    double one = t.way[WAY_EXECUTION].us;
+    assert_true(one >= 200 * g.c.launch_us && t.way[WAY_EXECUTION_STREAMS].us <= one);
+    assert_float_equal(t.way[WAY_EXECUTION_STREAMS].us, one / 2, 1e-9); /* a piece does not fill the GPU */
+    assert_float_equal(t.way[WAY_TURNS_PINNED].us, 4 * 2 * 2 + matrix + result + one, 1e-6);
+    struct stages each = {matrix / 4, t.way[WAY_EXECUTION_STREAMS].us / 4, result / 4};
+    assert_float_equal(t.way[WAY_OVERLAPPED].us, 4 + transfer_stages_us(each, 4, 2), 1e-9);
+    assert_true(t.hidden > 0 && t.hidden <= 1);
+    p.pieces = 1; /* then the piece is the matrix, and only one stream has work */
+    p.streams = 8;
+    assert_true(transfer_predict(&p, &slow, &g, &t, &e));
+    assert_float_equal(t.way[WAY_EXECUTION_STREAMS].us, t.way[WAY_EXECUTION].us, 1e-9);
+    csr_free(&A);
+}
+
+TEST(a_session_without_a_gpu_predicts)
+{
+    struct talk t;
+    talk_open(&t, OUT_TEXT);
+    assert_true(talk_line(&t, "device cpu; transfer 2 pieces 4"));
+    assert_says(t.out, "predicted");
+    assert_says(t.out, "copies by PCI Express 5.0 x16 at 63 GB/s (specification)");
+    assert_says(t.out, "not compared with measurements");
+    talk_close(&t);
+    talk_open(&t, OUT_JSON);
+    assert_true(talk_line(&t, "gen poisson2d 4 as A; transfer A pieces 20"));
+    assert_says(t.out, "\"how\":\"predicted\"");
+    assert_says(t.out, "\"pin_us\":null");
+    talk_close(&t);
 }
 
 TEST(mistakes_are_named)
