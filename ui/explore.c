@@ -279,6 +279,25 @@ static bool leaves(int key)
     return key == 'q' || key == UI_ESC || key == UI_INTERRUPT;
 }
 
+void explore_offer(struct session *s, const char *text)
+{
+    SCREEN_EDIT;
+    struct explorer *x = screen_explorer(s);
+    mem_free(x->offered);
+    x->offered = mem_str(text, NULL);
+}
+
+/* Open the command line with the text that a command has offered. */
+static void take_offer(struct session *s)
+{
+    struct explorer *x = screen_explorer(s);
+    if (!x->offered) return;
+    x->typing = line_open(s);
+    if (x->typing) line_insert(x->offered);
+    mem_free(x->offered);
+    x->offered = NULL;
+}
+
 /* Run a command, or continue the work of a view if line is NULL, and show the output under this title. */
 static void run(struct session *s, const char *line, const struct view *driven, const char *title)
 {
@@ -310,6 +329,7 @@ static void run(struct session *s, const char *line, const struct view *driven, 
     explorer_stale(s, NULL);
     if ((line || !explorer_is_valid(s, x->pane)) && !refresh_beside(s, x->pane, &e)) explorer_say(x, true, e.text);
     explore_arranged(s);
+    take_offer(s);
 }
 
 bool explore_catch_up(struct session *s)
@@ -563,7 +583,8 @@ void explore_end(struct session *s)
     x->menu = NULL;
     if (x->last_output) fputs(x->last_output, out_file(s->out));
     mem_free(x->last_output);
-    x->last_output = NULL;
+    mem_free(x->offered);
+    x->last_output = x->offered = NULL;
     x->pending = 0;
     explorer_stale(s, NULL);
     for (int i = 0; views[i]; i++) screen_view_state(s, views[i])->pane = false;

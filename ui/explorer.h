@@ -54,6 +54,7 @@ struct explorer {
     char output_title[80];   /* the command */
     char status[240];        /* a message for the bottom line; empty: no message */
     bool status_bad;         /* the status is an error message */
+    char *offered;           /* a text for the next command line; owned; NULL: none */
     char *last_output;       /* printed after the full screen is closed; owned */
     int mouse_x, mouse_y;
     int cursor_y;                 /* line of the pane's cursor when it was last drawn; -1: none */
@@ -98,6 +99,8 @@ void explore_revalidate(struct session *s, const struct view *v);
 bool explore_takes(struct session *s, int key); /* is this key handled by the explorer, not by the pane? */
 bool explore_drive(struct session *s);          /* continue the pane's work; false: there is none */
 void explore_leave(struct session *s, int key); /* called before the explorer ends: paused work reports its state */
+/* When the running command has ended, open the command line with this text. */
+void explore_offer(struct session *s, const char *text);
 void explore_end(struct session *s);
 void explorer_free(struct explorer *x);
 /* After an option has changed: try pictures again. */

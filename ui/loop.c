@@ -7,6 +7,7 @@
 #include "cast.h"
 #include "draw.h"
 #include "language/run_lines.h"
+#include "line_history.h"
 #include "machine/device.h"
 #include "paged.h"
 #include "prompt.h"
@@ -328,6 +329,7 @@ void ui_detach(struct session *s)
     background_end();
     guard_end();
     prompt_close(s);
+    line_history_close();
     for (int i = 0; views[i]; i++) view_state_free(&sc->state[i]);
     canvas_free(&sc->canvas);
     mem_free(sc->long_output);
