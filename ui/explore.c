@@ -5,6 +5,7 @@
 #include "base/memfile.h"
 #include "base/screen_lock.h"
 #include "base/text.h"
+#include "base/words.h"
 #include "explorer.h"
 #include "language/run_lines.h"
 #include "prompt.h"
@@ -430,6 +431,53 @@ static void type(struct session *s, int key)
     mem_free(line);
 }
 
+/* ---- the palette ---- */
+
+static bool is_palette_key(int key)
+{
+    return key == UI_F1 || key == ('P' & 0x1f);
+}
+
+static void open_palette(struct session *s)
+{
+    struct explorer *x = screen_explorer(s);
+    struct err e = {0};
+    if (!palette_open(&x->palette, s, &e)) explorer_say(x, true, e.text);
+}
+
+/* Show the chosen view, explain the topic, or begin a command line with the item. */
+static void use_choice(struct session *s, enum palette_sort sort, const char *name, const char *line, bool runs)
+{
+    struct explorer *x = screen_explorer(s);
+    if (sort == PALETTE_VIEW)
+        turn_to_number(s, explorer_number(s, view_find(name)));
+    else if (runs && screen_thread_serves())
+        queue(x, mem_str(line, NULL));
+    else if (runs)
+        run(s, line, NULL, line);
+    else if ((x->typing = line_open(s)))
+        line_insert(line);
+}
+
+static void use_palette(struct session *s, int key)
+{
+    struct palette *p = &screen_explorer(s)->palette;
+    enum palette_state state = palette_key(p, key);
+    char line[LINE_LIMIT + 1], name[64];
+    bool runs;
+    if (state == PALETTE_ON) return;
+    if (state == PALETTE_LEFT) {
+        palette_close(p);
+        return;
+    }
+    const struct palette_item *item = palette_choice(p);
+    enum palette_sort sort = item->sort;
+    palette_line(item, line, sizeof line, &runs);
+    snprintf(name, sizeof name, "%s", item->name);
+    palette_close(p);
+    use_choice(s, sort, name, line, runs);
+}
+
 /* ---- keys ---- */
 
 static bool pane_claims(struct session *s, int key)
@@ -443,6 +491,7 @@ bool explore_takes(struct session *s, int key)
     const struct explorer *x = screen_explorer(s);
     const struct view_state *st = screen_view_state(s, x->pane);
     if (!x->on || st->typing || pane_claims(s, key)) return false;
+    if (x->palette.item || is_palette_key(key)) return true;
     if (key == UI_TAB || key == UI_BACKTAB || key == ':' || (key >= '1' && key <= '9')) return true;
     if (explorer_is_pane_key(key) || key == MENU_KEY || x->menu) return true;
     return key == UI_CLICK && x->h >= LISTED_FROM && x->mouse_y == 0;
@@ -555,11 +604,13 @@ bool explore_key(struct session *s, int key)
     if (key < 0 || key == UI_RESIZE) return true;
     explorer_stale(s, x->pane);
     if (x->typing) return x->pending = 0, type(s, key), !s->quit && !leaves(x->pending);
+    if (x->palette.item) return x->pending = 0, use_palette(s, key), !s->quit && !leaves(x->pending);
     if (small && x->output) close_output(s);
     if (!x->pending) x->status[0] = 0; /* keep the status if it describes the work that the key interrupted */
     x->pending = 0;
     bool searching = x->output && x->pager.typing;
     if (key == ':' && !st->typing && !searching) return x->menu = NULL, x->typing = line_open(s), true;
+    if (is_palette_key(key) && !st->typing && !searching) return x->menu = NULL, open_palette(s), true;
     if (x->output) return output_key(s, key), true;
     if (x->menu) return turn_to_number(s, menu_key(s, key)), true;
     if (!st->typing && key == MENU_KEY) return menu_open(s), true;
@@ -581,6 +632,7 @@ void explore_end(struct session *s)
     x->status[0] = 0;
     x->typing = false;
     x->menu = NULL;
+    palette_close(&x->palette);
     if (x->last_output) fputs(x->last_output, out_file(s->out));
     mem_free(x->last_output);
     mem_free(x->offered);

@@ -212,7 +212,7 @@ void explorer_draw_name(struct canvas *c, struct rect at, const struct view *v, 
 static struct pixel_terminal pixels_now(const struct explorer *x)
 {
     struct pixel_terminal now;
-    bool covered = x->output || x->menu || (x->typing && line_shown().words);
+    bool covered = x->output || x->menu || x->palette.item || (x->typing && line_shown().words);
     if (covered || x->as_text || x->no_pixels || !term_pixels(&now)) return (struct pixel_terminal){PIXELS_OFF, 0, 0};
     return now;
 }
@@ -340,6 +340,7 @@ void explore_draw(struct canvas *c, struct session *s)
     (split_shows_all(&x->split) ? draw_panes : draw_single)(c, s);
     if (x->output) draw_output(c, x);
     if (x->menu) menu_draw(c, s);
+    if (x->palette.item) return palette_draw(&x->palette, c);
     if (x->typing) {
         draw_line(c);
     } else if (x->status[0]) {

@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 #include "canvas.h"
+#include "command_palette.h"
 #include "figure.h"
 #include "pager.h"
 #include "pixels.h"
@@ -48,6 +49,7 @@ struct explorer {
     bool typing;         /* a command is being typed */
     bool mouse_off;
     const struct view *menu; /* the view at the menu's cursor; NULL: the menu is closed */
+    struct palette palette;  /* open over the panes, or closed */
     int menu_digits;         /* the number typed so far in the menu */
     char *output;            /* output of the last command, drawn over the pane; owned; NULL: none */
     struct pager pager;      /* shows the output */

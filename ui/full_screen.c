@@ -93,6 +93,7 @@ static const struct {
     {KEY_PPAGE, UI_PGUP, {"\033[5~"}},
     {KEY_NPAGE, UI_PGDN, {"\033[6~"}},
     {KEY_BTAB, UI_BACKTAB, {"\033[Z"}},
+    {KEY_F(1), UI_F1, {"\033OP", "\033[11~", "\033[[A"}},
     {KEY_DC, -1, {"\033[3~"}},
     {KEY_ENTER, UI_ENTER, {0}},
     {KEY_BACKSPACE, 0x7f, {0}},

@@ -6,6 +6,7 @@
 #include "base/screen_lock.h"
 #include "base/text.h"
 #include "base/words.h"
+#include "command_palette.h"
 #include "draw.h"
 #include "language/complete.h"
 #include "language/options.h"
@@ -136,6 +137,15 @@ static int take_background(int count, int key)
     return 0;
 }
 
+static int ask_for_palette(int count, int key);
+
+/* Alt-x and F1, as xterm, rxvt and the Linux console send it. Keys that the user's inputrc binds stay. */
+static void bind_palette(void)
+{
+    static const char *const keys[] = {"\\ex", "\\eOP", "\\e[11~", "\\e[[A"};
+    for (int i = 0; i < COUNT(keys); i++) rl_bind_keyseq_if_unbound(keys[i], ask_for_palette);
+}
+
 static void skip_answers(void)
 {
     rl_bind_keyseq("\\e]11;", take_background);
@@ -159,6 +169,7 @@ void prompt_open(struct session *s)
     rl_initialize();
     rl_variable_bind("enable-bracketed-paste", "off"); /* pasted lines run like typed lines */
     skip_answers();
+    bind_palette();
 }
 
 void prompt_close(struct session *s)
@@ -209,6 +220,14 @@ static void write_prompt(const struct session *s, char out[PROMPT_ROOM])
 
 /* Static, because readline passes no user argument to callbacks. */
 static bool at_prompt; /* the prompt is that of write_prompt */
+
+static bool palette_asked;
+
+static int ask_for_palette(int count, int key)
+{
+    palette_asked = at_prompt;
+    return 0;
+}
 
 /* The theme has changed: show the prompt in its new colours. */
 static void show_prompt_again(void)
@@ -570,6 +589,30 @@ static void give_up(void)
     done = true;
 }
 
+/* Show the palette in place of the prompt, then the prompt again, with the chosen line. */
+static void show_palette(void)
+{
+    char line[LINE_LIMIT + 1];
+    struct palette p;
+    bool runs = false;
+    palette_asked = false;
+    rl_clear_visible_line();
+    fflush(rl_outstream);
+    rl_deprep_term_function();
+    bool chosen = palette_run(&p, session);
+    if (chosen) palette_line(palette_choice(&p), line, sizeof line, &runs);
+    palette_close(&p);
+    rl_prep_term_function(1);
+    term_catch_stop(true);
+    if (term_resized()) rl_resize_terminal();
+    if (chosen)
+        rl_begin_undo_group(), rl_delete_text(0, rl_end), rl_point = 0, rl_insert_text(line), rl_end_undo_group();
+    rl_on_new_line();
+    rl_redisplay();
+    if (runs && !rl_stuff_char('\r')) return;
+    if (runs) rl_callback_read_char();
+}
+
 /* Read a line. Returns NULL at the end of input, and, if `leaves` is set, after Ctrl-C. */
 static char *read_line(const char *prompt, bool leaves)
 {
@@ -582,6 +625,7 @@ static char *read_line(const char *prompt, bool leaves)
     while (!done) {
         enum happened what = term_wait(-1);
         if (what == H_INPUT) rl_callback_read_char();
+        if (palette_asked && !done) show_palette();
         if (what == H_INTERRUPT) leaves ? give_up() : drop_line();
         if (what == H_STOP) suspend();
         if (what == H_CONTINUE) prepare_again(), rl_forced_update_display();

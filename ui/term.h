@@ -26,6 +26,7 @@ enum keys {
     UI_CLICK,
     UI_WHEEL_UP,
     UI_WHEEL_DOWN,
+    UI_F1,
     UI_WAIT
 };
 

@@ -67,7 +67,7 @@ static void help_all(struct out *o)
               "`help COMMAND` explains a command, format, kernel, solver, preconditioner or generator; `help sources`\n"
               "lists the publications that describe them, and `help dialect` explains the language of the kernels.\n"
               "Any unambiguous beginning of a command or keyword is enough;\n"
-              "Tab completes it. Separate commands with `;`. # begins a comment. !COMMAND\n"
+              "Tab completes it; Alt-x or F1 opens a palette, which finds all by a few letters. Separate commands with `;`. # begins a comment. !COMMAND\n"
               "passes the rest of the line to the shell; scripts and lessons need permission for it (`help allow`).\n"
               "`COMMAND > FILE` writes the output to a new file (`force` overwrites an existing file),\n"
               "`COMMAND >> FILE` appends it, and `COMMAND | SHELL COMMAND` passes it to the shell: `stats > a.txt`,\n"

@@ -430,6 +430,13 @@ static const struct named *topic_find(const struct session *s, const char *name,
     return NULL;
 }
 
+const char *topic_about(const struct session *s, const char *name)
+{
+    int i;
+    const struct named *entry = topic_find(s, name, &i);
+    return entry ? entry->about : NULL;
+}
+
 static void list_topics(const struct session *s, const struct args *a, give_fn *give, void *user)
 {
     for (int i = 0; i < COUNT(topics); i++) {
