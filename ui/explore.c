@@ -1,5 +1,6 @@
 /* The full-screen explorer: panes side by side, a command line below them, and the output of its commands. */
 #include "explore.h"
+#include "base/clock.h"
 #include "base/err.h"
 #include "base/mem.h"
 #include "base/memfile.h"
@@ -17,6 +18,7 @@
 #include "session/stale.h"
 #include "stage.h"
 #include "term.h"
+#include "terminal_window.h"
 #include "ui/views/view_state.h"
 
 #include <string.h>
@@ -313,7 +315,10 @@ static void run(struct session *s, const char *line, const struct view *driven, 
         if (term_is_open()) screen_redraw(s);
         x->status[0] = 0;
     }
+    double began = now_us();
     bool ok = run_quietly(s, line, driven, &text);
+    if (!line) window_work_ended(title, now_us() - began);
+    window_title(s);
     if (s->quit || leaves(x->pending)) {
         mem_free(x->last_output);
         x->last_output = text;
@@ -432,6 +437,8 @@ static void type(struct session *s, int key)
 }
 
 /* ---- the palette ---- */
+
+enum { COPY_KEY = 'y' };
 
 static bool is_palette_key(int key)
 {
@@ -555,6 +562,17 @@ static void mouse(struct session *s, int key)
     if (key == UI_WHEEL_UP || key == UI_WHEEL_DOWN) wheel(s, v, key == UI_WHEEL_UP ? -1 : 1);
 }
 
+static void copy(struct session *s)
+{
+    struct explorer *x = screen_explorer(s);
+    char text[80], size[32];
+    struct err e = {0};
+    size_t n;
+    bool ok = explore_copy(s, &n, &e);
+    if (ok) snprintf(text, sizeof text, "copied %s", show_bytes((double)n, size, sizeof size));
+    explorer_say(x, !ok, ok ? text : e.text);
+}
+
 static void switch_mouse(struct explorer *x)
 {
     x->mouse_off = !x->mouse_off;
@@ -611,6 +629,7 @@ bool explore_key(struct session *s, int key)
     bool searching = x->output && x->pager.typing;
     if (key == ':' && !st->typing && !searching) return x->menu = NULL, x->typing = line_open(s), true;
     if (is_palette_key(key) && !st->typing && !searching) return x->menu = NULL, open_palette(s), true;
+    if (key == COPY_KEY && !st->typing && !searching && !x->menu && !pane_claims(s, key)) return copy(s), true;
     if (x->output) return output_key(s, key), true;
     if (x->menu) return turn_to_number(s, menu_key(s, key)), true;
     if (!st->typing && key == MENU_KEY) return menu_open(s), true;

@@ -83,6 +83,9 @@ bool explorer_arrange(struct session *s, const char *names, struct rect area, st
 void explorer_draw_name(struct canvas *c, struct rect at, const struct view *v, int number, bool focus);
 void explorer_draw_borders(struct canvas *c, const struct split *t);
 
+/* Copy the output that is shown, or the text of the pane, to the clipboard; *n receives the number of bytes. */
+bool explore_copy(struct session *s, size_t *n, struct err *e);
+
 /* ---- explore.c ---- */
 
 /* Show this pane with the current matrix. */

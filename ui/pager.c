@@ -23,6 +23,18 @@ static size_t escape_length(const char *p, size_t n)
     return k < n ? k + 1 : n;
 }
 
+size_t pager_strip(char *text, size_t n)
+{
+    size_t left = 0;
+    for (size_t at = 0, k; at < n; at += k) {
+        k = escape_length(text + at, n - at);
+        if (k) continue;
+        text[left++] = text[at];
+        k = 1;
+    }
+    return left;
+}
+
 /* The length of the character at p; *columns receives its width. */
 static size_t character(const char *p, size_t n, int *columns)
 {

@@ -17,6 +17,7 @@
 #include "session/session.h"
 #include "stage.h"
 #include "term.h"
+#include "terminal_window.h"
 
 #include <poll.h>
 #include <signal.h>
@@ -115,6 +116,18 @@ static int skip_attributes(int count, int key)
     return 0;
 }
 
+static int take_focus_in(int count, int key)
+{
+    window_focus(true);
+    return 0;
+}
+
+static int take_focus_out(int count, int key)
+{
+    window_focus(false);
+    return 0;
+}
+
 static int skip_string(int count, int key)
 {
     skip_to('\\', '\\');
@@ -149,6 +162,8 @@ static void bind_palette(void)
 static void skip_answers(void)
 {
     rl_bind_keyseq("\\e]11;", take_background);
+    rl_bind_keyseq("\\e[I", take_focus_in);
+    rl_bind_keyseq("\\e[O", take_focus_out);
     rl_bind_keyseq("\\e[?", skip_attributes);
     rl_bind_keyseq("\\e[6;", skip_attributes);
     rl_bind_keyseq("\\e_G", skip_string);
@@ -639,6 +654,7 @@ char *prompt_line(struct session *s)
 {
     char prompt[PROMPT_ROOM];
     write_prompt(s, prompt);
+    window_title(s);
     if ((taken = line_waiting(prompt))) return taken;
     if (waiting.ended) return puts(""), NULL;
     at_prompt = true;

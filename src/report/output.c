@@ -132,6 +132,11 @@ void out_begin(struct out *o, const char *command)
     err_clear(&o->err);
 }
 
+const char *out_begun(const struct out *o)
+{
+    return o->command;
+}
+
 static bool no_memory(struct out *o)
 {
     return fail(&o->err, E_MEMORY, "out of memory while printing; drop a matrix and try again");

@@ -49,6 +49,7 @@ void out_html(struct out *o);
    and in JSON mode an {"command":..., "ok":true} line if the command printed no row. */
 void out_begin(struct out *o, const char *command);
 bool out_end(struct out *o, struct err *e);
+const char *out_begun(const struct out *o); /* the command of the last out_begin */
 /* Print the rows that are pending. Returns false with E_CANCELLED if Ctrl-C stopped the printing. */
 bool out_flush(struct out *o, struct err *e);
 /* After Ctrl-C: drop all but the first 1000 of the rows that are pending in text, and print how many are left out. */
