@@ -24,7 +24,7 @@ static const struct flag {
     {"--plain", NULL, "no colours, ASCII only", NOTHING, NULL},
     {"--device", "D", "use cpu, emu or cuda:N", WORDS, "cpu emu cuda:0"},
     {"--allow", "WHAT", "let scripts and clients use the shell, or write any file: shell, files", WORDS, "shell files"},
-    {"--serve", NULL, "answer requests, as JSON lines; see `help serve`", NOTHING, NULL},
+    {"--serve", NULL, "answer requests, as JSON lines, or at a socket with --serve=unix:PATH; see `help serve`", NOTHING, NULL},
     {"--man", NULL, "print the manual page, for `man -l -`", NOTHING, NULL},
     {"--completion", "SHELL", "print the completion script for bash or zsh", WORDS, "bash zsh"},
     {"--version", NULL, "print the version", NOTHING, NULL},
