@@ -324,6 +324,7 @@ bool ui_attach(struct session *s, struct err *e)
     sc->front.cast_now = cast_now;
     sc->front.cast_end = cast_end;
     serve_attach();
+    out_links_by(s->out, &window_links);
     screen_restyle(s);
     if (s->interactive) take_terminal();
     return true;

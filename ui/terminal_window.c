@@ -1,8 +1,9 @@
-/* The terminal's window: title, clipboard, and notifications. */
+/* The terminal's window: title, clipboard, links, and notifications. */
 #include "terminal_window.h"
 #include "base/base64.h"
 #include "base/err.h"
 #include "base/mem.h"
+#include "base/table_links.h"
 #include "base/text.h"
 #include "full_screen.h"
 #include "full_screen_draw.h"
@@ -13,6 +14,8 @@
 #include "term.h"
 #include "terminfo.h"
 
+#include <ctype.h>
+#include <limits.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -29,7 +32,7 @@ static const char *const clipboard_names[] = {"auto", "on", "off"};
 
 static struct {
     bool usable;
-    bool title; /* the option */
+    bool title, links; /* the options */
     enum notify notify;
     enum clipboard clipboard;
     char sent[300];                       /* the sequence of the title that was sent last */
@@ -82,16 +85,6 @@ void window_title(const struct session *s)
     if (!window.kept) send(title_kept), window.kept = 1, guard_title(true);
     memcpy(window.sent, title, sizeof title);
     send(title);
-}
-
-void window_restyle(const struct session *s)
-{
-    window.usable = !s->plain && osc_is_understood();
-    window.title = strcmp(option_value(s, OPTION_TITLE), "off") != 0;
-    window.notify = (enum notify)index_of(option_value(s, OPTION_NOTIFY), notify_names, COUNT(notify_names));
-    window.clipboard =
-        (enum clipboard)index_of(option_value(s, OPTION_CLIPBOARD), clipboard_names, COUNT(clipboard_names));
-    if (!window.title) give_title_back();
 }
 
 /* ---- the focus ---- */
@@ -157,6 +150,59 @@ bool window_copy(const char *text, size_t n, struct err *e)
     send("\033\\");
     mem_free(coded);
     return true;
+}
+
+/* ---- links ---- */
+
+/* Terminals that show OSC 8 as a link, by what they put into the environment. Others may print an address. */
+static bool shows_links(void)
+{
+    static const char *const set[] = {"VTE_VERSION", "KONSOLE_VERSION", "WT_SESSION", "KITTY_WINDOW_ID",
+                                      "WEZTERM_PANE"};
+    static const char *const programs[] = {"iTerm.app", "WezTerm", "vscode", "ghostty", "Tabby"};
+    static const char *const terms[] = {"xterm-kitty", "foot", "alacritty", "wezterm", "xterm-ghostty"};
+    const char *program = getenv("TERM_PROGRAM"), *term = getenv("TERM"), *vte = getenv("VTE_VERSION");
+    if (!term || getenv("TMUX") || (vte && atoi(vte) < 5000)) return false;
+    for (int i = 0; i < COUNT(set); i++)
+        if (getenv(set[i])) return true;
+    for (int i = 0; program && i < COUNT(programs); i++)
+        if (!strcmp(program, programs[i])) return true;
+    for (int i = 0; i < COUNT(terms); i++)
+        if (!strncmp(term, terms[i], strlen(terms[i]))) return true;
+    return false;
+}
+
+/* Write the address of the file, file://HOST/PATH, with all but plain bytes as %XX. */
+static bool link_begin(FILE *f, const char *path)
+{
+    char full[PATH_MAX], host[256] = "";
+    if (!window.links || !realpath(path, full) || gethostname(host, sizeof host - 1)) return false;
+    fprintf(f, "\033]8;;file://%s", host);
+    for (const char *c = full; *c; c++)
+        fprintf(f, isalnum((unsigned char)*c) || strchr("/-._~+", *c) ? "%c" : "%%%02X", (unsigned char)*c);
+    fputs("\033\\", f);
+    return true;
+}
+
+static void link_end(FILE *f)
+{
+    fputs("\033]8;;\033\\", f);
+}
+
+const struct table_links window_links = {link_begin, link_end};
+
+/* ---- the options ---- */
+
+void window_restyle(const struct session *s)
+{
+    window.usable = !s->plain && osc_is_understood();
+    window.title = strcmp(option_value(s, OPTION_TITLE), "off") != 0;
+    window.notify = (enum notify)index_of(option_value(s, OPTION_NOTIFY), notify_names, COUNT(notify_names));
+    window.clipboard =
+        (enum clipboard)index_of(option_value(s, OPTION_CLIPBOARD), clipboard_names, COUNT(clipboard_names));
+    const char *links = option_value(s, OPTION_LINKS);
+    window.links = window.usable && (!strcmp(links, "on") || (!strcmp(links, "auto") && shows_links()));
+    if (!window.title) give_title_back();
 }
 
 /* ---- leaving ---- */

@@ -1,6 +1,6 @@
-/* The terminal's window: its title (OSC 2), the clipboard (OSC 52), and a notification when long work ends while the
-   window is away (focus reports; OSC 9 or 777, and the bell). Nothing is sent unless input and output are a terminal
-   that reads such sequences, and `set` switches each off. */
+/* The terminal's window: its title (OSC 2), the clipboard (OSC 52), files as links (OSC 8), and a notification when
+   long work ends while the window is away (focus reports; OSC 9 or 777, and the bell). Nothing is sent unless input and
+   output are a terminal that reads such sequences, and `set` switches each off. */
 #ifndef TERMINAL_WINDOW_H
 #define TERMINAL_WINDOW_H
 
@@ -9,6 +9,7 @@
 
 struct err;
 struct session;
+struct table_links;
 
 /* Does the terminal read OSC sequences? Consoles without them would print them. */
 bool osc_is_understood(void);
@@ -24,6 +25,8 @@ void window_work_ended(const char *what, double us);
 /* Copy text to the clipboard; at most COPY_MAX bytes. */
 enum { COPY_MAX = 74994 };
 bool window_copy(const char *text, size_t n, struct err *e);
+
+extern const struct table_links window_links; /* for out_links_by; the option may switch them off */
 
 /* Leave the window as it was, before the program is stopped or dies; async-signal-safe. window_return undoes it. */
 void window_leave(void);
