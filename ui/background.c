@@ -3,7 +3,7 @@
 #include "base/clock.h"
 #include "canvas.h"
 #include "full_screen_draw.h"
-#include "terminal_window.h"
+#include "osc.h"
 
 #include <poll.h>
 #include <stdio.h>

@@ -2,10 +2,10 @@
 #include "base/err.h"
 #include "base/memfile.h"
 #include "base/screen_lock.h"
+#include "base/text.h"
 #include "explorer.h"
 #include "language/args.h"
 #include "paged.h"
-#include "report/fields.h"
 #include "screen.h"
 #include "session/command.h"
 #include "session/session.h"
@@ -13,16 +13,15 @@
 
 static void out_copied(struct session *s, const char *what, size_t n)
 {
-    out_record(s->out);
-    out_str(s->out, "copied", "copied", what);
-    out_bytes(s->out, "bytes", "of", (int64_t)n);
+    char size[32];
+    out_text(s->out, "copied %s of %s", show_bytes((double)n, size, sizeof size), what);
 }
 
 static bool copy_view(struct session *s, struct err *e)
 {
     size_t n;
     if (!explore_copy(s, &n, e)) return false;
-    out_copied(s, "view", n);
+    out_copied(s, "the view", n);
     return true;
 }
 
@@ -44,15 +43,6 @@ static bool run_copy(struct session *s, const struct args *a, struct err *e)
     return screen_explorer(s)->on && !arg_flag(a, "output") ? copy_view(s, e) : copy_output(s, e);
 }
 
-/* ---- the keys of the rows ---- */
-
-static const struct field copy_fields[] = {
-    {"copied", F_TEXT, "what was copied", .words = "output, view"},
-    {"bytes", F_COUNT, "bytes copied"},
-    {0},
-};
-static const struct row_kind row_copy = {"copy", "text that was copied to the clipboard", copy_fields};
-
 const struct command command_copy = {
     .name = "copy",
     .grammar = "[output]",
@@ -62,7 +52,6 @@ const struct command command_copy = {
         "`output` of the last line at the prompt. The terminal copies (OSC 52), also through ssh, at most 74,994\n"
         "bytes. `set clipboard` says whether it can. In tmux, `set -g set-clipboard on` is needed.\n"
         "    stats; copy",
-    .rows = (const struct row_kind *const[]){&row_copy, NULL},
     .run = run_copy,
     .unrecorded = true,
 };

@@ -4,9 +4,9 @@
 #include "base/clock.h"
 #include "base/err.h"
 #include "full_screen_draw.h"
+#include "osc.h"
 #include "stage.h"
 #include "term.h"
-#include "terminal_window.h"
 #include "terminfo.h"
 
 #include <stdio.h>
@@ -179,8 +179,7 @@ static struct {
     enum { NOT_ASKED, ASKED_ATTRIBUTES, ASKED_ALL, ANSWERED } phase;
     double asked_us;
     bool sixel, kitty;
-    bool copies; /* has a clipboard */
-    int cw, ch;  /* 0: unknown */
+    int cw, ch; /* 0: unknown */
 } pixels;
 
 /* The part of a reply that was read so far: [, _ or ] and the bytes after it. */
@@ -234,11 +233,6 @@ bool full_screen_pixels(struct pixel_terminal *out)
     return out->way != PIXELS_OFF && out->cw;
 }
 
-bool full_screen_copies(void)
-{
-    return pixels.copies;
-}
-
 /* If a terminal does not answer CSI 16 t, its driver may know the size of the window in pixels. */
 static void measure_cell(void)
 {
@@ -255,7 +249,7 @@ static void take_attributes(const char *text)
     for (const char *t = text; sscanf(t, "%d%n", &value, &n) == 1; t += n + (t[n] == ';')) {
         if (t == text) level = value;
         sixel |= t > text && value == SIXEL_ATTRIBUTE;
-        pixels.copies |= t > text && value == CLIPBOARD_ATTRIBUTE;
+        if (t > text && value == CLIPBOARD_ATTRIBUTE) osc_take_clipboard();
     }
     if (pixels.phase == ASKED_ATTRIBUTES) {
         ask_more(level);
@@ -280,7 +274,7 @@ static bool take_focus(const char *text)
 {
     bool here = !strcmp(text, "[I");
     if (!here && strcmp(text, "[O") != 0) return false;
-    window_focus(here);
+    osc_take_focus(here);
     return true;
 }
 

@@ -24,7 +24,6 @@ void full_screen_draw(const struct canvas *c, const struct image *const *image, 
 /* The terminal's answers so far about pixels, or the user's choice (full_screen_choose_pixels). Returns false if the
    terminal shows text only. */
 bool full_screen_pixels(struct pixel_terminal *out);
-bool full_screen_copies(void); /* has the terminal answered that it has a clipboard? */
 enum pixel_choice { PIXELS_AUTO, PIXELS_NEVER, PIXELS_AS_SIXEL, PIXELS_AS_KITTY };
 void full_screen_choose_pixels(enum pixel_choice choice);
 /* Ask for the size of a cell again, after the size of the window has changed. */

@@ -12,6 +12,7 @@
 #include "language/options.h"
 #include "language/prompt_template.h"
 #include "line_history.h"
+#include "osc.h"
 #include "paged.h"
 #include "screen_thread.h"
 #include "session/session.h"
@@ -118,13 +119,13 @@ static int skip_attributes(int count, int key)
 
 static int take_focus_in(int count, int key)
 {
-    window_focus(true);
+    osc_take_focus(true);
     return 0;
 }
 
 static int take_focus_out(int count, int key)
 {
-    window_focus(false);
+    osc_take_focus(false);
     return 0;
 }
 

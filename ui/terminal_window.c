@@ -5,9 +5,9 @@
 #include "base/mem.h"
 #include "base/table_links.h"
 #include "base/text.h"
-#include "full_screen.h"
 #include "full_screen_draw.h"
 #include "language/options.h"
+#include "osc.h"
 #include "session/matrix.h"
 #include "session/session.h"
 #include "stage.h"
@@ -37,18 +37,7 @@ static struct {
     enum clipboard clipboard;
     char sent[300];                       /* the sequence of the title that was sent last */
     volatile sig_atomic_t kept, watching; /* the terminal keeps the old title; it reports the focus */
-    bool away;
 } window;
-
-bool osc_is_understood(void)
-{
-    static const char *const without[] = {"linux", "vt", "dumb", "cons", "sun"};
-    const char *term = getenv("TERM");
-    if (!isatty(STDIN_FILENO) || !isatty(STDOUT_FILENO) || !term || !*term) return false;
-    for (int i = 0; i < COUNT(without); i++)
-        if (!strncmp(term, without[i], strlen(without[i]))) return false;
-    return true;
-}
 
 static int index_of(const char *value, const char *const *names, int n)
 {
@@ -92,16 +81,11 @@ void window_title(const struct session *s)
 void window_watch(bool on)
 {
     if (on && (!window.usable || window.notify == NOTIFY_OFF || stage_now())) return;
-    if (on) window.away = false;
+    if (on) osc_take_focus(true);
     if (on == (bool)window.watching) return;
     if (on) guard_focus();
     send(on ? focus_on : WINDOW_FOCUS_OFF);
     window.watching = on;
-}
-
-void window_focus(bool here)
-{
-    window.away = !here;
 }
 
 /* The terminals that read OSC 777; the others read OSC 9 or ignore it. */
@@ -115,7 +99,7 @@ static enum notify way(void)
 void window_work_ended(const char *what, double us)
 {
     char name[80], time[40], text[300];
-    if (us < LONG_US || !window.away || !window.usable || window.notify == NOTIFY_OFF || stage_now()) return;
+    if (us < LONG_US || !osc_is_away() || !window.usable || window.notify == NOTIFY_OFF || stage_now()) return;
     static const char *const formats[] = {[NOTIFY_OSC9] = "\033]9;warpspy: %s has ended after %s\033\\\a",
                                           [NOTIFY_OSC777] = "\033]777;notify;warpspy;%s has ended after %s\033\\\a",
                                           [NOTIFY_BELL] = "\a%.0s%.0s"};
@@ -133,7 +117,7 @@ static bool may_copy(struct err *e)
     if (!window.usable) return fail(e, E_UNSUPPORTED, "copying needs a terminal that has a clipboard");
     if (window.clipboard == CLIPBOARD_OFF)
         return fail(e, E_UNSUPPORTED, "the option clipboard is off; `set clipboard auto` allows copying");
-    if (window.clipboard == CLIPBOARD_ON || terminfo_copies() || full_screen_copies()) return true;
+    if (window.clipboard == CLIPBOARD_ON || terminfo_copies() || osc_has_clipboard()) return true;
     return fail(e, E_UNSUPPORTED, "the terminal does not say that it can copy; `set clipboard on` if it can");
 }
 

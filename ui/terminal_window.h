@@ -11,15 +11,11 @@ struct err;
 struct session;
 struct table_links;
 
-/* Does the terminal read OSC sequences? Consoles without them would print them. */
-bool osc_is_understood(void);
-
 void window_restyle(const struct session *s); /* apply the options */
 void window_title(const struct session *s);   /* the name of the current matrix, sent if it has changed */
 /* While work runs, the terminal reports whether the window has the focus. Work begins when a key was pressed, so that
    the window has the focus then. */
 void window_watch(bool on);
-void window_focus(bool here); /* the terminal's report */
 /* The work `what` has ended after us microseconds: notify if it was long and the window is away. */
 void window_work_ended(const char *what, double us);
 /* Copy text to the clipboard; at most COPY_MAX bytes. */

@@ -176,6 +176,7 @@ const struct cancel_case cancel_cases[] = {
     {"alias", "", "alias", NULL},
     {"history", "", "history", NULL},
     {"edit", NULL, NULL, NULL},
+    {"copy", NULL, NULL, NULL},
     {"clear", NULL, NULL, NULL},
     {"version", "", "version", NULL},
     {"quit", NULL, NULL, NULL},
