@@ -76,6 +76,7 @@ TEST(aliases_are_saved_with_the_options)
     assert_string_equal(warned, "");
     assert_string_equal(alias_find(&t.s, "sh all", 2)->line, "check all");
     assert_null(alias_find(&t.s, "shh", 3));
+    assert_null(alias_find(&t.s, "s", 1));
     talk_close(&t);
 }
 
@@ -167,6 +168,7 @@ TEST(completion_knows_aliases_and_their_lines)
     talk_open(&t, OUT_TEXT);
     assert_true(talk_line(&t, "alias zeta = \"list; gen\"; alias ring = ring2; alias ring2 = ring"));
     assert_string_equal(completed(&t.s, "ze"), "zeta ");
+    assert_string_equal(completed(&t.s, "zeta"), "zeta ");
     assert_string_equal(completed(&t.s, "zeta poisson2"), "poisson2d ");
     assert_string_equal(completed(&t.s, "list; zeta poisson2"), "poisson2d ");
     assert_string_equal(completed(&t.s, "ring p"), "");

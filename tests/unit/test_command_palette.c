@@ -90,6 +90,7 @@ TEST(keys_choose_and_leave)
     assert_int_equal(palette_key(&p, UI_ENTER), PALETTE_CHOSEN);
     palette_close(&p);
     palette_close(&p);
+    assert_true(talk_line(&t, "alias zzz off"));
     talk_close_screen(&t);
 }
 
