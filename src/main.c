@@ -43,6 +43,7 @@ struct todo {
 struct options {
     enum out_mode mode;
     bool plain, serve;
+    const char *socket; /* --serve=unix:PATH; NULL: standard input and output */
     const char *device;
     bool allowed[PERMISSIONS];
     struct todo todo[ASKED_MAX];
@@ -75,7 +76,7 @@ static const struct option long_options[] = {
     {"json", no_argument, NULL, OPT_JSON},
     {"csv", no_argument, NULL, OPT_CSV},
     {"plain", no_argument, NULL, OPT_PLAIN},
-    {"serve", no_argument, NULL, OPT_SERVE},
+    {"serve", optional_argument, NULL, OPT_SERVE},
     {"device", required_argument, NULL, OPT_DEVICE},
     {"allow", required_argument, NULL, OPT_ALLOW},
     {"version", no_argument, NULL, OPT_VERSION},
@@ -98,6 +99,15 @@ static bool take_permission(struct options *o, const char *name)
     return o->allowed[p] = true;
 }
 
+static bool take_serve(struct options *o, const char *where)
+{
+    static const char unix_socket[] = "unix:";
+    size_t n = strlen(unix_socket);
+    if (where && strncmp(where, unix_socket, n)) return wrong_usage("--serve accepts a socket: --serve=unix:PATH");
+    o->socket = where ? where + n : NULL;
+    return o->serve = true;
+}
+
 static bool take_option(struct options *o, int c)
 {
     switch (c) {
@@ -111,8 +121,7 @@ static bool take_option(struct options *o, int c)
         o->plain = true;
         return true;
     case OPT_SERVE:
-        o->serve = true;
-        return true;
+        return take_serve(o, optarg);
     case OPT_DEVICE:
         o->device = optarg;
         return true;
@@ -263,12 +272,12 @@ static int run_session(const struct options *o)
     struct err e = {0};
     bool terminal = isatty(STDIN_FILENO) && isatty(STDOUT_FILENO);
     int status = STATUS_FAILED;
-    if (o->serve && !protocol_open(&e)) goto end;
+    if (o->serve && !protocol_open(o->socket, &e)) goto end;
     FILE *data = o->serve ? protocol_data() : stdout, *messages = o->serve ? protocol_messages() : stderr;
     if (!session_new(&s, data, messages, o->serve ? OUT_JSON : o->mode, &e)) goto out;
     s.plain = o->plain;
     memcpy(s.allowed, o->allowed, sizeof s.allowed);
-    if (o->serve) protocol_begin(&s, &view_registry);
+    if (o->serve && !protocol_begin(&s, &view_registry)) goto out;
     use_options(&s);
     s.batch = !o->serve && (o->ntodo || !terminal);
     s.interactive = terminal && !o->ntodo && !o->serve;

@@ -3,6 +3,7 @@
 #include "base/clock.h"
 #include "canvas.h"
 #include "full_screen_draw.h"
+#include "osc.h"
 
 #include <poll.h>
 #include <stdio.h>
@@ -42,21 +43,9 @@ void background_choose(enum theme_choice choice)
     apply();
 }
 
-/* Consoles without OSC sequences would print the question. */
-static bool understands(void)
-{
-    static const char *const without[] = {"linux", "vt", "dumb", "cons", "sun"};
-    const char *term = getenv("TERM");
-    if (!term || !*term) return false;
-    for (int i = 0; i < COUNT(without); i++)
-        if (!strncmp(term, without[i], strlen(without[i]))) return false;
-    return true;
-}
-
 void background_ask(void)
 {
-    bool terminal = isatty(STDIN_FILENO) && isatty(STDOUT_FILENO);
-    if (background.asked || background.choice != THEME_AUTO || !terminal || !understands()) return;
+    if (background.asked || background.choice != THEME_AUTO || !osc_is_understood()) return;
     if (colours_of_env(true) == COLOURS_NONE) return;
     background.asked = true;
     background.asked_us = now_us();

@@ -112,7 +112,7 @@ static bool run_export(struct session *s, const struct args *a, struct err *e)
     if (!ok) return false;
     out_record(s->out);
     out_str(s->out, "view", "view", arg(a, "views"));
-    out_str(s->out, "file", "file", file);
+    out_path(s->out, "file", "file", file);
     out_str(s->out, "kind", NULL, kind_names[x.kind]);
     return true;
 }

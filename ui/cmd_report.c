@@ -249,7 +249,7 @@ static bool run_report(struct session *s, const struct args *a, struct err *e)
     if (!ok) return false;
     out_record(s->out);
     out_str(s->out, "matrix", "matrix", m->name);
-    out_str(s->out, "file", "file", file);
+    out_path(s->out, "file", "file", file);
     out_bytes(s->out, "bytes", "size", bytes);
     return true;
 }

@@ -83,7 +83,7 @@ static bool dump_file(const struct canvas *c, const struct dump *d, const struct
 static void say_dump(struct session *s, const struct canvas *c, const struct dump *d, const char *file)
 {
     out_record(s->out);
-    out_str(s->out, "file", "file", file);
+    out_path(s->out, "file", "file", file);
     out_str(s->out, "kind", NULL, d->name);
     out_int(s->out, "columns", NULL, c->w);
     out_int(s->out, "rows", NULL, c->h);

@@ -1,10 +1,12 @@
 /* The full-screen explorer: panes side by side, a command line below them, and the output of its commands. */
 #include "explore.h"
+#include "base/clock.h"
 #include "base/err.h"
 #include "base/mem.h"
 #include "base/memfile.h"
 #include "base/screen_lock.h"
 #include "base/text.h"
+#include "base/words.h"
 #include "explorer.h"
 #include "language/run_lines.h"
 #include "prompt.h"
@@ -16,6 +18,7 @@
 #include "session/stale.h"
 #include "stage.h"
 #include "term.h"
+#include "terminal_window.h"
 #include "ui/views/view_state.h"
 
 #include <string.h>
@@ -279,6 +282,25 @@ static bool leaves(int key)
     return key == 'q' || key == UI_ESC || key == UI_INTERRUPT;
 }
 
+void explore_offer(struct session *s, const char *text)
+{
+    SCREEN_EDIT;
+    struct explorer *x = screen_explorer(s);
+    mem_free(x->offered);
+    x->offered = mem_str(text, NULL);
+}
+
+/* Open the command line with the text that a command has offered. */
+static void take_offer(struct session *s)
+{
+    struct explorer *x = screen_explorer(s);
+    if (!x->offered) return;
+    x->typing = line_open(s);
+    if (x->typing) line_insert(x->offered);
+    mem_free(x->offered);
+    x->offered = NULL;
+}
+
 /* Run a command, or continue the work of a view if line is NULL, and show the output under this title. */
 static void run(struct session *s, const char *line, const struct view *driven, const char *title)
 {
@@ -293,7 +315,10 @@ static void run(struct session *s, const char *line, const struct view *driven, 
         if (term_is_open()) screen_redraw(s);
         x->status[0] = 0;
     }
+    double began = now_us();
     bool ok = run_quietly(s, line, driven, &text);
+    if (!line) window_work_ended(title, now_us() - began);
+    window_title(s);
     if (s->quit || leaves(x->pending)) {
         mem_free(x->last_output);
         x->last_output = text;
@@ -310,6 +335,7 @@ static void run(struct session *s, const char *line, const struct view *driven, 
     explorer_stale(s, NULL);
     if ((line || !explorer_is_valid(s, x->pane)) && !refresh_beside(s, x->pane, &e)) explorer_say(x, true, e.text);
     explore_arranged(s);
+    take_offer(s);
 }
 
 bool explore_catch_up(struct session *s)
@@ -410,6 +436,55 @@ static void type(struct session *s, int key)
     mem_free(line);
 }
 
+/* ---- the palette ---- */
+
+enum { COPY_KEY = 'y' };
+
+static bool is_palette_key(int key)
+{
+    return key == UI_F1 || key == ('P' & 0x1f);
+}
+
+static void open_palette(struct session *s)
+{
+    struct explorer *x = screen_explorer(s);
+    struct err e = {0};
+    if (!palette_open(&x->palette, s, &e)) explorer_say(x, true, e.text);
+}
+
+/* Show the chosen view, explain the topic, or begin a command line with the item. */
+static void use_choice(struct session *s, enum palette_sort sort, const char *name, const char *line, bool runs)
+{
+    struct explorer *x = screen_explorer(s);
+    if (sort == PALETTE_VIEW)
+        turn_to_number(s, explorer_number(s, view_find(name)));
+    else if (runs && screen_thread_serves())
+        queue(x, mem_str(line, NULL));
+    else if (runs)
+        run(s, line, NULL, line);
+    else if ((x->typing = line_open(s)))
+        line_insert(line);
+}
+
+static void use_palette(struct session *s, int key)
+{
+    struct palette *p = &screen_explorer(s)->palette;
+    enum palette_state state = palette_key(p, key);
+    char line[LINE_LIMIT + 1], name[64];
+    bool runs;
+    if (state == PALETTE_ON) return;
+    if (state == PALETTE_LEFT) {
+        palette_close(p);
+        return;
+    }
+    const struct palette_item *item = palette_choice(p);
+    enum palette_sort sort = item->sort;
+    palette_line(item, line, sizeof line, &runs);
+    snprintf(name, sizeof name, "%s", item->name);
+    palette_close(p);
+    use_choice(s, sort, name, line, runs);
+}
+
 /* ---- keys ---- */
 
 static bool pane_claims(struct session *s, int key)
@@ -423,6 +498,7 @@ bool explore_takes(struct session *s, int key)
     const struct explorer *x = screen_explorer(s);
     const struct view_state *st = screen_view_state(s, x->pane);
     if (!x->on || st->typing || pane_claims(s, key)) return false;
+    if (x->palette.item || is_palette_key(key)) return true;
     if (key == UI_TAB || key == UI_BACKTAB || key == ':' || (key >= '1' && key <= '9')) return true;
     if (explorer_is_pane_key(key) || key == MENU_KEY || x->menu) return true;
     return key == UI_CLICK && x->h >= LISTED_FROM && x->mouse_y == 0;
@@ -486,6 +562,17 @@ static void mouse(struct session *s, int key)
     if (key == UI_WHEEL_UP || key == UI_WHEEL_DOWN) wheel(s, v, key == UI_WHEEL_UP ? -1 : 1);
 }
 
+static void copy(struct session *s)
+{
+    struct explorer *x = screen_explorer(s);
+    char text[80], size[32];
+    struct err e = {0};
+    size_t n;
+    bool ok = explore_copy(s, &n, &e);
+    if (ok) snprintf(text, sizeof text, "copied %s", show_bytes((double)n, size, sizeof size));
+    explorer_say(x, !ok, ok ? text : e.text);
+}
+
 static void switch_mouse(struct explorer *x)
 {
     x->mouse_off = !x->mouse_off;
@@ -535,11 +622,14 @@ bool explore_key(struct session *s, int key)
     if (key < 0 || key == UI_RESIZE) return true;
     explorer_stale(s, x->pane);
     if (x->typing) return x->pending = 0, type(s, key), !s->quit && !leaves(x->pending);
+    if (x->palette.item) return x->pending = 0, use_palette(s, key), !s->quit && !leaves(x->pending);
     if (small && x->output) close_output(s);
     if (!x->pending) x->status[0] = 0; /* keep the status if it describes the work that the key interrupted */
     x->pending = 0;
     bool searching = x->output && x->pager.typing;
     if (key == ':' && !st->typing && !searching) return x->menu = NULL, x->typing = line_open(s), true;
+    if (is_palette_key(key) && !st->typing && !searching) return x->menu = NULL, open_palette(s), true;
+    if (key == COPY_KEY && !st->typing && !searching && !x->menu && !pane_claims(s, key)) return copy(s), true;
     if (x->output) return output_key(s, key), true;
     if (x->menu) return turn_to_number(s, menu_key(s, key)), true;
     if (!st->typing && key == MENU_KEY) return menu_open(s), true;
@@ -561,9 +651,11 @@ void explore_end(struct session *s)
     x->status[0] = 0;
     x->typing = false;
     x->menu = NULL;
+    palette_close(&x->palette);
     if (x->last_output) fputs(x->last_output, out_file(s->out));
     mem_free(x->last_output);
-    x->last_output = NULL;
+    mem_free(x->offered);
+    x->last_output = x->offered = NULL;
     x->pending = 0;
     explorer_stale(s, NULL);
     for (int i = 0; views[i]; i++) screen_view_state(s, views[i])->pane = false;

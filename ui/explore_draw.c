@@ -1,5 +1,6 @@
 /* The explorer on the canvas: the list of panes, the pane, the output of a command, and the command line. */
 #include "base/err.h"
+#include "base/memfile.h"
 #include "base/registry.h"
 #include "base/text.h"
 #include "draw.h"
@@ -11,6 +12,7 @@
 #include "session/front.h"
 #include "session/session.h"
 #include "term.h"
+#include "terminal_window.h"
 #include "ui/views/view_state.h"
 
 #include <string.h>
@@ -212,7 +214,7 @@ void explorer_draw_name(struct canvas *c, struct rect at, const struct view *v, 
 static struct pixel_terminal pixels_now(const struct explorer *x)
 {
     struct pixel_terminal now;
-    bool covered = x->output || x->menu || (x->typing && line_shown().words);
+    bool covered = x->output || x->menu || x->palette.item || (x->typing && line_shown().words);
     if (covered || x->as_text || x->no_pixels || !term_pixels(&now)) return (struct pixel_terminal){PIXELS_OFF, 0, 0};
     return now;
 }
@@ -340,6 +342,7 @@ void explore_draw(struct canvas *c, struct session *s)
     (split_shows_all(&x->split) ? draw_panes : draw_single)(c, s);
     if (x->output) draw_output(c, x);
     if (x->menu) menu_draw(c, s);
+    if (x->palette.item) return palette_draw(&x->palette, c);
     if (x->typing) {
         draw_line(c);
     } else if (x->status[0]) {
@@ -347,4 +350,32 @@ void explore_draw(struct canvas *c, struct session *s)
     } else if (shows_running(s)) {
         draw_running(c, s);
     }
+}
+
+/* ---- the clipboard ---- */
+
+/* The pane with the focus as text, without its list of keys. */
+static bool print_pane(struct session *s, FILE *f, struct err *e)
+{
+    struct explorer *x = screen_explorer(s);
+    struct rect at = split_shows_all(&x->split) ? x->split.node[x->split.focus].at : x->split.area;
+    struct canvas c;
+    if (!canvas_new(&c, at.w, at.h, s->front->ascii, e)) return false;
+    draw_pane(&c, s, x->pane);
+    c.h--;
+    canvas_print(&c, f, COLOURS_NONE);
+    canvas_free(&c);
+    return true;
+}
+
+bool explore_copy(struct session *s, size_t *n, struct err *e)
+{
+    struct explorer *x = screen_explorer(s);
+    struct memfile m;
+    if (x->output) return *n = strlen(x->output), window_copy(x->output, *n, e);
+    bool ok = memfile_open(&m, e) && print_pane(s, m.file, e);
+    ok = memfile_close(&m, ok, e) && window_copy(m.text, m.n, e);
+    *n = m.n;
+    memfile_free(&m);
+    return ok;
 }

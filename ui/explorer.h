@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 #include "canvas.h"
+#include "command_palette.h"
 #include "figure.h"
 #include "pager.h"
 #include "pixels.h"
@@ -48,12 +49,14 @@ struct explorer {
     bool typing;         /* a command is being typed */
     bool mouse_off;
     const struct view *menu; /* the view at the menu's cursor; NULL: the menu is closed */
+    struct palette palette;  /* open over the panes, or closed */
     int menu_digits;         /* the number typed so far in the menu */
     char *output;            /* output of the last command, drawn over the pane; owned; NULL: none */
     struct pager pager;      /* shows the output */
     char output_title[80];   /* the command */
     char status[240];        /* a message for the bottom line; empty: no message */
     bool status_bad;         /* the status is an error message */
+    char *offered;           /* a text for the next command line; owned; NULL: none */
     char *last_output;       /* printed after the full screen is closed; owned */
     int mouse_x, mouse_y;
     int cursor_y;                 /* line of the pane's cursor when it was last drawn; -1: none */
@@ -80,6 +83,9 @@ bool explorer_arrange(struct session *s, const char *names, struct rect area, st
 void explorer_draw_name(struct canvas *c, struct rect at, const struct view *v, int number, bool focus);
 void explorer_draw_borders(struct canvas *c, const struct split *t);
 
+/* Copy the output that is shown, or the text of the pane, to the clipboard; *n receives the number of bytes. */
+bool explore_copy(struct session *s, size_t *n, struct err *e);
+
 /* ---- explore.c ---- */
 
 /* Show this pane with the current matrix. */
@@ -98,6 +104,8 @@ void explore_revalidate(struct session *s, const struct view *v);
 bool explore_takes(struct session *s, int key); /* is this key handled by the explorer, not by the pane? */
 bool explore_drive(struct session *s);          /* continue the pane's work; false: there is none */
 void explore_leave(struct session *s, int key); /* called before the explorer ends: paused work reports its state */
+/* When the running command has ended, open the command line with this text. */
+void explore_offer(struct session *s, const char *text);
 void explore_end(struct session *s);
 void explorer_free(struct explorer *x);
 /* After an option has changed: try pictures again. */

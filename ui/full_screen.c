@@ -4,6 +4,7 @@
 #include "base/clock.h"
 #include "base/err.h"
 #include "full_screen_draw.h"
+#include "osc.h"
 #include "stage.h"
 #include "term.h"
 #include "terminfo.h"
@@ -93,6 +94,7 @@ static const struct {
     {KEY_PPAGE, UI_PGUP, {"\033[5~"}},
     {KEY_NPAGE, UI_PGDN, {"\033[6~"}},
     {KEY_BTAB, UI_BACKTAB, {"\033[Z"}},
+    {KEY_F(1), UI_F1, {"\033OP", "\033[11~", "\033[[A"}},
     {KEY_DC, -1, {"\033[3~"}},
     {KEY_ENTER, UI_ENTER, {0}},
     {KEY_BACKSPACE, 0x7f, {0}},
@@ -131,10 +133,22 @@ static void add_bytes(const char *bytes)
     for (; *bytes; bytes++) add((unsigned char)*bytes, 0, 0);
 }
 
+static bool take_focus(const char *text);
+
+/* Some terminfo entries list the reports of the focus as keys. */
+static bool focus_code(int code)
+{
+    char *sequence = keybound(code, 0);
+    bool focus = sequence && *sequence == ESCAPE && take_focus(sequence + 1);
+    free(sequence);
+    return focus;
+}
+
 /* Add a key code of ncurses that is not a character. */
 static void add_code(int code, bool bytes)
 {
     char *sequence = bytes && code != KEY_BACKSPACE ? keybound(code, 0) : NULL;
+    if (code > KEY_MAX && focus_code(code)) return;
     if (sequence) add_bytes(sequence);
     for (int i = 0; !sequence && i < COUNT(keys); i++)
         if (keys[i].code == code) add(keys[i].key, 0, 0);
@@ -155,7 +169,7 @@ enum { REPLY_MAX = 60, BELL = 7 };
 /* A reply ends within this time, and a terminal that answers at all does so within ANSWER_US. If the full screen is
    left before, the prompt skips the answer (prompt.c). */
 static const double PAUSE_US = 50e3, ANSWER_US = 2e6;
-enum { VT200 = 62, SIXEL_ATTRIBUTE = 4 };
+enum { VT200 = 62, SIXEL_ATTRIBUTE = 4, CLIPBOARD_ATTRIBUTE = 52 };
 
 /* The terminal is asked for its attributes (CSI c), which all terminals answer. Terminals of level VT200 and above are
    then asked for kitty graphics, too, because older ones would print this question. The answer to a last CSI c shows
@@ -235,6 +249,7 @@ static void take_attributes(const char *text)
     for (const char *t = text; sscanf(t, "%d%n", &value, &n) == 1; t += n + (t[n] == ';')) {
         if (t == text) level = value;
         sixel |= t > text && value == SIXEL_ATTRIBUTE;
+        if (t > text && value == CLIPBOARD_ATTRIBUTE) osc_take_clipboard();
     }
     if (pixels.phase == ASKED_ATTRIBUTES) {
         ask_more(level);
@@ -254,12 +269,22 @@ static void take_cell_size(int w, int h)
     if (pixels.phase == ANSWERED) add(UI_RESIZE, 0, 0);
 }
 
+/* [I and [O: the window got or lost the focus. */
+static bool take_focus(const char *text)
+{
+    bool here = !strcmp(text, "[I");
+    if (!here && strcmp(text, "[O") != 0) return false;
+    osc_take_focus(here);
+    return true;
+}
+
 /* Use a whole sequence if it is a reply. Returns false if it is another sequence. */
 static bool take_reply(const char *text)
 {
     int w, h;
     char end;
     const char *ok = strstr(text, ";OK");
+    if (take_focus(text)) return true;
     if (!strncmp(text, "[?", 2) && text[strlen(text) - 1] == 'c') return take_attributes(text + 2), true;
     if (sscanf(text, "[6;%d;%d%c", &h, &w, &end) == 3 && end == 't') return take_cell_size(w, h), true;
     if (!strncmp(text, "_Gi=", 4) && ok && !ok[3]) pixels.kitty |= pixels.phase == ASKED_ALL;

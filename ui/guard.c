@@ -10,12 +10,16 @@
 #include <unistd.h>
 
 /* The guardian's script sleeps until a line arrives or the pipe closes. A line is 1 or 0 (the full screen is on or
-   off), `end`, or terminal modes that this program has set. The script restores the modes only if the terminal still
-   has modes of this program. It first waits, which gives a shell that edits lines time to set its own modes. */
-static const char script[] = "exec 3<&1; full=0; ours=\n"
+   off), t1 or t0 (the window has a title of this program), f (the terminal may report the focus), `end`, or terminal
+   modes that this program has set. The script restores the modes only if the terminal still has modes of this program.
+   It first waits, which gives a shell that edits lines time to set its own modes. */
+static const char script[] = "exec 3<&1; full=0; title=0; focus=0; ours=\n"
                              "while read -r line; do\n"
-                             "case $line in [01]) full=$line;; end) exit 0;; *) ours=\"$ours $line \";; esac\n"
+                             "case $line in [01]) full=$line;; t?) title=${line#t};; f) focus=1;; end) exit 0;; *) "
+                             "ours=\"$ours $line \";; esac\n"
                              "done\n"
+                             "[ $focus = 0 ] || printf %s \"$4\"\n"
+                             "[ $title = 0 ] || printf %s \"$5\"\n"
                              "[ $full = 0 ] || { printf %s \"$1\"; ours=\"$ours $3 \"; }\n"
                              "sleep 0.1\n"
                              "case $ours in *\" $(stty -g <&3) \"*) stty \"$2\" <&3;; esac\n";
@@ -70,28 +74,11 @@ static struct {
    start fails, the pipe has no reader, and the next write to the pipe fails. */
 static void *start_guardian(void *unused)
 {
-    char *const argv[] = {"warpspy-guard",     "-c",     (char *)script, "warpspy-guard",
-                          (char *)start.reset, known[0], start.raw,      NULL};
+    char *const argv[] = {"warpspy-guard", "-c",      (char *)script,   "warpspy-guard",   (char *)start.reset,
+                          known[0],        start.raw, WINDOW_FOCUS_OFF, WINDOW_TITLE_BACK, NULL};
     spawn(start.from, argv);
     close(start.from);
     return NULL;
-}
-
-void guard_start(const char *reset, const struct termios *before, const struct termios *raw)
-{
-    int ends[2];
-    if (to_guard >= 0 || pipe2(ends, O_CLOEXEC)) return;
-    write_modes(before, known[0], sizeof known[0]);
-    nknown = 1;
-    write_modes(raw, start.raw, sizeof start.raw);
-    start.reset = reset;
-    start.from = ends[0];
-    if (detached_start(start_guardian, NULL)) {
-        to_guard = ends[1];
-        return;
-    }
-    close(ends[0]);
-    close(ends[1]);
 }
 
 /* Async-signal-safe. Writing a few bytes to the pipe fails only if the guardian was killed. The failure must not end
@@ -108,6 +95,46 @@ static void tell(const char *line, size_t n)
     if (gone) sigtimedwait(&pipe_only, NULL, &now);
     sigprocmask(SIG_SETMASK, &before, NULL);
     if (gone) to_guard = -1;
+}
+
+/* What the guardian must undo; it may start later. */
+static bool has_title, has_focus;
+
+static void tell_window(void)
+{
+    tell(has_title ? "t1\n" : "t0\n", 3);
+    if (has_focus) tell("f\n", 2);
+}
+
+void guard_title(bool on)
+{
+    has_title = on;
+    tell_window();
+}
+
+void guard_focus(void)
+{
+    if (has_focus) return;
+    has_focus = true;
+    tell_window();
+}
+
+void guard_start(const char *reset, const struct termios *before, const struct termios *raw)
+{
+    int ends[2];
+    if (to_guard >= 0 || pipe2(ends, O_CLOEXEC)) return;
+    write_modes(before, known[0], sizeof known[0]);
+    nknown = 1;
+    write_modes(raw, start.raw, sizeof start.raw);
+    start.reset = reset;
+    start.from = ends[0];
+    if (detached_start(start_guardian, NULL)) {
+        to_guard = ends[1];
+        tell_window();
+        return;
+    }
+    close(ends[0]);
+    close(ends[1]);
 }
 
 void guard(bool on)

@@ -7,6 +7,7 @@
 #include "cast.h"
 #include "draw.h"
 #include "language/run_lines.h"
+#include "line_history.h"
 #include "machine/device.h"
 #include "paged.h"
 #include "prompt.h"
@@ -19,6 +20,7 @@
 #include "session/matrix.h"
 #include "stage.h"
 #include "term.h"
+#include "terminal_window.h"
 
 #include <math.h>
 #include <string.h>
@@ -78,6 +80,7 @@ static bool run_full(struct session *s, const struct split *made, struct err *e)
     if (!stage_now())
         s->lines = (struct lines){0}; /* the user at the terminal types the command lines that follow `:` */
     term_size(&x->w, &x->h);
+    window_title(s);
     explore_arranged(s);
     bool ok = explore_keys(s, e);
     screen_draw_as_text(s); /* for screendump */
@@ -297,6 +300,13 @@ static void echo(struct session *s, bool on)
 
 /* ---- for main ---- */
 
+/* A command has ended. The pager waits for a key, so the window is notified first. */
+static void shown(struct session *s)
+{
+    if (!s->nested && s->interactive) window_work_ended(out_begun(s->out), s->took_us);
+    paged_show(s);
+}
+
 static void take_terminal(void)
 {
     term_signals();
@@ -314,7 +324,7 @@ bool ui_attach(struct session *s, struct err *e)
     sc->front =
         (struct front){.show = show, .live = live_view, .echo = echo, .calm = live_calm, .width = 80, .height = 24};
     sc->front.ask = prompt_ask;
-    sc->front.shown = paged_show;
+    sc->front.shown = shown;
     sc->front.pause = prompt_pause;
     sc->front.ascii = s->plain || !utf8_locale();
     sc->front.views = &view_registry;
@@ -323,6 +333,7 @@ bool ui_attach(struct session *s, struct err *e)
     sc->front.cast_now = cast_now;
     sc->front.cast_end = cast_end;
     serve_attach();
+    out_links_by(s->out, &window_links);
     screen_restyle(s);
     if (s->interactive) take_terminal();
     return true;
@@ -335,8 +346,10 @@ void ui_detach(struct session *s)
     term_close();
     cast_end();
     background_end();
+    window_end();
     guard_end();
     prompt_close(s);
+    line_history_close();
     for (int i = 0; views[i]; i++) view_state_free(&sc->state[i]);
     canvas_free(&sc->canvas);
     mem_free(sc->long_output);

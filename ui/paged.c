@@ -14,6 +14,7 @@
 #include "session/shell.h"
 #include "stage.h"
 #include "term.h"
+#include "terminal_window.h"
 
 #include <poll.h>
 #include <stdio.h>
@@ -38,6 +39,40 @@ static struct {
     bool showing;      /* paged_show runs */
     double written_us; /* when something was last written */
 } paged;
+
+/* The output of this line and of the line before, for the clipboard, which accepts no more than COPY_MAX bytes. */
+static struct kept {
+    char text[2 * COPY_MAX];
+    size_t n;
+} kept[2], *this_line = &kept[0], *line_before = &kept[1];
+static bool keeps; /* the output of this line is kept */
+
+static void keep(const char *bytes, size_t n)
+{
+    size_t room = sizeof this_line->text - this_line->n;
+    if (!keeps) return;
+    memcpy(this_line->text + this_line->n, bytes, n < room ? n : room);
+    this_line->n += n < room ? n : room;
+}
+
+static void keep_next_line(void)
+{
+    struct kept *last = this_line;
+    keeps = true;
+    if (!last->n) return;
+    this_line = line_before;
+    line_before = last;
+    this_line->n = 0;
+}
+
+const char *paged_last(size_t *n)
+{
+    keeps = false;
+    this_line->n = 0;
+    line_before->n = pager_strip(line_before->text, line_before->n);
+    *n = line_before->n;
+    return line_before->text;
+}
 
 static void pass(size_t end)
 {
@@ -98,6 +133,7 @@ static ssize_t take(void *user, const char *bytes, size_t n)
 {
     SCREEN_EDIT;
     paged.before_output();
+    keep(bytes, n);
     bool pages = !paged.session->lines.from && strcmp(option_value(paged.session, OPTION_PAGER), "off") != 0;
     if (now_us() - paged.written_us > HOLD_US || paged.n > HOLD_MAX) paged_release();
     paged.written_us = now_us();
@@ -123,6 +159,7 @@ void paged_begin(struct session *s, void (*before_output)(void), bool (*has_type
     paged.before_output = before_output;
     paged.has_typed = has_typed;
     paged.written_us = now_us();
+    keep_next_line();
     start_again();
     struct out_target to = {.data = paged.stream, .columns = -1, .messages = true};
     paged.before = out_redirect(s->out, to);

@@ -6,6 +6,7 @@
 #define PAGED_H
 
 #include <stdbool.h>
+#include <stddef.h>
 
 struct session;
 
@@ -14,6 +15,8 @@ struct session;
 void paged_begin(struct session *s, void (*before_output)(void), bool (*has_typed)(void));
 /* Show the text that is held back, and stop showing output page by page. */
 void paged_end(struct session *s);
+/* The output of the line before, without colours; n is 0 if there is none. The output of this line is not kept. */
+const char *paged_last(size_t *n);
 /* Show the text that is held back, because something else uses the terminal next. */
 void paged_show(struct session *s);
 /* Has text been held back for too long? paged_release prints it. The screen thread calls both functions while a command

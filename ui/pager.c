@@ -14,13 +14,34 @@ enum { ESCAPE = 27, ROW_MAX = 4096, PLACE_FROM = 48 };
 
 /* ---- rows ---- */
 
+/* The length of an OSC sequence, which ends with BEL or ESC \. */
+static size_t osc_length(const char *p, size_t n)
+{
+    size_t k = 2;
+    while (k < n && p[k] != '\a' && (p[k] != '\\' || p[k - 1] != ESCAPE)) k++;
+    return k < n ? k + 1 : n;
+}
+
 /* The length of the escape sequence at p, or 0. */
 static size_t escape_length(const char *p, size_t n)
 {
     size_t k = 2;
+    if (n > 1 && p[0] == ESCAPE && p[1] == ']') return osc_length(p, n);
     if (n < 2 || p[0] != ESCAPE || p[1] != '[') return 0;
     while (k < n && (p[k] < 0x40 || p[k] > 0x7e)) k++;
     return k < n ? k + 1 : n;
+}
+
+size_t pager_strip(char *text, size_t n)
+{
+    size_t left = 0;
+    for (size_t at = 0, k; at < n; at += k) {
+        k = escape_length(text + at, n - at);
+        if (k) continue;
+        text[left++] = text[at];
+        k = 1;
+    }
+    return left;
 }
 
 /* The length of the character at p; *columns receives its width. */

@@ -37,5 +37,7 @@ void pager_draw(struct pager *p, struct canvas *c);
 bool pager_takes(const struct pager *p, int key); /* does the key move the text, or is it part of a search? */
 /* Handle a key; returns false if the key leaves the pager. */
 bool pager_key(struct pager *p, int key);
+/* Remove the escape sequences of a text of n bytes. Returns the number of bytes that are left. */
+size_t pager_strip(char *text, size_t n);
 
 #endif

@@ -1,5 +1,6 @@
 /* Pictures of pixels: a figure is painted with cairo and encoded for the terminal. */
 #include "pixels.h"
+#include "base/base64.h"
 #include "base/err.h"
 #include "base/mem.h"
 #include "figure.h"
@@ -81,16 +82,6 @@ static bool put(struct image *im, int64_t *room, const char *bytes, int64_t n)
     memcpy(im->bytes + im->n, bytes, (size_t)n);
     im->n += n;
     return true;
-}
-
-static void base64(const unsigned char *in, size_t n, char *out)
-{
-    static const char digit[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-    for (size_t i = 0; i < n; i += 3) {
-        uint32_t v = (uint32_t)in[i] << 16 | (i + 1 < n ? (uint32_t)in[i + 1] << 8 : 0) | (i + 2 < n ? in[i + 2] : 0);
-        for (int k = 0; k < 4; k++) *out++ = i + (size_t)k > n ? '=' : digit[v >> (18 - 6 * k) & 63];
-    }
-    *out = 0;
 }
 
 /* The pixels as bytes R, G, B, A. */

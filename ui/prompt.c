@@ -1,133 +1,39 @@
-/* The prompt: readline with its callback interface, completion, and a history file in the user's state directory. */
+/* The prompt: readline with its callback interface, and completion. */
 #include "prompt.h"
 #include "background.h"
 #include "base/clock.h"
 #include "base/mem.h"
-#include "base/newfile.h"
 #include "base/screen_lock.h"
 #include "base/text.h"
 #include "base/words.h"
-#include "base/xdg.h"
+#include "command_palette.h"
 #include "draw.h"
 #include "language/complete.h"
-#include "machine/device.h"
+#include "language/options.h"
+#include "language/prompt_template.h"
+#include "line_history.h"
+#include "osc.h"
 #include "paged.h"
 #include "screen_thread.h"
-#include "session/matrix.h"
 #include "session/session.h"
 #include "stage.h"
 #include "term.h"
+#include "terminal_window.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
-#include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <termios.h>
 #include <unistd.h>
 
-#include <readline/history.h>
 #include <readline/readline.h>
 
-enum { HISTORY_MAX = 5000, HISTORY_BYTES = 4 << 20 };
+enum { PROMPT_ROOM = 1024 };
 
 /* Static, because readline passes no user argument to callbacks. */
 static struct session *session;
-static char history_file[512]; /* empty: not kept */
 static char *taken;
 static bool done;
-
-/* ---- history ---- */
-
-/* Add the lines from `at` to `end`, which may be overwritten, to the history. A longer line, and a line with a NUL, is
-   not a command. */
-static void add_lines(char *at, char *end)
-{
-    for (char *next; at < end; at = next + 1) {
-        next = memchr(at, '\n', (size_t)(end - at));
-        if (!next) next = end;
-        *next = 0;
-        size_t n = strlen(at);
-        if (n && n <= LINE_LIMIT && at + n == next) add_history(at);
-    }
-}
-
-/* The end of the file, of at most HISTORY_BYTES, without the line that begins before it: from *at to *end. The caller
-   releases the result, which is NULL if nothing can be read. */
-static char *end_of(int fd, off_t size, char **at, char **end)
-{
-    off_t from = size > HISTORY_BYTES ? size - HISTORY_BYTES : 0;
-    char *text = mem_new(HISTORY_BYTES + 1, 1, "the history of commands", NULL);
-    ssize_t n = text ? pread(fd, text, HISTORY_BYTES, from) : 0;
-    if (n <= 0) return mem_free(text), NULL;
-    char *first = from ? memchr(text, '\n', (size_t)n) : NULL;
-    *end = text + n;
-    *at = first ? first + 1 : from ? *end : text;
-    return text;
-}
-
-static void read_end(int fd, off_t size)
-{
-    char *at, *end, *text = end_of(fd, size, &at, &end);
-    if (text) add_lines(at, end);
-    mem_free(text);
-}
-
-/* Read the history. Returns why it cannot be used, or NULL. A pipe or device in its place does not delay the prompt. */
-static const char *history_read(void)
-{
-    struct stat st;
-    int fd = open(history_file, O_RDWR | O_CREAT | O_CLOEXEC | O_NONBLOCK | O_NOCTTY, 0600);
-    if (fd < 0) return strerror(errno);
-    bool regular = !fstat(fd, &st) && S_ISREG(st.st_mode);
-    if (regular) read_end(fd, st.st_size);
-    close(fd);
-    return regular ? NULL : "it is not a regular file";
-}
-
-static void history_load(void)
-{
-    char name[256];
-    bool known = xdg_path("XDG_STATE_HOME", ".local/state", "warpspy/history", history_file, sizeof history_file);
-    const char *why = !known ? strerror(ENOENT) : !xdg_make_folders(history_file) ? strerror(errno) : history_read();
-    if (!why) return;
-    out_note(session->out, "the history of commands is not saved: cannot write %s: %s",
-             show_safe(history_file, name, sizeof name), why);
-    history_file[0] = 0;
-}
-
-/* Replace a file that is too large to be read at once by its end. */
-static void cut_file(off_t size)
-{
-    char *at, *end, *text;
-    struct newfile f;
-    int fd = open(history_file, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-    if (fd < 0) return;
-    if ((text = end_of(fd, size, &at, &end)))
-        newfile_close(&f, newfile_open_own(&f, history_file, true, NULL) && newfile_write(&f, at, end - at, NULL),
-                      NULL);
-    mem_free(text);
-    close(fd);
-}
-
-/* Keep the last lines only. */
-static void history_shorten(void)
-{
-    struct stat st;
-    if (!history_file[0] || stat(history_file, &st) || !S_ISREG(st.st_mode)) return;
-    if (st.st_size > HISTORY_BYTES) cut_file(st.st_size);
-    history_truncate_file(history_file, HISTORY_MAX);
-}
-
-static void history_keep(const char *line)
-{
-    HIST_ENTRY *last = history_length ? history_get(history_base + history_length - 1) : NULL;
-    if (!line[strspn(line, " \t")] || (last && !strcmp(last->line, line))) return;
-    add_history(line);
-    if (history_file[0] && !stage_now()) append_history(1, history_file);
-}
 
 /* ---- completion ---- */
 
@@ -211,6 +117,18 @@ static int skip_attributes(int count, int key)
     return 0;
 }
 
+static int take_focus_in(int count, int key)
+{
+    osc_take_focus(true);
+    return 0;
+}
+
+static int take_focus_out(int count, int key)
+{
+    osc_take_focus(false);
+    return 0;
+}
+
 static int skip_string(int count, int key)
 {
     skip_to('\\', '\\');
@@ -233,9 +151,20 @@ static int take_background(int count, int key)
     return 0;
 }
 
+static int ask_for_palette(int count, int key);
+
+/* Alt-x and F1, as xterm, rxvt and the Linux console send it. Keys that the user's inputrc binds stay. */
+static void bind_palette(void)
+{
+    static const char *const keys[] = {"\\ex", "\\eOP", "\\e[11~", "\\e[[A"};
+    for (int i = 0; i < COUNT(keys); i++) rl_bind_keyseq_if_unbound(keys[i], ask_for_palette);
+}
+
 static void skip_answers(void)
 {
     rl_bind_keyseq("\\e]11;", take_background);
+    rl_bind_keyseq("\\e[I", take_focus_in);
+    rl_bind_keyseq("\\e[O", take_focus_out);
     rl_bind_keyseq("\\e[?", skip_attributes);
     rl_bind_keyseq("\\e[6;", skip_attributes);
     rl_bind_keyseq("\\e_G", skip_string);
@@ -252,19 +181,16 @@ void prompt_open(struct session *s)
     rl_prep_term_function = prepare_marked;
     rl_getc_function = byte_of;
     rl_completer_word_break_characters = " \t\n;\"'>|";
-    using_history();
-    stifle_history(HISTORY_MAX);
-    history_load();
+    line_history_open(s->out);
     rl_initialize();
     rl_variable_bind("enable-bracketed-paste", "off"); /* pasted lines run like typed lines */
     skip_answers();
+    bind_palette();
 }
 
 void prompt_close(struct session *s)
 {
     if (!session || s != session) return;
-    history_shorten();
-    rl_clear_history(); /* also frees the undo lists of changed history lines */
     session = NULL;
 }
 
@@ -275,31 +201,56 @@ static void take(char *line)
     rl_callback_handler_remove();
 }
 
-static void write_prompt(const struct session *s, char *out, size_t size)
+/* The prompt while it is written. Text that does not fit is left out. */
+struct prompt_text {
+    char text[PROMPT_ROOM];
+    enum style style;
+    enum colours colours;
+};
+
+/* \1 and \2 mark text of zero width for readline. */
+static void add_text(struct prompt_text *p, enum style style, const char *text, size_t n)
 {
-    enum colours colours = s->plain ? COLOURS_NONE : colours_of_env(true);
-    const struct device *d = s->dev ? s->dev : device_default();
-    char name[80], title[32] = "", dim[32] = "", plain[32] = "";
-    if (colours) {
-        style_escape(ST_TITLE, colours, title, sizeof title);
-        style_escape(ST_DIM, colours, dim, sizeof dim);
-        style_escape(ST_PLAIN, colours, plain, sizeof plain);
+    char escape[32] = "", more[PROMPT_ROOM];
+    if (p->colours && style != p->style) style_escape(style, p->colours, escape, sizeof escape);
+    snprintf(more, sizeof more, "%s%s%s%.*s", *escape ? "\1" : "", escape, *escape ? "\2" : "", (int)n, text);
+    if (strlen(p->text) + strlen(more) + 32 < sizeof p->text) strcat(p->text, more);
+    p->style = style;
+}
+
+/* The last character of the template and the blank that follows are plain, the name of the matrix is a title. */
+static void write_prompt(const struct session *s, char out[PROMPT_ROOM])
+{
+    const char *value = option_value(s, OPTION_PROMPT), *at = strcmp(value, "default") ? value : prompt_default;
+    struct prompt_text p = {.style = ST_PLAIN, .colours = s->plain ? COLOURS_NONE : colours_of_env(true)};
+    struct prompt_piece piece;
+    while (prompt_piece_next(s, &at, &piece)) {
+        size_t n = strlen(piece.text);
+        bool ends = piece.part == PART_TEXT && !*at && (unsigned char)piece.text[n - 1] < 0x80;
+        add_text(&p, piece.part == PART_MATRIX ? ST_TITLE : ST_DIM, piece.text, n - ends);
+        if (ends) add_text(&p, ST_PLAIN, piece.text + n - 1, 1);
     }
-    print_safe(s->current ? s->current->name : "warpspy", s->current ? strlen(s->current->name) : 7, 30, name,
-               sizeof name);
-    /* \1 and \2 mark text of zero width for readline. */
-    snprintf(out, size, "\1%s\2%s\1%s\2 [%s]\1%s\2> ", title, name, dim, d ? d->name : "no device", plain);
+    add_text(&p, ST_PLAIN, " ", 1);
+    memcpy(out, p.text, sizeof p.text);
 }
 
 /* Static, because readline passes no user argument to callbacks. */
 static bool at_prompt; /* the prompt is that of write_prompt */
 
+static bool palette_asked;
+
+static int ask_for_palette(int count, int key)
+{
+    palette_asked = at_prompt;
+    return 0;
+}
+
 /* The theme has changed: show the prompt in its new colours. */
 static void show_prompt_again(void)
 {
-    char prompt[256];
+    char prompt[PROMPT_ROOM];
     if (!at_prompt) return;
-    write_prompt(session, prompt, sizeof prompt);
+    write_prompt(session, prompt);
     rl_clear_visible_line();
     rl_set_prompt(prompt);
     rl_on_new_line();
@@ -464,8 +415,13 @@ enum line line_key(int key)
     while (!done && inner.next < inner.bytes) rl_callback_read_char();
     if (!done) return LINE_ON;
     line_close();
-    if (taken) history_keep(taken);
+    if (taken) line_history_keep(taken);
     return taken ? LINE_DONE : LINE_LEFT;
+}
+
+void line_insert(const char *text)
+{
+    rl_insert_text(text);
 }
 
 char *line_taken(void)
@@ -529,7 +485,7 @@ static void beside_take(char *line)
         waiting.ended = true;
         return;
     }
-    history_keep(line);
+    line_history_keep(line);
     if (line[strspn(line, " \t")])
         typed_ahead_add(line);
     else
@@ -565,6 +521,20 @@ void prompt_beside_close(void)
 bool prompt_has_typed(void)
 {
     return waiting.typed;
+}
+
+/* While the prompt is open beside a command, its line is kept when it closes. */
+void prompt_offer(const char *text)
+{
+    SCREEN_EDIT;
+    if (screen_thread_serves() == SERVED_PROMPT) {
+        rl_replace_line(text, 1);
+        rl_point = rl_end;
+        return;
+    }
+    mem_free(waiting.typed);
+    waiting.typed = mem_str(text, NULL);
+    waiting.point = (int)strlen(text);
 }
 
 void prompt_beside_drop(void)
@@ -635,6 +605,30 @@ static void give_up(void)
     done = true;
 }
 
+/* Show the palette in place of the prompt, then the prompt again, with the chosen line. */
+static void show_palette(void)
+{
+    char line[LINE_LIMIT + 1];
+    struct palette p;
+    bool runs = false;
+    palette_asked = false;
+    rl_clear_visible_line();
+    fflush(rl_outstream);
+    rl_deprep_term_function();
+    bool chosen = palette_run(&p, session);
+    if (chosen) palette_line(palette_choice(&p), line, sizeof line, &runs);
+    palette_close(&p);
+    rl_prep_term_function(1);
+    term_catch_stop(true);
+    if (term_resized()) rl_resize_terminal();
+    if (chosen)
+        rl_begin_undo_group(), rl_delete_text(0, rl_end), rl_point = 0, rl_insert_text(line), rl_end_undo_group();
+    rl_on_new_line();
+    rl_redisplay();
+    if (runs && !rl_stuff_char('\r')) return;
+    if (runs) rl_callback_read_char();
+}
+
 /* Read a line. Returns NULL at the end of input, and, if `leaves` is set, after Ctrl-C. */
 static char *read_line(const char *prompt, bool leaves)
 {
@@ -647,6 +641,7 @@ static char *read_line(const char *prompt, bool leaves)
     while (!done) {
         enum happened what = term_wait(-1);
         if (what == H_INPUT) rl_callback_read_char();
+        if (palette_asked && !done) show_palette();
         if (what == H_INTERRUPT) leaves ? give_up() : drop_line();
         if (what == H_STOP) suspend();
         if (what == H_CONTINUE) prepare_again(), rl_forced_update_display();
@@ -658,15 +653,16 @@ static char *read_line(const char *prompt, bool leaves)
 
 char *prompt_line(struct session *s)
 {
-    char prompt[256];
-    write_prompt(s, prompt, sizeof prompt);
+    char prompt[PROMPT_ROOM];
+    write_prompt(s, prompt);
+    window_title(s);
     if ((taken = line_waiting(prompt))) return taken;
     if (waiting.ended) return puts(""), NULL;
     at_prompt = true;
     char *line = read_line(prompt, false);
     at_prompt = false;
     if (line)
-        history_keep(taken);
+        line_history_keep(taken);
     else
         puts("");
     return taken;

@@ -10,6 +10,8 @@ void prompt_open(struct session *s); /* loads the history and sets up completion
 void prompt_close(struct session *s);
 /* Read a line (release it with mem_free); NULL at the end of input. */
 char *prompt_line(struct session *s);
+/* Begin the next prompt with this text, as if the user had typed it. */
+void prompt_offer(const char *text);
 /* Ask a question while a command runs; NULL at the end of input or after Ctrl-C. */
 char *prompt_ask(struct session *s, const char *prompt);
 /* Show `text` until a key is pressed. Returns false if the key was q, Ctrl-C or Ctrl-D. */
@@ -28,7 +30,8 @@ void prompt_beside_hide(void); /* remove the line from the terminal, because oth
 enum line { LINE_ON, LINE_DONE, LINE_LEFT };
 bool line_open(struct session *s);
 enum line line_key(int key);
-char *line_taken(void); /* after LINE_DONE; release with mem_free */
+void line_insert(const char *text); /* as if the user had typed it */
+char *line_taken(void);             /* after LINE_DONE; release with mem_free */
 /* The line that the user has typed so far: readline's prompt, the text, and its possible completions. */
 struct line_shown {
     const char *before, *text;

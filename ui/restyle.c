@@ -8,6 +8,7 @@
 #include "session/front.h"
 #include "session/session.h"
 #include "term.h"
+#include "terminal_window.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -57,6 +58,7 @@ void screen_restyle(struct session *s)
     background_choose(theme_choice(option_value(s, OPTION_THEME)));
     screen_explorer(s)->mouse_off = !strcmp(option_value(s, OPTION_MOUSE), "off");
     term_mouse(!screen_explorer(s)->mouse_off);
+    window_restyle(s);
     full_screen_choose_pixels(pixel_choice(option_value(s, OPTION_PIXELS)));
     explorer_try_pixels(screen_explorer(s));
     s->front->ascii = s->plain || !strcmp(ascii, "on") || (strcmp(ascii, "off") && (few_letters() || !utf8_locale()));

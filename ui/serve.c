@@ -8,6 +8,7 @@
 #include "screen_private.h"
 #include "screen_thread.h"
 #include "term.h"
+#include "terminal_window.h"
 
 static const double FRAME_US = 0.1e6; /* minimum time between two frames if no key is pressed */
 
@@ -42,12 +43,36 @@ static bool serve_screen(struct session *s)
     return left != WORK_NONE;
 }
 
+/* While work runs, the terminal reports the focus. */
+static void begin_screen(struct session *s)
+{
+    window_watch(true);
+}
+
+static void end_screen(void)
+{
+    window_watch(false);
+}
+
+static void begin_prompt(struct session *s)
+{
+    window_watch(true);
+    prompt_beside_open(s);
+}
+
+static void end_prompt(void)
+{
+    prompt_beside_close();
+    window_watch(false);
+}
+
 void serve_attach(void)
 {
-    static const struct screen_duty screen = {.serve = serve_screen}, prompt = {.begin = prompt_beside_open,
-                                                                                .end = prompt_beside_close,
-                                                                                .drop = prompt_beside_drop,
-                                                                                .serve = prompt_beside};
+    static const struct screen_duty screen = {.begin = begin_screen, .end = end_screen, .serve = serve_screen},
+                                    prompt = {.begin = begin_prompt,
+                                              .end = end_prompt,
+                                              .drop = prompt_beside_drop,
+                                              .serve = prompt_beside};
     screen_thread_set_duty(SERVED_SCREEN, &screen);
     screen_thread_set_duty(SERVED_PROMPT, &prompt);
 }

@@ -59,10 +59,10 @@ static const struct {
     const char *name;
     int key;
 } names[] = {
-    {"Up", UI_UP},       {"Down", UI_DOWN},   {"Left", UI_LEFT},       {"Right", UI_RIGHT},
-    {"Home", UI_HOME},   {"End", UI_END},     {"PgUp", UI_PGUP},       {"PgDn", UI_PGDN},
-    {"Enter", UI_ENTER}, {"Tab", UI_TAB},     {"BackTab", UI_BACKTAB}, {"Esc", UI_ESC},
-    {"Space", ' '},      {"Backspace", 0x7f}, {"Wait", UI_WAIT},       {"Quote", '\''},
+    {"Up", UI_UP},           {"Down", UI_DOWN}, {"Left", UI_LEFT}, {"Right", UI_RIGHT}, {"Home", UI_HOME},
+    {"End", UI_END},         {"PgUp", UI_PGUP}, {"PgDn", UI_PGDN}, {"Enter", UI_ENTER}, {"Tab", UI_TAB},
+    {"BackTab", UI_BACKTAB}, {"Esc", UI_ESC},   {"Space", ' '},    {"Backspace", 0x7f}, {"Wait", UI_WAIT},
+    {"Quote", '\''},         {"F1", UI_F1},
 };
 
 /* Keys with two numbers: a cell or a size. */

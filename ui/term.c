@@ -5,6 +5,7 @@
 #include "full_screen.h"
 #include "session/session.h"
 #include "stage.h"
+#include "terminal_window.h"
 #include "terminfo.h"
 
 #include <errno.h>
@@ -55,6 +56,7 @@ static void give_back(void)
 static void on_death(int sig)
 {
     int keep = errno;
+    if (in_foreground()) window_leave();
     give_back();
     errno = keep;
     raise(sig);
@@ -80,8 +82,10 @@ static void show_typing(bool on)
 static void on_stop(int sig)
 {
     int keep = errno;
+    if (in_foreground()) window_leave();
     give_back();
     raise(SIGSTOP);
+    if (in_foreground()) window_return();
     continued = 0;
     show_typing(false);
     errno = keep;
@@ -131,7 +135,9 @@ void term_stop(void)
     if (full) term_close();
     term_catch_stop(false);
     pthread_sigmask(SIG_UNBLOCK, &stop, &before); /* the screen thread has blocked this signal */
+    if (in_foreground()) window_leave();
     raise(SIGTSTP);
+    if (in_foreground()) window_return();
     continued = 0;
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     term_catch_stop(true);

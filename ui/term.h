@@ -26,6 +26,7 @@ enum keys {
     UI_CLICK,
     UI_WHEEL_UP,
     UI_WHEEL_DOWN,
+    UI_F1,
     UI_WAIT
 };
 
@@ -67,6 +68,12 @@ bool term_stop_pressed(void); /* was Ctrl-Z pressed? term_stop clears the flag *
    modes, and the separate process also writes `reset`. */
 void guard(bool on);
 void guard_modes(const struct termios *now);
+/* The window has this program's title (terminal_window.c), or may report the focus: the separate process undoes that,
+ * too. */
+void guard_title(bool on);
+void guard_focus(void);
+#define WINDOW_TITLE_BACK "\033[23;2t"
+#define WINDOW_FOCUS_OFF "\033[?1004l"
 void guard_end(void); /* the terminal is restored: end the separate process */
 void guard_start(const char *reset, const struct termios *before, const struct termios *raw);
 

@@ -59,3 +59,9 @@ enum colours terminfo_colours(enum colours wanted)
     enum colours most = n >= 256 ? COLOURS_256 : n >= 16 ? COLOURS_16 : n >= 8 ? COLOURS_8 : COLOURS_NONE;
     return wanted < most ? wanted : most;
 }
+
+bool terminfo_copies(void)
+{
+    const char *text = cur_term ? tigetstr("Ms") : NULL;
+    return text && text != (const char *)-1;
+}

@@ -14,4 +14,6 @@ void terminfo_bytes(char *out, size_t size, int n, const char *const *parts);
 bool terminfo_direct(char *name, size_t size);
 enum colours terminfo_colours(enum colours wanted); /* `wanted`, reduced to the colours that the terminal supports */
 
+bool terminfo_copies(void); /* does the entry have a sequence that copies to the clipboard? */
+
 #endif

@@ -143,12 +143,12 @@ static void draw_help_flowing(struct canvas *c, const char *keys)
 }
 
 #define SPLIT_KEYS "  |/_ divide this pane  X close it  F one pane or all  <>{} width and height"
-static const char
-    pane_keys[] =
-        "  Tab next view or pane  1-9 go to that view  v list of all views  : a command  m mouse on or off" SPLIT_KEYS,
+static const char pane_keys[] =
+    "  Tab next view or pane  1-9 go to that view  v all views, C-p palette  : a command, y copy  m "
+    "mouse on or off" SPLIT_KEYS,
+                  /* digits enter a count */
     counting_keys[] =
-        "  Tab next view or pane  v list of all views  : a command  m mouse on or off" SPLIT_KEYS; /* digits enter a
-                                                                                                      count */
+        "  Tab next view or pane  v all views, C-p palette  : a command, y copy  m mouse on or off" SPLIT_KEYS;
 
 /* Draw as many whole sentences of the description as fit in `room` lines, or a part of the first one. Returns the
    number of lines. */

@@ -266,34 +266,55 @@ static void print_hidden(const struct columns *k, bool constant, FILE *f, int wi
     if (named) table_wrapped(f, text, 0, 0, width);
 }
 
-/* Print the parts of a row's cells line by line. part[i] is the text that column i still has to print. */
-static void put_lines(FILE *f, const struct columns *k, const char *part[COLUMNS_MAX])
+/* The cells from i to end - 1 have the path of a file in this column: the path, or NULL. */
+static const char *file_in(const struct table *t, int i, int end, const char *name)
+{
+    for (; i < end; i++)
+        if (t->cell[i].file && t->cell[i].heading && !strcmp(t->cell[i].heading, name)) return t->cell[i].text;
+    return NULL;
+}
+
+/* Print the next part of a cell, as a link if it is the whole path of a file. */
+static const char *put_part(FILE *f, const struct column *c, const char *part, bool last, const char *file,
+                            const struct table_links *links)
+{
+    bool link = file && part == file && text_width(part) <= c->width && links->begin(f, part);
+    part = put_aligned(f, c, part, last);
+    if (link) links->end(f);
+    return part;
+}
+
+/* Print the parts of a row's cells line by line. part[i] is the text that column i still has to print; file[i] is the
+   path of a file, if column i has one that may be a link. */
+static void put_lines(FILE *f, const struct columns *k, const char *part[COLUMNS_MAX], const char *file[COLUMNS_MAX],
+                      const struct table_links *links)
 {
     for (bool more = true; more;) {
         int last = k->n - 1;
         while (last > 0 && !*part[last]) last--;
         for (int i = 0; i <= last; i++)
-            if (!k->c[i].hidden) part[i] = put_aligned(f, &k->c[i], part[i], i == last);
+            if (!k->c[i].hidden) part[i] = put_part(f, &k->c[i], part[i], i == last, file[i], links);
         fputc('\n', f);
         more = false;
         for (int i = 0; i < k->n; i++) more |= *part[i] != 0;
     }
 }
 
-void table_text(const struct table *t, FILE *f, int width)
+void table_text(const struct table *t, FILE *f, int width, const struct table_links *links)
 {
     struct columns k;
-    const char *part[COLUMNS_MAX];
+    const char *part[COLUMNS_MAX], *file[COLUMNS_MAX] = {0};
     columns_of(t, false, &k);
     if (!k.n) return;
     fit(t, &k, width);
     for (int c = 0; c < k.n; c++) part[c] = k.c[c].hidden ? "" : k.c[c].name;
-    put_lines(f, &k, part);
+    put_lines(f, &k, part, file, links);
     struct loop l = loop_of("printing", t->n);
     for (int i = 0, end; i < t->n && (i < CELLS_AT_MIN || loop_check(&l, i)); i = end) {
         end = row_end(t, i);
         for (int c = 0; c < k.n; c++) part[c] = k.c[c].hidden ? "" : text_in(t, i, end, k.c[c].name, false);
-        put_lines(f, &k, part);
+        for (int c = 0; links && c < k.n; c++) file[c] = file_in(t, i, end, k.c[c].name);
+        put_lines(f, &k, part, file, links);
     }
     print_hidden(&k, true, f, width);
     print_hidden(&k, false, f, width);
@@ -346,7 +367,22 @@ void table_wrapped(FILE *f, const char *text, int at, int indent, int width)
     fputc('\n', f);
 }
 
-void table_records(const struct table *t, FILE *f, int terminal)
+void table_mark_file(struct table *t)
+{
+    if (t->n) t->cell[t->n - 1].file = true;
+}
+
+/* Print a path that fits into `room` columns as a link, with the end of the line. */
+static bool put_link(FILE *f, const struct cell *c, int room, const struct table_links *links)
+{
+    if (!links || !c->file || text_width(c->text) > room || !links->begin(f, c->text)) return false;
+    fputs(c->text, f);
+    links->end(f);
+    fputc('\n', f);
+    return true;
+}
+
+void table_records(const struct table *t, FILE *f, int terminal, const struct table_links *links)
 {
     int width = 0;
     for (int i = 0; i < t->n; i++) {
@@ -358,7 +394,8 @@ void table_records(const struct table *t, FILE *f, int terminal)
         if (i && c->row != c[-1].row) fputc('\n', f);
         if (!c->heading) continue;
         fprintf(f, "%s%*s", c->heading, width - text_width(c->heading) + GAP, "");
-        table_wrapped(f, c->text, width + GAP, width + GAP, terminal);
+        if (!put_link(f, c, terminal - width - GAP, links))
+            table_wrapped(f, c->text, width + GAP, width + GAP, terminal);
     }
 }
 

@@ -6,6 +6,7 @@
 #include <stdio.h>
 
 #include "column_rank.h"
+#include "table_links.h"
 
 struct err;
 struct table_block;
@@ -15,6 +16,7 @@ struct cell {
     const char *heading; /* the table's copy of the column's name in text; NULL: not shown in text */
     const char *text;    /* the table's copy, safe to print */
     bool right;          /* a number */
+    bool file;           /* the path of a file */
     enum column_rank rank;
     int row;
 };
@@ -38,8 +40,10 @@ bool table_add(struct table *t, const char *key, const char *heading, const char
    drops columns that have one value in all rows, hides the columns of the lowest rank, and wraps long texts. The first
    column always stays; notes below the table name the missing columns. table_records continues long values on the next
    line. */
-void table_text(const struct table *t, FILE *f, int width);
-void table_records(const struct table *t, FILE *f, int width);
+void table_text(const struct table *t, FILE *f, int width, const struct table_links *links);
+void table_records(const struct table *t, FILE *f, int width, const struct table_links *links);
+/* The cell that was added last is the path of a file. `links` of table_records may be NULL: without links. */
+void table_mark_file(struct table *t);
 /* Print text, beginning at column `at`. A word that does not fit in the width is printed at column `indent` of the next
    line. A number stays with its unit. */
 void table_wrapped(FILE *f, const char *text, int at, int indent, int width);

@@ -222,7 +222,7 @@ static bool run_save(struct session *s, const struct args *a, struct err *e)
     if (!saved) return false;
     out_row(s->out);
     out_str(s->out, "name", "name", m->name);
-    out_str(s->out, "file", "file", file);
+    out_path(s->out, "file", "file", file);
     out_int(s->out, "nnz", "nonzeros", nnz);
     out_int(s->out, "right_sides", sides ? "right sides" : NULL, sides ? m->sides.n : 0);
     out_num(s->out, "time_ms", "ms", (now_us() - start) / 1000, "%.1f");

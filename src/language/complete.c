@@ -4,7 +4,9 @@
 #include "grammar.h"
 #include "kinds.h"
 #include "run_lines.h"
+#include "session/alias.h"
 #include "session/command.h"
+#include "session/session.h"
 
 #include <dirent.h>
 #include <string.h>
@@ -102,12 +104,26 @@ static void give_item(void *user, const struct item *it, enum next next)
     if (files) give_files(c);
 }
 
-/* The words of the command being typed, after the last `;`. Returns false for a shell command. */
-static bool last_command(struct words *w, const char *line)
+static bool last_command(const struct session *s, struct words *w, const char *line, int depth);
+
+/* The same with the line of an alias in place of its name. */
+static bool last_of_alias(const struct session *s, struct words *w, const struct alias *a, const char *rest, int depth)
 {
+    enum { DEPTH_MAX = 10 };
+    char line[LINE_LIMIT + 1];
+    return depth < DEPTH_MAX && snprintf(line, sizeof line, "%s%s", a->line, rest) <= LINE_LIMIT &&
+           last_command(s, w, line, depth + 1);
+}
+
+/* The words of the command being typed, after the last `;`. Returns false for a shell command. */
+static bool last_command(const struct session *s, struct words *w, const char *line, int depth)
+{
+    size_t n;
     do {
         line += strspn(line, " \t");
         if (*line == '!') return false;
+        const struct alias *a = alias_typed(s, line, &n);
+        if (a && line[n]) return last_of_alias(s, w, a, line + n, depth);
         command_split(w, &line, NULL);
     } while (w->more);
     return true;
@@ -138,7 +154,7 @@ void complete(struct session *s, const char *line, size_t pos, give_fn *give, vo
     struct args a;
     if (pos > LINE_LIMIT) return;
     snprintf(head, sizeof head, "%.*s", (int)pos, line);
-    if (!last_command(&w, head)) return;
+    if (!last_command(s, &w, head, 0)) return;
     bool begun = w.n && (!w.ended || w.open) && !w.w[w.n - 1].arrow; /* the last word is to be completed */
     int before = w.n - begun;
     if (w.pipe || w.comment) return;
@@ -146,6 +162,7 @@ void complete(struct session *s, const char *line, size_t pos, give_fn *give, vo
     struct completion c = {s, &a, begun ? w.w[before].text : "", w.open != 0, give, user};
     const struct command *command = before ? command_typed(w.w[0].text) : NULL;
     if (!before) registry_list(&command_registry, give_matching, &c);
+    if (!before && !s->lines.from) alias_list(s, give_matching, &c);
     bool file = before > 1 && w.w[before - 1].arrow; /* a file to write */
     if (file) give_files(&c);
     if (command && (!file || command->compares)) args_expected(&a, s, command, &w, before, give_item, &c);

@@ -27,6 +27,7 @@
 #include "options.h"
 #include "parts/partition.h"
 #include "ranks/ranks.h"
+#include "session/alias.h"
 #include "session/allow.h"
 #include "session/command.h"
 #include "session/front.h"
@@ -333,6 +334,11 @@ static void list_values(const struct session *s, const struct args *a, give_fn *
     if (name && option_find(name)) option_list(s, option_find(name), give, user);
 }
 
+static void list_aliases(const struct session *s, const struct args *a, give_fn *give, void *user)
+{
+    alias_list(s, give, user);
+}
+
 static void list_lessons(const struct session *s, const struct args *a, give_fn *give, void *user)
 {
     library_list(LIBRARY_LESSONS, give, user);
@@ -422,6 +428,13 @@ static const struct named *topic_find(const struct session *s, const char *name,
         if (entry) return entry;
     }
     return NULL;
+}
+
+const char *topic_about(const struct session *s, const char *name)
+{
+    int i;
+    const struct named *entry = topic_find(s, name, &i);
+    return entry ? entry->about : NULL;
 }
 
 static void list_topics(const struct session *s, const struct args *a, give_fn *give, void *user)
@@ -550,6 +563,7 @@ const struct kind kinds[] = {
     {"OPTION", "option", "an option", NULL, &option_registry, NULL, NULL, KIND_PLAIN, NULL, NULL},
     {"VALUE", "value", "a value", NULL, NULL, value_any, list_values, KIND_PLAIN, NULL, NULL},
     {"PERMISSION", "permission", "a permission", NULL, &permission_registry, NULL, NULL, KIND_PLAIN, NULL, NULL},
+    {"ALIAS", "alias", "an alias", NULL, NULL, value_any, list_aliases, KIND_PLAIN, "alias", NULL},
     {"COMMAND", "command", "a command", NULL, &command_registry, NULL, NULL, KIND_PLAIN, "help", NULL},
     {"VIEW", "view", "a view", NULL, NULL, value_view, list_views, KIND_PLAIN, NULL, NULL},
     {"VIEWS", "views", "a view, `all`, or views such as spy,trace", NULL, NULL, value_views, list_several_views,

@@ -46,6 +46,8 @@ const struct kind *kind_find(const char *name, size_t n);
 const char *kind_value(const struct kind *k, const struct session *s, const char *text);
 bool kind_has_list(const struct kind *k);
 void kind_list(const struct kind *k, const struct session *s, const struct args *a, give_fn *give, void *user);
+/* What a topic of `help` is, in one sentence; NULL: nothing but `help` itself says it. */
+const char *topic_about(const struct session *s, const char *name);
 /* Append the choices, for example "; one of cpu, emu", or the message that there are no choices. */
 void message_choices(struct message *t, const struct session *s, const struct args *a, const struct kind *k);
 /* Is text a value of that kind? If not, the error message is "`x` after `on` is not a device; one of ..." */

@@ -14,6 +14,8 @@
 #include "machine/toolkit.h"
 #include "machine/transfer.h"
 #include "microscope/gpu_profile.h"
+#include "prompt_template.h"
+#include "session/alias.h"
 #include "session/front.h"
 #include "session/product.h"
 #include "session/session.h"
@@ -172,6 +174,16 @@ static bool restyle(struct session *s, const char *value, struct err *e)
     return true;
 }
 
+static bool check_prompt(const char *value)
+{
+    return *value && !has_control_bytes(value);
+}
+
+static bool use_prompt(struct session *s, const char *value, struct err *e)
+{
+    return prompt_template_check(value, e);
+}
+
 static void list_gpus(const struct session *s, const struct args *a, give_fn *give, void *user)
 {
     give(user, "auto");
@@ -244,6 +256,37 @@ const struct setting options[] = {
          NULL,
          check_pager,
          use_pager},
+    [OPTION_PROMPT] = {"prompt",
+                       "the prompt: text with {matrix}, {device} and {time}, the time of the last command, such as "
+                       "\"{matrix} {time}>\"",
+                       "default",
+                       {"default"},
+                       NULL,
+                       check_prompt,
+                       use_prompt},
+    [OPTION_TITLE] = {"title", "name the matrix in the title of the window", "on", {"on", "off"}, NULL, NULL, restyle},
+    [OPTION_LINKS] = {"links",
+                      "names of written files as links (OSC 8); auto: on terminals known to show them",
+                      "auto",
+                      {"auto", "on", "off"},
+                      NULL,
+                      NULL,
+                      restyle},
+    [OPTION_CLIPBOARD] = {"clipboard",
+                          "copying by the terminal (OSC 52); auto: if terminfo or the terminal says that it can",
+                          "auto",
+                          {"auto", "on", "off"},
+                          NULL,
+                          NULL,
+                          restyle},
+    [OPTION_NOTIFY] = {"notify",
+                       "tell when work of more than 10 s ends while the window is away: by OSC 9 or OSC 777 and the "
+                       "bell, or the bell alone",
+                       "auto",
+                       {"auto", "osc9", "osc777", "bell", "off"},
+                       NULL,
+                       NULL,
+                       restyle},
     [OPTION_PINNED] = {"pinned",
                        "copy large arrays to and from a GPU through page-locked buffers",
                        "on",
@@ -420,12 +463,21 @@ static bool split(char *line, char **name, char **value)
     return true;
 }
 
+/* "NAME = LINE" */
+static bool use_alias(struct session *s, char *definition, struct err *e)
+{
+    char *name, *line;
+    if (!split(definition, &name, &line) || !*line) return fail(e, E_USAGE, "write `alias NAME = LINE`");
+    return kind_check("NAME", s, "alias", name, e) && alias_set(s, name, line, e);
+}
+
 static bool use_line(struct session *s, char *line, struct err *e)
 {
     char *name, *value;
     if (!split(line, &name, &value)) return true;
     const struct setting *o = option_find(name);
     if (o) return option_set(s, o, value, e);
+    if (!strcmp(name, "alias")) return use_alias(s, value, e);
     struct message t = {0};
     struct suggest near = suggest_for(name);
     registry_list(&option_registry, suggest_offer, &near);
@@ -458,35 +510,45 @@ void options_load(struct session *s, char *warned, size_t size)
     snprintf(warned, size, "%s:%d: %s%s", options_place(where, sizeof where), at, first.text, more);
 }
 
-static bool is_line_of(const char *line, size_t n, const char *option)
+/* Does the line begin with the words of the key, such as "colours" or "alias p"? */
+static bool is_line_of(const char *line, size_t n, const char *key)
 {
-    char copy[2 * OPTION_MAX], *name, *value;
-    if (n >= sizeof copy) return false;
-    memcpy(copy, line, n);
-    copy[n] = 0;
-    return split(copy, &name, &value) && !strcmp(name, option);
+    const char *end = line + n;
+    for (const char *part = key;; part++) {
+        size_t k = strcspn(part, " ");
+        while (line < end && strchr(" \t\r", *line)) line++;
+        if ((size_t)(end - line) < k || strncmp(line, part, k)) return false;
+        line += k;
+        if (line < end && !strchr(" \t\r=", *line)) return false;
+        part += k;
+        if (!*part) return true;
+    }
 }
 
-/* Copy all lines except the lines of this option. The option's new line replaces the first of its old lines, or is
-   appended. */
-static bool write_lines(struct newfile *f, const char *text, const struct setting *o, const char *value, struct err *e)
+static bool write_line(struct newfile *f, const char *key, const char *value, struct err *e)
 {
-    char new_line[2 * OPTION_MAX];
-    bool written = false, ok = true;
-    int n = snprintf(new_line, sizeof new_line, "%s %s\n", o->name, value);
+    return newfile_write(f, key, (int64_t)strlen(key), e) && newfile_write(f, " ", 1, e) &&
+           newfile_write(f, value, (int64_t)strlen(value), e) && newfile_write(f, "\n", 1, e);
+}
+
+/* Copy all lines except the lines of this key. The new line, if `value` is not NULL, replaces the first of the old
+   lines, or is appended. */
+static bool write_lines(struct newfile *f, const char *text, const char *key, const char *value, struct err *e)
+{
+    bool written = !value, ok = true;
     for (size_t k; ok && *text; text += k) {
         k = strcspn(text, "\n");
-        bool its = is_line_of(text, k, o->name), ends = text[k] == '\n';
+        bool its = is_line_of(text, k, key), ends = text[k] == '\n';
         k += ends;
         if (!its)
             ok = newfile_write(f, text, (int64_t)k, e) && (ends || newfile_write(f, "\n", 1, e));
         else if (!written)
-            ok = written = newfile_write(f, new_line, n, e);
+            ok = written = write_line(f, key, value, e);
     }
-    return ok && (written || newfile_write(f, new_line, n, e));
+    return ok && (written || write_line(f, key, value, e));
 }
 
-bool options_keep(const struct setting *o, const char *value, struct err *e)
+bool options_keep_line(const char *key, const char *value, struct err *e)
 {
     char path[PATH_MAX], text[FILE_MAX + 2], where[256];
     if (!place(path, sizeof path)) return fail(e, E_IO, "neither XDG_CONFIG_HOME nor HOME is set");
@@ -497,9 +559,14 @@ bool options_keep(const struct setting *o, const char *value, struct err *e)
     int lock;
     if (!folder_lock(path, &lock, e)) return false;
     bool ok = read_all(path, text, e) && newfile_open_own(&f, path, true, e);
-    if (ok) ok = newfile_close(&f, write_lines(&f, text, o, value, e), e);
+    if (ok) ok = newfile_close(&f, write_lines(&f, text, key, value, e), e);
     folder_unlock(lock);
     return ok;
+}
+
+bool options_keep(const struct setting *o, const char *value, struct err *e)
+{
+    return options_keep_line(o->name, value, e);
 }
 
 /* ---- options that end with a lesson ---- */

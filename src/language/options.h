@@ -1,4 +1,5 @@
-/* The options that `set` saves: a table of the options, and their values in a session. */
+/* The options that `set` saves: a table of the options, and their values in a session. The file also holds the aliases.
+ */
 #ifndef OPTIONS_H
 #define OPTIONS_H
 
@@ -31,6 +32,11 @@ enum option_id {
     OPTION_MOUSE,
     OPTION_PIXELS,
     OPTION_PAGER,
+    OPTION_PROMPT,
+    OPTION_TITLE,
+    OPTION_LINKS,
+    OPTION_CLIPBOARD,
+    OPTION_NOTIFY,
     OPTION_PINNED,
     OPTION_GPU,
     OPTION_EXCHANGE,
@@ -52,6 +58,8 @@ const char *option_value(const struct session *s, enum option_id o);
 void options_load(struct session *s, char *warned, size_t size);
 /* Write the value of an option to the file. */
 bool options_keep(const struct setting *o, const char *value, struct err *e);
+/* Write the line "KEY VALUE" in place of the lines that begin with the words of the key; NULL removes these lines. */
+bool options_keep_line(const char *key, const char *value, struct err *e);
 /* The options as they are, to restore them when a lesson ends. */
 struct kept_options {
     char option[OPTIONS_MAX][OPTION_MAX];

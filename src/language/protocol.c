@@ -10,6 +10,7 @@
 #include "base/words.h"
 #include "report/fields.h"
 #include "run_lines.h"
+#include "serve_socket.h"
 #include "session/command.h"
 #include "session/front.h"
 #include "session/session.h"
@@ -21,6 +22,7 @@
 #include <poll.h>
 #include <pthread.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 const char *const protocol_help =
@@ -54,6 +56,10 @@ const char *const protocol_help =
     "`help COMMAND keys` explains the keys of a command's records; `help COMMAND schema` is their JSON Schema.\n"
     "\n"
     "The program ends when its input ends and all requests are answered, at `quit`, or when nobody reads the replies.\n"
+    "`warpspy --serve=unix:PATH` answers at a Unix socket instead, one client after another, as with `nc -U PATH`: "
+    "the\n"
+    "session stays when a client leaves, and ends at `quit` or with the program. The next client waits until the one\n"
+    "before has left. The folder of PATH must be yours alone; the socket has mode 0600 and is removed at the end.\n"
     "Shell commands and libraries print to standard error. Ctrl-C ends the program. Files on the command line are "
     "loaded\n"
     "first, with id null.\n"
@@ -93,6 +99,8 @@ struct channel {
 };
 
 static struct {
+    int listener; /* the socket at which clients arrive, one after another; 0: standard input and output are used */
+    const struct registry *views;
     int in, out;
     struct channel data, messages;
     char id[2 * ID_MAX]; /* id of the current request, as JSON */
@@ -111,10 +119,16 @@ static struct {
 
 /* ---- replies ---- */
 
+/* A client may leave without reading all replies. */
+static ssize_t write_reply(const char *text, size_t n)
+{
+    return p.listener ? send(p.out, text, n, MSG_NOSIGNAL) : write(p.out, text, n);
+}
+
 static bool send_out(void)
 {
     for (size_t at = 0; at < p.n && !p.failed;) {
-        ssize_t n = write(p.out, p.text + at, p.n - at);
+        ssize_t n = write_reply(p.text + at, p.n - at);
         if (n > 0) at += (size_t)n;
         if (n < 0 && errno != EINTR) p.failed = true;
     }
@@ -209,7 +223,7 @@ static ssize_t write_lines(void *user, const char *text, size_t n)
         at += length;
         if (end) end_line(c);
     }
-    return send_out() ? (ssize_t)n : (errno = EPIPE, 0);
+    return send_out() || p.listener ? (ssize_t)n : (errno = EPIPE, 0); /* the session survives a client that has left */
 }
 
 /* A JSON integer, or null if it is not known. */
@@ -501,7 +515,7 @@ static void *read_requests(void *user)
         struct pollfd fd[2] = {{open && !full ? p.in : -1, POLLIN, 0}, {p.out, 0, 0}};
         wait_for(fd, ms);
         if (open && fd[0].revents && !(open = read_some(&l))) end_requests(false);
-        if (fd[1].revents & (POLLERR | POLLNVAL)) break;
+        if (fd[1].revents & (POLLERR | POLLNVAL | POLLHUP)) break;
     }
     end_requests(true);
     for (;;) {
@@ -565,29 +579,62 @@ static void answer(struct session *s, const struct request *r)
     reply_end(&e, ok, (now_us() - began) / 1e6);
 }
 
-bool protocol_run(struct session *s)
+/* Answer the requests of one client. Returns false if there is no thread to read them. */
+static bool serve(struct session *s)
 {
     struct request *r;
-    struct lines outer;
-    lines_begin(s, "a client of --serve", NULL, &outer, NULL);
-    bool ok = !pthread_create(&p.reader, NULL, read_requests, NULL);
-    while (ok && !p.failed && (r = next_request(s->quit))) {
+    if (pthread_create(&p.reader, NULL, read_requests, NULL)) return false;
+    while (!p.failed && (r = next_request(s->quit))) {
         answer(s, r);
         end_request(r);
     }
-    lines_end(s, &outer);
-    if (!ok) return false;
     pthread_cancel(p.reader);
     pthread_join(p.reader, NULL);
-    return !p.failed && !p.gone;
+    return true;
 }
 
-void protocol_begin(struct session *s, const struct registry *views)
+static void drop_requests(void)
+{
+    for (struct request *r = p.first, *next; r; r = next) next = r->next, mem_free(r);
+    p.first = NULL;
+    p.last = &p.first;
+    p.waiting = 0;
+}
+
+/* The client has left: forget its requests, and wait for the next one. */
+static bool next_client(void)
+{
+    if (p.in >= 0) close(p.in);
+    drop_requests();
+    session_take_interrupt();
+    p.failed = p.ended = p.gone = p.data.open = p.messages.open = false;
+    p.n = 0;
+    strcpy(p.id, "null");
+    p.in = p.out = serve_socket_accept(p.listener);
+    if (p.in < 0) return false;
+    reply_ready(p.views);
+    return true;
+}
+
+bool protocol_run(struct session *s)
+{
+    struct lines outer;
+    lines_begin(s, "a client of --serve", NULL, &outer, NULL);
+    bool ok = serve(s);
+    while (ok && p.listener && !s->quit) ok = next_client() && serve(s);
+    lines_end(s, &outer);
+    return ok && (p.listener || (!p.failed && !p.gone));
+}
+
+bool protocol_begin(struct session *s, const struct registry *views)
 {
     p.session = s;
+    p.views = views;
     s->served = true;
     out_progress_by(s->out, show_progress, clear_progress);
+    if (p.listener) return next_client();
     reply_ready(views);
+    return true;
 }
 
 /* ---- the streams ---- */
@@ -606,17 +653,23 @@ static int move(int fd, int instead)
     return moved >= 0 && dup2(instead, fd) >= 0 ? moved : -1;
 }
 
-bool protocol_open(struct err *e)
+static bool open_streams(struct err *e)
 {
     int nothing = open("/dev/null", O_RDONLY | O_CLOEXEC);
-    p.last = &p.first;
-    strcpy(p.id, "null");
-    pthread_mutex_init(&p.lock, NULL);
-    pthread_cond_init(&p.more, NULL);
     p.in = nothing < 0 ? -1 : move(STDIN_FILENO, nothing);
     p.out = move(STDOUT_FILENO, STDERR_FILENO);
     if (nothing >= 0) close(nothing);
-    if (p.in < 0 || p.out < 0) return fail(e, E_IO, "--serve cannot take over standard input and output");
+    return (p.in >= 0 && p.out >= 0) || fail(e, E_IO, "--serve cannot take over standard input and output");
+}
+
+bool protocol_open(const char *path, struct err *e)
+{
+    p.last = &p.first;
+    p.in = p.out = -1;
+    strcpy(p.id, "null");
+    pthread_mutex_init(&p.lock, NULL);
+    pthread_cond_init(&p.more, NULL);
+    if (!(path ? serve_socket_open(path, &p.listener, e) : open_streams(e))) return false;
     if (open_channel(&p.data, "text", true) && open_channel(&p.messages, "note", false)) return true;
     return fail(e, E_MEMORY, "out of memory: --serve needs buffers for its replies");
 }
@@ -635,8 +688,9 @@ void protocol_close(void)
 {
     if (p.data.file) fclose(p.data.file);
     if (p.messages.file) fclose(p.messages.file);
-    for (struct request *r = p.first, *next; r; r = next) next = r->next, mem_free(r);
+    drop_requests();
     if (p.in > 2) close(p.in);
-    if (p.out > 2) close(p.out);
+    if (p.out > 2 && p.out != p.in) close(p.out);
+    if (p.listener) serve_socket_close(p.listener);
     memset(&p, 0, sizeof p);
 }

@@ -10,6 +10,7 @@
 #include "grammar.h"
 #include "machine/device.h"
 #include "redirect.h"
+#include "session/alias.h"
 #include "session/command.h"
 #include "session/front.h"
 #include "session/record.h"
@@ -56,7 +57,7 @@ static bool ambiguous_command(const char *word, int n, struct err *e)
     return fail(e, E_USAGE, "this could be %s; type more letters", t.text);
 }
 
-static bool unknown_command(struct words *w, struct err *e)
+static bool unknown_command(const struct session *s, struct words *w, struct err *e)
 {
     char safe[256], path[512];
     struct suggest near = suggest_for(w->w[0].text);
@@ -65,6 +66,7 @@ static bool unknown_command(struct words *w, struct err *e)
     registry_list(&command_registry, abbreviation_offer, &x);
     if (x.n > 1) return ambiguous_command(w->w[0].text, x.n, e);
     registry_list(&command_registry, suggest_offer, &near);
+    if (!s->lines.from) alias_list(s, suggest_offer, &near);
     word_join(w->w[0].text, path, sizeof path);
     if (file_is_likely(w->w[0].text))
         return fail(e, E_USAGE, "there is no such command; did you mean `load %s`?",
@@ -116,7 +118,7 @@ static bool run_split(struct session *s, struct words *w)
     struct watch *before = loop_enter(&s->watch);
     bool ok = !session_interrupted() || fail(&e, E_CANCELLED, "cancelled");
     if (ok) ok = redirect_take(&to, w, c && c->compares, &e);
-    if (ok) ok = c ? args_match(&a, s, c, w, &e) : unknown_command(w, &e);
+    if (ok) ok = c ? args_match(&a, s, c, w, &e) : unknown_command(s, w, &e);
     if (ok) ok = redirect_begin(&to, s, &e);
     if (ok) ok = redirect_end(&to, s, c->run(s, &a, &e) && out_flush(s->out, &e), &e);
     if (ok && s->batch && session_interrupted()) ok = fail(&e, E_CANCELLED, "cancelled");
@@ -129,7 +131,8 @@ static bool run_split(struct session *s, struct words *w)
     if (ok && is_listed(s, c)) log_add(&s->log, typed);
     undo_end(s);
     if (s->nested) undo_begin(s, outer);
-    record_command(s, typed, ok ? NULL : &e, now_us() - began);
+    s->took_us = now_us() - began;
+    record_command(s, typed, ok ? NULL : &e, s->took_us);
     if (s->front && s->front->shown) s->front->shown(s);
     screen_lock_back(gave);
     return ok;
@@ -174,21 +177,56 @@ static bool refuse_line(struct session *s, struct err *e)
     return finish(s, false, e);
 }
 
-bool run_line(struct session *s, const char *line)
+const struct alias *alias_typed(const struct session *s, const char *line, size_t *n)
+{
+    *n = strcspn(line, " \t;");
+    return s->lines.from ? NULL : alias_find(s, line, *n);
+}
+
+static bool run_from(struct session *s, const char *line, int depth);
+
+/* Run the line of the alias, followed by the rest of the typed line. */
+static bool run_alias(struct session *s, const struct alias *a, const char *rest, int depth)
+{
+    enum { DEPTH_MAX = 10 };
+    char line[LINE_LIMIT + 2];
+    struct err e = {0};
+    int n = snprintf(line, sizeof line, "%s%s", a->line, rest);
+    if (depth == DEPTH_MAX) {
+        fail(&e, E_LIMIT, "more than %d aliases are nested; does `%s` use itself?", DEPTH_MAX, a->name);
+        return refuse_line(s, &e);
+    }
+    if (n > LINE_LIMIT) {
+        fail(&e, E_LIMIT, "the line is too long with the alias `%s`: at most %d bytes", a->name, LINE_LIMIT);
+        return refuse_line(s, &e);
+    }
+    return run_from(s, line, depth + 1);
+}
+
+static bool run_from(struct session *s, const char *line, int depth)
 {
     struct words w;
+    struct err e = {0};
+    size_t n;
+    while (*line && !s->quit) {
+        line += strspn(line, " \t");
+        if (*line == '!') return shell(s, line + 1);
+        const struct alias *a = alias_typed(s, line, &n);
+        if (a) return run_alias(s, a, line + n, depth);
+        if (!command_split(&w, &line, &e)) return refuse_line(s, &e);
+        if (w.n && !run_split(s, &w)) return false;
+    }
+    return true;
+}
+
+bool run_line(struct session *s, const char *line)
+{
     struct err e = {0};
     if (strnlen(line, LINE_LIMIT + 1) > LINE_LIMIT) {
         fail(&e, E_LIMIT, "the line is too long: at most %d bytes; split it", LINE_LIMIT);
         return refuse_line(s, &e);
     }
-    while (*line && !s->quit) {
-        line += strspn(line, " \t");
-        if (*line == '!') return shell(s, line + 1);
-        if (!command_split(&w, &line, &e)) return refuse_line(s, &e);
-        if (w.n && !run_split(s, &w)) return false;
-    }
-    return true;
+    return run_from(s, line, 0);
 }
 
 /* ---- scripts ---- */

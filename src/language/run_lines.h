@@ -5,6 +5,7 @@
 #include <stdbool.h>
 #include <stdio.h>
 
+struct alias;
 struct err;
 struct session;
 struct words;
@@ -12,6 +13,8 @@ struct words;
 /* Split the next command of a line into words: by words_split_formula if the command takes a formula, else by
    words_split. */
 bool command_split(struct words *w, const char **line, struct err *e);
+/* The alias that begins the line; its name has *n bytes. NULL: there is none, or the user did not type the line. */
+const struct alias *alias_typed(const struct session *s, const char *line, size_t *n);
 /* Run one line, which may contain commands separated by ';', quotes, a # comment, or !COMMAND for the shell. Returns
    false if any command failed; its error has been printed through out_error. */
 bool run_line(struct session *s, const char *line);

@@ -35,8 +35,9 @@ struct out {
     int progress;                            /* columns of the progress line now on the terminal */
     void (*show_progress)(const char *text); /* NULL: progress is a line written to `messages` */
     void (*clear_progress)(void);
-    struct err err;     /* the first failure while printing, returned by out_end */
-    struct err failure; /* the last error printed by out_error */
+    const struct table_links *links; /* paths are links on a terminal; NULL: they are not */
+    struct err err;                  /* the first failure while printing, returned by out_end */
+    struct err failure;              /* the last error printed by out_error */
 };
 
 static void *json_new(size_t n)
@@ -130,6 +131,11 @@ void out_begin(struct out *o, const char *command)
     snprintf(o->command, sizeof o->command, "%s", command);
     o->printed = false;
     err_clear(&o->err);
+}
+
+const char *out_begun(const struct out *o)
+{
+    return o->command;
 }
 
 static bool no_memory(struct out *o)
@@ -233,6 +239,14 @@ int out_columns(const struct out *o)
     return columns(o);
 }
 
+static void put_table(const struct out *o, FILE *f, int width, const struct table_links *links)
+{
+    if (o->records)
+        table_records(&o->table, f, width, links);
+    else
+        table_text(&o->table, f, width, links);
+}
+
 /* Print the rows collected so far. */
 static void flush(struct out *o)
 {
@@ -248,9 +262,9 @@ static void flush(struct out *o)
     } else if (o->html) {
         table_html(&o->table, o->to.data, o->records);
     } else {
-        (o->records ? table_records : table_text)(&o->table, o->to.data, columns(o));
+        put_table(o, o->to.data, columns(o), o->links);
     }
-    if (o->text && o->mode == OUT_TEXT) (o->records ? table_records : table_text)(&o->table, o->text, 0);
+    if (o->text && o->mode == OUT_TEXT) put_table(o, o->text, 0, NULL);
     table_clear(&o->table);
 }
 
@@ -385,6 +399,17 @@ void out_str(struct out *o, const char *key, const char *heading, const char *va
 {
     if (o->mode != OUT_JSON) cell(o, key, heading, value ? value : nothing(o), false);
     if (key && makes_json(o)) json_put(o, key, value ? json_string(value) : cJSON_CreateNull());
+}
+
+void out_links_by(struct out *o, const struct table_links *links)
+{
+    o->links = links;
+}
+
+void out_path(struct out *o, const char *key, const char *heading, const char *path)
+{
+    out_str(o, key, heading, path);
+    if (o->mode != OUT_JSON && !o->within) table_mark_file(&o->table);
 }
 
 /* Print an integer. Readers of JSON store an integer in a double, which is exact for all counts here. */

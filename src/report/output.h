@@ -10,6 +10,7 @@
 #include "base/column_rank.h"
 
 struct err;
+struct table_links;
 
 C_BEGIN
 
@@ -49,6 +50,7 @@ void out_html(struct out *o);
    and in JSON mode an {"command":..., "ok":true} line if the command printed no row. */
 void out_begin(struct out *o, const char *command);
 bool out_end(struct out *o, struct err *e);
+const char *out_begun(const struct out *o); /* the command of the last out_begin */
 /* Print the rows that are pending. Returns false with E_CANCELLED if Ctrl-C stopped the printing. */
 bool out_flush(struct out *o, struct err *e);
 /* After Ctrl-C: drop all but the first 1000 of the rows that are pending in text, and print how many are left out. */
@@ -64,6 +66,7 @@ void out_record(struct out *o);
 /* The rank of the columns that follow in this row; the columns of a new row have rank COLUMN_NORMAL. */
 void out_rank(struct out *o, enum column_rank rank);
 void out_str(struct out *o, const char *key, const char *heading, const char *value); /* value NULL: null */
+void out_path(struct out *o, const char *key, const char *heading, const char *path); /* a file, perhaps as a link */
 void out_int(struct out *o, const char *key, const char *heading, int64_t value);
 void out_int_if(struct out *o, const char *key, const char *heading, bool known, int64_t value); /* or null, "-" */
 void out_bytes(struct out *o, const char *key, const char *heading, int64_t value); /* shown in text as "1.23 MB" */
@@ -106,6 +109,8 @@ void out_progress(
     const char *text); /* a line on the terminal, replaced by the next progress line and erased before other output */
 /* Let `show` show the progress instead, and let `clear` remove what `show` has drawn. */
 void out_progress_by(struct out *o, void (*show)(const char *text), void (*clear)(void));
+/* In records on a terminal, let paths be links; NULL: they are not. */
+void out_links_by(struct out *o, const struct table_links *links);
 void out_progress_clear(struct out *o); /* must be called before any direct write to out_file */
 
 C_END

@@ -1,5 +1,6 @@
 /* The list of matrices that the session owns. */
 #include "session.h"
+#include "alias.h"
 #include "base/clock.h"
 #include "base/err.h"
 #include "base/mem.h"
@@ -73,6 +74,7 @@ void session_free(struct session *s)
     record_end(s);
     s->undo.open = false;
     while (s->matrices) session_drop(s, s->matrices);
+    aliases_free(s);
     mem_free(s->log.text);
     mem_free(s->gpu);
     mem_free(s->timeline);

@@ -15,12 +15,13 @@
 #include "report/output.h"
 #include "undo.h"
 
+struct alias;
 struct command;
 struct csr;
 struct load_info;
 struct product;
 
-enum { OPTIONS_MAX = 16, OPTION_MAX = 240 };
+enum { OPTIONS_MAX = 24, OPTION_MAX = 240 };
 
 struct solve; /* solve.h */
 struct direct;
@@ -81,6 +82,7 @@ struct session {
     int depth;           /* nesting depth of `source` */
     struct device *used; /* device used by the running command; checked for loss if the command fails */
     double began_us;     /* when the running command began */
+    double took_us;      /* how long the last command took; 0: none has run */
     struct progress progress;
     const char *script;        /* the file that commands are read from; NULL at the prompt */
     int64_t script_line;       /* current line of the script, counted from 1 */
@@ -90,6 +92,7 @@ struct session {
     const char *folder; /* folder of the running lesson, to which its file names are relative; NULL outside lessons */
     struct undo undo;
     struct record *record;                /* the recording; NULL: none */
+    struct alias *aliases;                /* owned (alias.h) */
     char option[OPTIONS_MAX][OPTION_MAX]; /* values of options[]; empty: the default */
     bool memories_asked;                  /* the memories of a GPU were listed or drawn */
     struct machine *gpu;                  /* that `set gpu` chose for predictions, owned; NULL: the device in use */

@@ -4,6 +4,8 @@ import json
 import os
 import random
 import signal
+import socket
+import stat
 import subprocess
 import tempfile
 import time
@@ -300,6 +302,110 @@ def test_wrong_usage():
     for options in (["--csv"], ["-c", "list"], ["--json"]):
         done = subprocess.run([PROGRAM, "--serve", *options], stdin=subprocess.DEVNULL, stderr=subprocess.PIPE)
         assert done.returncode == 2 and b"--serve goes with" in done.stderr, options
+
+
+# ---- a Unix socket ----
+
+class SocketServer(Server):
+    """A running `warpspy --serve=unix:PATH`; connect() is a client."""
+
+    def __init__(self, path, *arguments):
+        self.path = path
+        self.child = subprocess.Popen([PROGRAM, f"--serve=unix:{path}", "--device", "cpu", *arguments],
+                                      stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+
+    def __enter__(self):
+        return self
+
+    def connect(self):
+        client, end = socket.socket(socket.AF_UNIX), time.time() + 20
+        client.settimeout(60)
+        while client.connect_ex(self.path) and time.time() < end:
+            time.sleep(0.01)  # the server has not begun to listen
+        self.client, self.stream = client, client.makefile("rb")
+        ready = self.read()
+        assert ready["id"] is None and ready["ready"]["protocol"] == 1, ready
+
+    def send_bytes(self, line):
+        self.client.sendall(line)
+
+    def read(self):
+        line = self.stream.readline()
+        assert line.endswith(b"\n"), f"the output ended with {line!r}"
+        return json.loads(line)
+
+    def leave(self):
+        self.stream.close()
+        self.client.close()
+
+
+def own_folder():
+    return tempfile.mkdtemp(dir=os.environ.get("HOME", "/tmp"))
+
+
+def test_a_session_survives_the_clients_of_its_socket():
+    path = os.path.join(own_folder(), "socket")
+    with SocketServer(path) as s:
+        s.connect()
+        assert stat.S_IMODE(os.stat(path).st_mode) == 0o600
+        s.run("gen poisson2d 5 as kept")
+        s.leave()
+        s.connect()
+        assert s.run("list")[0]["record"]["name"] == "kept"
+        s.client.shutdown(socket.SHUT_WR)  # the end of the input: all requests are answered
+        assert s.stream.read() == b""
+        s.leave()
+        s.connect()
+        s.send(id=7, run="quit")
+        assert s.answer()[-1]["end"]["ok"]
+        assert s.child.wait(20) == 0
+        assert not os.path.exists(path)
+
+
+def test_work_of_a_client_that_leaves_is_stopped():
+    path = os.path.join(own_folder(), "socket")
+    with SocketServer(path) as s:
+        s.connect()
+        s.send(id=1, run=SLOW)
+        s.progress()
+        s.leave()
+        s.connect()
+        assert s.run("version")[-1]["end"]["ok"]
+
+
+def test_a_socket_in_use_is_refused_and_a_stale_one_is_replaced():
+    path = os.path.join(own_folder(), "socket")
+    with SocketServer(path) as s:
+        s.connect()
+        second = subprocess.run([PROGRAM, f"--serve=unix:{path}"], stdin=subprocess.DEVNULL, capture_output=True, text=True,
+                                timeout=20)
+        assert second.returncode == 1 and "another program answers at this socket" in second.stderr, second
+        assert second.stderr.count("\n") == 1
+        s.child.kill()
+        s.child.wait()
+        assert os.path.exists(path)
+    with SocketServer(path) as s:
+        s.connect()
+        s.child.send_signal(signal.SIGTERM)
+        assert s.child.wait(20) == -signal.SIGTERM
+        assert not os.path.exists(path)
+
+
+def test_wrong_places_of_a_socket_are_one_line():
+    folder = own_folder()
+    shared = os.path.join(folder, "shared")
+    os.mkdir(shared)
+    os.chmod(shared, 0o777)
+    file = os.path.join(folder, "file")
+    open(file, "w").close()
+    for where, status, why in ((f"unix:{shared}/socket", 1, "writable by you alone"),
+                               (f"unix:{folder}/none/socket", 1, "writable by you alone"),
+                               (f"unix:{file}", 1, "is no socket"), ("unix:", 1, "has 1 to 107 bytes"),
+                               ("unix:" + "x" * 108, 1, "has 1 to 107 bytes"), ("tcp:80", 2, "--serve=unix:PATH")):
+        done = subprocess.run([PROGRAM, f"--serve={where}"], stdin=subprocess.DEVNULL, capture_output=True, text=True,
+                              timeout=20)
+        assert done.returncode == status and why in done.stderr and done.stderr.count("\n") == 1, (where, done)
+    assert os.path.exists(file)
 
 
 if __name__ == "__main__":

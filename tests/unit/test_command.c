@@ -668,7 +668,7 @@ TEST(tables_keep_their_names)
     strcpy(name, "gone");
     FILE *f = open_memstream(&text, &n);
     table_csv(&t, f, true);
-    table_text(&t, f, 0);
+    table_text(&t, f, 0, NULL);
     table_clear(&t);
     fclose(f);
     assert_string_equal(text, "c0,c1,c2\nx,x,x\nx,x,x\nc0  c1  c2\nx   x   x\nx   x   x\n");

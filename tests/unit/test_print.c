@@ -362,7 +362,7 @@ TEST(a_long_table_is_cut)
     }
     FILE *f = open_memstream(&text, &size);
     struct watch *before = loop_enter(&w);
-    table_text(&t, f, 80);
+    table_text(&t, f, 80, NULL);
     loop_enter(before);
     fclose(f);
     for (size_t i = 0; i < size; i++) lines += text[i] == '\n';

@@ -29,7 +29,7 @@ static int print_replies(void)
 {
     struct session s;
     struct err e = {0};
-    if (!protocol_open(&e) || !session_new(&s, protocol_data(), protocol_messages(), OUT_JSON, &e)) return 1;
+    if (!protocol_open(NULL, &e) || !session_new(&s, protocol_data(), protocol_messages(), OUT_JSON, &e)) return 1;
     protocol_begin(&s, &view_registry);
     out_begin(s.out, "layout");
     out_record(s.out);
@@ -46,7 +46,7 @@ static int print_progress(void)
 {
     struct session s;
     struct err e = {0};
-    if (!protocol_open(&e) || !session_new(&s, protocol_data(), protocol_messages(), OUT_JSON, &e)) return 1;
+    if (!protocol_open(NULL, &e) || !session_new(&s, protocol_data(), protocol_messages(), OUT_JSON, &e)) return 1;
     protocol_begin(&s, &view_registry);
     for (int total = 0; total <= 20; total += 20) {
         char text[200];
