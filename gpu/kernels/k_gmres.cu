@@ -10,6 +10,13 @@ namespace KERNEL_SPACE
 /* The columns of which a block adds the products at the same time: their loads and sums overlap. */
 enum { GM_AT_ONCE = 8, GM_WARPS = VEC_BLOCK / WARP };
 
+/* Where segment `block` of `blocks` begins: at a multiple of the elements that a warp reads at a time. */
+static __device__ int64_t gm_segment(int64_t n, int64_t block, int64_t blocks)
+{
+    int64_t from = (n + WARP - 1) / WARP * block / blocks * WARP;
+    return from < n ? from : n;
+}
+
 /* Each block takes a segment of q, which stays in the cache while the block reads the same segment of each column of V:
    V and q are read once. Then the last block sums over the segments and uses one warp per column. */
 template <typename T>
@@ -18,7 +25,8 @@ __global__ void gm_dots(int64_t n, FRESH(double) s, GPTR(unsigned) ticket, GPTR(
 {
     follow();
     if (s[S_DONE] != 0) return;
-    int64_t from = n * blockIdx.x / gridDim.x, end = n * (blockIdx.x + 1) / gridDim.x, parts = gm_parts(m);
+    int64_t from = gm_segment(n, blockIdx.x, gridDim.x), end = gm_segment(n, blockIdx.x + 1, gridDim.x);
+    int64_t parts = gm_parts(m);
     SHARED(wide<T>, part, GM_AT_ONCE * GM_WARPS);
     int lane = (int)(threadIdx.x % WARP), warp = (int)(threadIdx.x / WARP), c = (int)threadIdx.x;
     for (int j = first; j < last; j += GM_AT_ONCE) {

@@ -30,28 +30,40 @@ static void add(struct memories *m, struct memory one)
 
 /* ---- the host ---- */
 
-static double system_bytes(int name)
+static const struct host_memories *replaced;
+
+void memories_replace_host(const struct host_memories *host)
 {
-    long bytes = sysconf(name);
-    return bytes > 0 ? (double)bytes : unknown;
+    replaced = host;
 }
 
-static double host_memory(void)
+static struct host_memories this_host(void)
 {
-    return system_bytes(_SC_PHYS_PAGES) * system_bytes(_SC_PAGESIZE);
+    if (replaced) return *replaced;
+    return (struct host_memories){.threads = omp_get_num_procs(),
+                                  .l1 = (double)sysconf(_SC_LEVEL1_DCACHE_SIZE),
+                                  .l2 = (double)sysconf(_SC_LEVEL2_CACHE_SIZE),
+                                  .l3 = (double)sysconf(_SC_LEVEL3_CACHE_SIZE),
+                                  .memory = (double)sysconf(_SC_PHYS_PAGES) * (double)sysconf(_SC_PAGESIZE)};
+}
+
+static double known(double bytes)
+{
+    return bytes > 0 ? bytes : unknown;
 }
 
 static void add_host(struct memories *m)
 {
+    const struct host_memories host = this_host();
     const struct device *cpu = device_open("cpu", NULL);
     const struct ceilings *c = cpu && cpu->ceilings.measured ? &cpu->ceilings : NULL;
-    add(m, (struct memory){MEMORY_HOST, "L1 cache", "core", unknown, system_bytes(_SC_LEVEL1_DCACHE_SIZE), unknown,
-                           NULL, unknown, "data of one core"});
-    add(m, (struct memory){MEMORY_HOST, "L2 cache", "core", unknown, system_bytes(_SC_LEVEL2_CACHE_SIZE), unknown, NULL,
-                           unknown, "data and instructions of one core"});
-    add(m, (struct memory){MEMORY_HOST, "L3 cache", "host", 1, system_bytes(_SC_LEVEL3_CACHE_SIZE),
-                           c ? c->cache_gbs : unknown, c ? "measured" : NULL, unknown, "shared by cores"});
-    add(m, (struct memory){MEMORY_HOST, "memory", "host", 1, host_memory(), c ? c->read_gbs : unknown,
+    add(m, (struct memory){MEMORY_HOST, "L1 cache", "core", unknown, known(host.l1), unknown, NULL, unknown,
+                           "data of one core"});
+    add(m, (struct memory){MEMORY_HOST, "L2 cache", "core", unknown, known(host.l2), unknown, NULL, unknown,
+                           "data and instructions of one core"});
+    add(m, (struct memory){MEMORY_HOST, "L3 cache", "host", 1, known(host.l3), c ? c->cache_gbs : unknown,
+                           c ? "measured" : NULL, unknown, "shared by cores"});
+    add(m, (struct memory){MEMORY_HOST, "memory", "host", 1, known(host.memory), c ? c->read_gbs : unknown,
                            c ? "measured" : NULL, unknown, "a GPU copies from page-locked pages"});
     snprintf(m->host, sizeof m->host, "this host, %.50s", how_many(m->cores, "thread").text);
 }
@@ -83,7 +95,7 @@ void memories_list(const struct machine *g, struct memories *out)
                              .sms = g->sms,
                              .threads = g->is.threads,
                              .fp32_gflops = g->is.fp32_gflops,
-                             .cores = omp_get_num_procs()};
+                             .cores = this_host().threads};
     snprintf(out->gpu, sizeof out->gpu, "%.63s", g->name);
     add_host(out);
     add_gpu(out, g);

@@ -35,6 +35,14 @@ struct memories {
     struct memory of[MEMORIES_MAX];
 };
 
+/* The host, as the system reports it: the threads that it runs at a time, and bytes; 0: not known. */
+struct host_memories {
+    int threads;
+    double l1, l2, l3, memory;
+};
+/* Report this host from now on instead of the one that the system reports; NULL: the latter again. */
+void memories_replace_host(const struct host_memories *host);
+
 /* Those of the GPU for which the session predicts times; fails if its ceilings cannot be measured. */
 bool memories_of(struct session *s, struct memories *out, struct err *e);
 /* Those of g; the host's as the system reports them, and its bandwidths if `ceilings` measured them. */

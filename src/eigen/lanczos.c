@@ -12,6 +12,7 @@
 #include "machine/gmres_work.h"
 #include "machine/passes.h"
 #include "machine/vec_ops.h"
+#include "machine/vector_pitch.h"
 #include "matrix/random.h"
 
 #include <float.h>
@@ -28,9 +29,20 @@ enum { PASSES_MAX = 5, FRESH_MAX = 5 };
 /* Of the columns beyond the wanted ones, this share is kept at a restart. */
 static const double kept_share = 0.4;
 
+/* The numbers from the beginning of one column to that of the next, and those of n columns (vector_pitch.h). */
+static int64_t pitch_of(const struct lanczos *v)
+{
+    return vector_pitch(v->numbers * (int64_t)sizeof(double)) / (int64_t)sizeof(double);
+}
+
+static int64_t extent_of(const struct lanczos *v, int64_t n)
+{
+    return vectors_bytes(n, v->numbers * (int64_t)sizeof(double)) / (int64_t)sizeof(double);
+}
+
 static double *column(const struct lanczos *v, double *from, int j)
 {
-    return from + j * v->numbers;
+    return from + j * pitch_of(v);
 }
 
 /* Numbers in an element of a vector and of T. */
@@ -101,8 +113,8 @@ static bool device_room(struct lanczos *v, struct err *e)
     static const char what[] = "the basis of eigs";
     int64_t n = v->numbers, m = v->o.columns;
     double scalars[VEC_WORK] = {[S_ONE] = 1};
-    v->basis = device_new(v, (m + 1) * n, what, e);
-    v->kept = v->basis ? device_new(v, (v->kept_most + 2) * n, what, e) : NULL;
+    v->basis = device_new(v, extent_of(v, m + 1), what, e);
+    v->kept = v->basis ? device_new(v, extent_of(v, v->kept_most + 2), what, e) : NULL;
     v->q = v->kept ? device_new(v, n, what, e) : NULL;
     v->zero = v->q ? device_new(v, n, what, e) : NULL;
     v->scalars = v->zero ? device_new(v, VEC_WORK, what, e) : NULL;
@@ -354,7 +366,8 @@ bool lanczos_restart(struct lanczos *v, bool fresh, struct err *e)
     int64_t n = v->numbers;
     if (!fresh) ops->copy(v->o.dev, n, column(v, v->basis, size), column(v, v->kept, keep));
     if (!done(v, e)) return false;
-    ops->copy(v->o.dev, n * (fresh ? keep : keep + 1), v->kept, v->basis);
+    for (int j = 0; j < (fresh ? keep : keep + 1); j++)
+        ops->copy(v->o.dev, n, column(v, v->kept, j), column(v, v->basis, j));
     if (!done(v, e)) return false;
     v->vectors = v->basis;
     v->found = keep;
@@ -384,12 +397,20 @@ static void mix_vector(const struct lanczos *v, int i, bool pairs, const double 
         }
 }
 
+/* The first n columns, one directly after another. */
+static bool get_columns(struct lanczos *v, double *to, const double *from, int n, struct err *e)
+{
+    bool ok = true;
+    for (int j = 0; ok && j < n; j++) ok = get(v, to + j * v->numbers, from + j * pitch_of(v), v->numbers, e);
+    return ok;
+}
+
 bool lanczos_vectors(struct lanczos *v, int k, bool pairs, double *to, struct err *e)
 {
     int64_t numbers = v->o.n * (pairs ? 2 : 1);
-    if (!is_general(v)) return get(v, to, v->vectors, k * v->numbers, e);
+    if (!is_general(v)) return get_columns(v, to, v->vectors, k, e);
     double *schur = mem_new(v->found * v->o.n, sizeof *schur, "the eigenvectors", e);
-    bool ok = schur && get(v, schur, v->vectors, v->found * v->o.n, e);
+    bool ok = schur && get_columns(v, schur, v->vectors, v->found, e);
     for (int i = 0; ok && i < k; i++) {
         mix_vector(v, i, pairs, schur, to + i * numbers);
         ok = loop_tick("eigs: vectors", i, k, e);

@@ -1,6 +1,7 @@
 /* Golden screens: made-up measurements, a simulated clock, and comparison with files. */
 #include <stdio.h>
 
+#include "advice/memories.h"
 #include "base/clock.h"
 #include "base/mem.h"
 #include "base/registry.h"
@@ -148,6 +149,9 @@ static char state_folder[] = "/tmp/warpspy-golden-XXXXXX";
 
 int golden_begin(void **state)
 {
+    static const struct host_memories host = {
+        .threads = 16, .l1 = 49152, .l2 = 1 << 20, .l3 = 1 << 25, .memory = (double)(1ll << 36)};
+    memories_replace_host(&host);
     setenv("INPUTRC", "/dev/null", 1);
     card_limit_us = 0; /* screens must not depend on the speed of the machine */
     return mkdtemp(state_folder) ? setenv("XDG_STATE_HOME", state_folder, 1) : -1;
@@ -155,6 +159,7 @@ int golden_begin(void **state)
 
 int golden_end(void **state)
 {
+    memories_replace_host(NULL);
     static const char *const made[] = {"/warpspy/history", "/warpspy", ""};
     for (int i = 0; i < COUNT(made); i++) {
         char path[80];

@@ -1075,7 +1075,7 @@ void check_formats(const char *device, enum precision real)
     bed_free(&bed);
 }
 
-/* gmres multiplies by every kernel. 143 rows: the columns of its basis begin at addresses with different alignment. */
+/* gmres multiplies by every kernel. 143 rows: there are gaps between the columns of its basis. */
 /* Does the library in use lack the function of this kernel, so that every solve with it is refused? */
 static bool library_lacks(struct bed *bed, const struct solve_options *o, const char *device)
 {
