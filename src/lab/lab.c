@@ -341,6 +341,18 @@ static void add_sites(const struct counts *c, struct lab_report *out)
     }
 }
 
+/* What a multiprocessor holds of the launch with most steps. */
+static void add_residency(const struct workload *work, const struct machine *g, struct lab_report *out)
+{
+    const struct work *w = workload_busiest(work);
+    struct residency r = model_residency(g, w);
+    out->occupancy = 100 * r.share;
+    out->occupancy_by = residency_limit_names[r.by];
+    out->resident_blocks = (int64_t)r.blocks;
+    out->block_threads = w->threads;
+    out->block_shared_bytes = w->shared_bytes;
+}
+
 static void add_launches(const struct counts *c, struct lab_report *out)
 {
     int64_t active = 0;
@@ -374,6 +386,7 @@ static bool count_all(const struct kernel *k, const struct csr *A, const struct 
         out->predicted_us = A->nnz ? model_predict(work, &g).us : NAN;
         add_sites(c, out);
         add_launches(c, out);
+        add_residency(work, &g, out);
     }
     mem_free(c);
     mem_free(work);
@@ -415,4 +428,20 @@ bool lab_judge(const struct kernel *k, const struct csr *A, const struct mat *M,
     if (!k->product_only && !judge_product(k, A, M, 1.25, -0.5, w, out, e)) return false;
     if (out->ran && out->correct && !judge_product(k, A, M, 1, 0, w, out, e)) return false;
     return !out->ran || (find_races(k, A, M, w, out, e) && count_all(k, A, M, w, out, e));
+}
+
+bool lab_local_bytes(const struct kernel *k, enum precision real, struct watch *w, double *bytes, struct err *why,
+                     struct err *e)
+{
+    int capability = machine_reference().is.capability;
+    const struct lab_code *c = lab_code_for(lab_kernel_of(k), NULL, capability, real, w, why);
+    *bytes = NAN;
+    if (!c && why->code == E_CANCELLED) return fail_at(e, why->code, why->where, "%s", why->text);
+    if (c && *c->failed) fail(why, E_UNSUPPORTED, "%s", c->failed);
+    if (!c || *c->failed) return true;
+    *bytes = 0;
+    for (int i = 0; i < c->nfunctions; i++)
+        if (*c->function[i].symbol && c->function[i].made.local_bytes > *bytes)
+            *bytes = c->function[i].made.local_bytes;
+    return true;
 }

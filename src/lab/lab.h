@@ -84,6 +84,11 @@ struct lab_report {
     int64_t wavefronts_least;      /* the same without bank conflicts */
     int64_t collectives, barriers; /* warps' shuffles, votes and __syncwarp; warps at barriers */
     double predicted_us;           /* on the reference GPU of the cost model (machine_reference); NaN: not predicted */
+    /* of the launch with most steps on that GPU: the warps that a multiprocessor holds, in % of those that it can hold,
+       for the threads and the shared memory of a block. Registers do not count: the emulator has none. */
+    double occupancy;
+    const char *occupancy_by; /* what limits it: "blocks", "threads", "shared memory" */
+    int64_t resident_blocks, block_threads, block_shared_bytes; /* the blocks of a multiprocessor, and what one has */
 };
 
 /* Run the kernel on M, which stores A on the emulator in the kernel's format, and fill in the report. A fault of the
@@ -91,6 +96,12 @@ struct lab_report {
    accepted too, for a comparison; it runs in this process. */
 bool lab_judge(const struct kernel *k, const struct csr *A, const struct mat *M, struct watch *w,
                struct lab_report *out, struct err *e);
+
+/* The local memory of a thread in bytes, the most of all functions of the file, as nvcc compiles them for the reference
+   GPU of the cost model. Returns false if the user cancelled. NaN: nvcc is not there or refuses the file, and `why`
+   says so. */
+bool lab_local_bytes(const struct kernel *k, enum precision real, struct watch *w, double *bytes, struct err *why,
+                     struct err *e);
 
 /* ---- a file to start from ---- */
 

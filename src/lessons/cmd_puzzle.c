@@ -313,6 +313,7 @@ static void out_results(struct out *o, const struct puzzle *p, const struct judg
     out_result(o, "right", "right result", "yes", ran, ran && r->correct, r->correct ? "yes" : "no", r->correct);
     out_result(o, "races", "no race", "yes", ran, ran && !r->race, r->race ? "no" : "yes", r->race);
     for (int i = 0; i < p->ngoals; i++) out_goal_result(o, &p->goal[i], &j->goal[i]);
+    if (*j->counted_as) out_text(o, "The requests are counted %s.", j->counted_as);
 }
 
 /* The line of the user's file that is to be corrected. */
@@ -625,11 +626,13 @@ const struct command command_puzzle = {
         "    ~                     a hint; an empty line separates hints\n"
         "    > gen GENERATOR ...   the matrix\n"
         "    format NAME           the format of the kernel (default csr)\n"
-        "    goal QUANTITY <= N    or >= N for lanes, or `goal time < KERNEL`\n"
+        "    goal QUANTITY <= N    or >= N for lanes and occupancy, or `goal time < KERNEL`\n"
         "    kernel                the lines up to `end` are the file with the gap\n"
         "    solution              likewise, a file that passes\n"
         "and all other lines are prose. The quantities are sectors, requests, loads, atomics, additions, lanes,\n"
-        "steps, longest, wavefronts, shared, collectives, barriers and time.\n"
+        "steps, longest, wavefronts, shared, collectives, barriers, time, compiled (requests as nvcc compiles the\n"
+        "kernel, without nvcc as in the source), local (bytes of local memory, which only nvcc knows) and occupancy\n"
+        "(of an H200, by threads and shared memory).\n"
         "    puzzle; puzzle 1; puzzle check; puzzle hint",
     .rows = (const struct row_kind *const[]){&row_puzzle, &row_puzzle_task, &row_puzzle_needed, &row_puzzle_goal,
                                              &row_puzzle_check, &row_puzzle_help, NULL},

@@ -63,12 +63,16 @@ bool puzzle_matrix(const struct puzzle *p, struct watch *w, struct csr *out, str
 struct goal_quantity {
     const char *name; /* in the file of a puzzle: "sectors" */
     const char *key;  /* the key that `try` prints it under, whose table describes it; NULL: none */
-    double (*of)(const struct lab_report *r, const struct counts *c);
+    double (*of)(const struct lab_report *r, const struct counts *c); /* NULL: `local` */
     /* The cost of one access site, of which the costliest is shown first; 0: none. NULL: no site is to blame. */
     double (*cost)(const struct counts *c, int site);
     /* Append to "sum.cu:9: " what the site does. */
     void (*say)(const struct counts *c, int site, char *out, size_t size);
+    /* Append what causes the number, if no site is to blame; NULL: nothing does. */
+    void (*explain)(const struct lab_report *r, char *out, size_t size);
     bool least;        /* the kernel needs at least the limit, otherwise at most */
+    bool as_compiled;  /* it counts what nvcc makes of the kernel, if nvcc is there */
+    bool local;        /* it is the local memory, which only nvcc knows */
     const char *about; /* of an integer that `try` does not print */
 };
 /* NULL: there is none. */
@@ -90,6 +94,10 @@ struct judged {
         bool known, passed;
         double counted, limit; /* limit: the goal's, or the predicted time of the other kernel */
     } goal[GOALS_MAX];
+    double local_bytes;   /* of a thread, if a goal limits it; NaN: not known */
+    char no_code[300];    /* why not; empty: it is known */
+    char counted_as[240]; /* if a goal is as compiled: "as nvcc 13.0.88 compiles it for sm_90", or "as in the
+                             source: ..." and why; empty: there is no such goal */
     bool passed;          /* right, without a race, and all goals */
     const char *missed;   /* the first of: compiles, ends, races, right, and the goals, by name; NULL: none */
     struct lab_fault fix; /* what to correct first; empty if the kernel passed */

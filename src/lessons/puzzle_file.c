@@ -5,9 +5,10 @@
      > gen ...    the matrix: a generator with its parameters, and perhaps `seed N`
      format NAME  the format that the kernel reads; csr if there is no such line
      goal ...     "goal sectors <= 5000", "goal lanes >= 28", "goal time < csr-vector": see puzzle_goal.c. That the
-   result is right and that no race is found is always required kernel       the following lines, up to a line `end`,
-   are the file that the user gets solution     likewise a file that reaches all goals ~            a hint; lines that
-   follow one another are one hint, an empty line separates hints
+                  result is right and that no race is found is always required
+     kernel       the following lines, up to a line `end`, are the file that the user gets
+     solution     likewise a file that reaches all goals
+     ~            a hint; lines that follow one another are one hint, an empty line separates hints
 
    All other lines are prose. */
 #include "base/base.h"

@@ -40,6 +40,22 @@ static bool is_atomic(enum access_kind k)
     return k == ACCESS_ATOMIC || k == ACCESS_SHARED_ATOMIC;
 }
 
+/* In %, without fractions, so that a limit means what it shows. */
+static double get_occupancy(const struct lab_report *r, const struct counts *c)
+{
+    (void)c;
+    return floor(r->occupancy + 1e-9);
+}
+
+/* Requests to global memory as the counts have them: as compiled, if nvcc was there, otherwise as in the source. */
+static double get_compiled(const struct lab_report *r, const struct counts *c)
+{
+    int64_t n = 0;
+    for (int i = 0; i < c->scope.nsites; i++)
+        if (accesses_global(c->scope.site[i].kind)) n += c->by_site[i].requests;
+    return (double)n;
+}
+
 /* Atomics in global and shared memory, counted by lane: lanes with the same address wait for one another. */
 static double get_atomic_lanes(const struct lab_report *r, const struct counts *c)
 {
@@ -163,6 +179,14 @@ static void say_lanes(const struct counts *c, int i, char *out, size_t size)
                 how_many(t->requests, "request").text);
 }
 
+static void explain_occupancy(const struct lab_report *r, char *out, size_t size)
+{
+    text_append(out, size, "a multiprocessor holds %s of %s and %s of shared memory: %s limit%s it",
+                how_many(r->resident_blocks, "block").text, how_many(r->block_threads, "thread").text,
+                how_many(r->block_shared_bytes, "byte").text, r->occupancy_by,
+                r->occupancy_by[strlen(r->occupancy_by) - 1] == 's' ? "" : "s");
+}
+
 static void say_atomic_lanes(const struct counts *c, int i, char *out, size_t size)
 {
     say_site(c, i, out, size);
@@ -194,6 +218,10 @@ static const struct goal_quantity quantities[] = {
     {"collectives", "collectives", get_collectives, cost_collectives, say_requests},
     {"barriers", "barriers", get_barriers, cost_barriers, say_requests},
     {"time", "predicted_us", get_predicted_us, cost_sectors, say_sectors},
+    {"compiled", NULL, get_compiled, cost_requests, say_requests, .about = "global requests, as compiled",
+     .as_compiled = true},
+    {"local", NULL, .about = "local memory per thread, bytes", .local = true},
+    {"occupancy", NULL, get_occupancy, .explain = explain_occupancy, .least = true, .about = "occupancy, %"},
 };
 
 const struct goal_quantity *goal_quantity_find(const char *name)

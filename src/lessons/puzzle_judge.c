@@ -9,6 +9,7 @@
 #include "machine/kernel.h"
 #include "machine/mat.h"
 #include "machine/microscope.h"
+#include "machine/remote.h"
 #include "matrix/csr.h"
 #include "puzzle.h"
 #include "session/session.h"
@@ -61,7 +62,7 @@ static void fix_refusal(const struct err *why, struct lab_fault *fix)
 static int costliest_site(const struct counts *c, const struct goal_quantity *q)
 {
     int worst = -1;
-    for (int i = 0; i < c->scope.nsites; i++)
+    for (int i = 0; q->cost && i < c->scope.nsites; i++)
         if (q->cost(c, i) > 0 && (worst < 0 || q->cost(c, i) > q->cost(c, worst))) worst = i;
     return worst;
 }
@@ -81,15 +82,19 @@ static const char *how_far(const struct goal *g, const struct goal_result *r, ch
 }
 
 /* The access that costs most of the quantity that the goal limits. */
-static void fix_goal(const struct goal *g, const struct goal_result *r, const struct counts *c, struct lab_fault *fix)
+static void fix_goal(const struct goal *g, const struct goal_result *r, const struct counts *c, const struct judged *of,
+                     struct lab_fault *fix)
 {
     int site = r->known ? costliest_site(c, g->of) : -1;
     if (!r->known) {
         goal_quantity_about(g->of, fix->what, sizeof fix->what);
-        text_append(fix->what, sizeof fix->what, ": this cannot be counted for the kernel");
+        text_append(fix->what, sizeof fix->what, ": %s",
+                    g->of->local ? of->no_code : "this cannot be counted for the kernel");
         return;
     }
     how_far(g, r, fix->what, sizeof fix->what);
+    if (g->of->explain)
+        text_append(fix->what, sizeof fix->what, "; "), g->of->explain(&of->report, fix->what, sizeof fix->what);
     if (site < 0) return;
     text_append(fix->what, sizeof fix->what, "; ");
     g->of->say(c, site, fix->what, sizeof fix->what);
@@ -116,10 +121,12 @@ static bool time_of(struct session *s, const struct puzzle *p, const struct kern
     return ok;
 }
 
-static bool judge_goal(struct session *s, const struct puzzle *p, const struct goal *g, const struct lab_report *r,
+static bool judge_goal(struct session *s, const struct puzzle *p, const struct goal *g, const struct judged *j,
                        const struct counts *c, struct goal_result *out, struct err *e)
 {
-    *out = (struct goal_result){.limit = g->limit, .counted = r->counted ? g->of->of(r, c) : NAN};
+    const struct lab_report *r = &j->report;
+    *out = (struct goal_result){.limit = g->limit, .counted = NAN};
+    if (r->counted) out->counted = g->of->local ? j->local_bytes : g->of->of(r, c);
     if (g->than && r->counted && !time_of(s, p, g->than, &out->limit, e)) return false;
     out->known = !isnan(out->counted) && !isnan(out->limit);
     out->passed = out->known && (g->of->least ? out->counted >= out->limit
@@ -134,7 +141,7 @@ static bool judge_goals(struct session *s, const struct puzzle *p, const struct 
     const struct lab_report *r = &out->report;
     int missed = -1;
     for (int i = 0; i < p->ngoals; i++) {
-        if (!judge_goal(s, p, &p->goal[i], r, c, &out->goal[i], e)) return false;
+        if (!judge_goal(s, p, &p->goal[i], out, c, &out->goal[i], e)) return false;
         if (!out->goal[i].passed && missed < 0) missed = i;
     }
     if (!r->ran)
@@ -144,9 +151,25 @@ static bool judge_goals(struct session *s, const struct puzzle *p, const struct 
     else if (!r->correct)
         out->missed = "right", fix_wrong(r, &out->fix);
     else if (missed >= 0)
-        out->missed = p->goal[missed].of->name, fix_goal(&p->goal[missed], &out->goal[missed], c, &out->fix);
+        out->missed = p->goal[missed].of->name, fix_goal(&p->goal[missed], &out->goal[missed], c, out, &out->fix);
     out->passed = !out->missed;
     return true;
+}
+
+/* What the goals ask of nvcc: the local memory, and how the accesses were counted. */
+static bool ask_nvcc(struct session *s, const struct puzzle *p, struct judged *out, struct err *e)
+{
+    struct err why = {0};
+    bool ok = true;
+    out->local_bytes = NAN;
+    for (int i = 0; i < p->ngoals && ok && out->report.counted; i++) {
+        const struct goal_quantity *q = p->goal[i].of;
+        if (q->as_compiled)
+            snprintf(out->counted_as, sizeof out->counted_as, "%s", out->kernel->remote->counted_as(out->kernel));
+        if (q->local) ok = lab_local_bytes(out->kernel, P_F64, &s->watch, &out->local_bytes, &why, e);
+    }
+    if (why.code) snprintf(out->no_code, sizeof out->no_code, "only nvcc knows this: %.250s", why.text);
+    return ok;
 }
 
 /* Count the accesses by site, which the report does not have. */
@@ -158,7 +181,7 @@ static bool count_and_judge(struct session *s, const struct puzzle *p, const str
     if (!c) return false;
     bool ok = !out->report.counted || count_kernel(out->kernel, M, 0, NULL, &s->watch, c, &why);
     if (!ok && !is_ours(&why)) out->report.counted = false, ok = true;
-    ok = ok ? judge_goals(s, p, c, out, e) : fail_at(e, why.code, why.where, "%s", why.text);
+    ok = ok ? ask_nvcc(s, p, out, e) && judge_goals(s, p, c, out, e) : fail_at(e, why.code, why.where, "%s", why.text);
     mem_free(c);
     return ok;
 }

@@ -8,6 +8,7 @@
 #include "lessons/puzzle.h"
 #include "machine/device.h"
 #include "machine/microscope.h"
+#include "machine/toolkit.h"
 #include "matrix/csr.h"
 #include "session/command.h"
 #include "session/matrix.h"
@@ -80,6 +81,15 @@ static bool judges_answer(struct talk *t, const struct puzzle *p, int number)
     return read && judges(t, p, path, missed);
 }
 
+/* The first goal that only nvcc can judge; NULL: there is none. */
+static const char *needs_nvcc(const struct puzzle *p)
+{
+    for (int i = 0; i < p->ngoals; i++)
+        if (p->goal[i].of->local) return p->goal[i].of->name;
+    return NULL;
+}
+
+/* Without nvcc, the solution of a puzzle that needs it is right, and misses only what is not known. */
 static bool check_puzzle(const struct puzzle *p)
 {
     char path[200];
@@ -87,7 +97,7 @@ static bool check_puzzle(const struct puzzle *p)
     talk_open(&t, OUT_TEXT);
     snprintf(path, sizeof path, "%s/%s-solution.cu", folder, p->name);
     write_text(path, p->solution);
-    bool ok = judges(&t, p, path, NULL);
+    bool ok = judges(&t, p, path, toolkit_nvcc() ? NULL : needs_nvcc(p));
     snprintf(path, sizeof path, "%s/%s-gap.cu", folder, p->name);
     write_text(path, p->kernel);
     ok = judges(&t, p, path, "any") && ok;
@@ -132,6 +142,100 @@ TEST(puzzles_can_be_solved)
     if (r.failed) fail_msg("%d puzzles have mistakes, which are printed above", r.failed);
 }
 
+static bool begin_with_nvcc(void *user, const struct puzzle *p, struct err *e)
+{
+    bool compiled = false;
+    for (int i = 0; i < p->ngoals; i++) compiled |= p->goal[i].of->as_compiled || p->goal[i].of->local;
+    return !compiled || begin_puzzle(user, p, e);
+}
+
+/* The tests of this file see no nvcc; the puzzles about the compiler are also judged with it. */
+TEST(puzzles_about_the_compiler_can_be_solved_with_it)
+{
+    struct running r = {.most = (int)sysconf(_SC_NPROCESSORS_ONLN)};
+    struct err e = {0};
+    unsetenv("WARPSPY_NVCC");
+    if (!toolkit_nvcc()) {
+        setenv("WARPSPY_NVCC", "off", 1);
+        skip();
+    }
+    bool ok = puzzle_each(begin_with_nvcc, &r, NULL, &e);
+    while (r.n) wait_for_one(&r);
+    setenv("WARPSPY_NVCC", "off", 1);
+    assert_true(ok);
+    if (r.failed) fail_msg("%d puzzles have mistakes, which are printed above", r.failed);
+}
+
+/* What the puzzle says about nvcc: it hoists the bound and stores y once if all pointers are __restrict__, and hoists
+   the bound if the sum is in a register; without nvcc, neither is enough. */
+TEST(what_nvcc_hoists_counts_only_with_nvcc)
+{
+    static const struct {
+        const char *parameters, *loop;
+        int source, compiled;
+    } cases[] = {
+        {"const int *ptr, const int *col, const double *val, const double *x, double *y",
+         "y[row] = 0; for (int k = ptr[row]; k < ptr[row + 1]; k++) y[row] += val[k] * x[col[k]];", 1044, 886},
+        {"const int *__restrict__ ptr, const int *__restrict__ col, const double *__restrict__ val, "
+         "const double *__restrict__ x, double *__restrict__ y",
+         "y[row] = 0; for (int k = ptr[row]; k < ptr[row + 1]; k++) y[row] += val[k] * x[col[k]];", 1044, 602},
+        {"const int *ptr, const int *col, const double *val, const double *x, double *y",
+         "double sum = 0; for (int k = ptr[row]; k < ptr[row + 1]; k++) sum += val[k] * x[col[k]]; y[row] = sum;", 728,
+         570},
+    };
+    struct err e = {0};
+    struct puzzle *p = calloc(1, sizeof *p);
+    assert_non_null(p);
+    assert_true(puzzle_named("hoist-bound", p, &e));
+    unsetenv("WARPSPY_NVCC");
+    bool nvcc = toolkit_nvcc() && toolkit_nvdisasm(toolkit_nvcc());
+    for (int i = 0; i < COUNT(cases); i++)
+        for (int with = 0; with <= nvcc; with++) {
+            struct talk t;
+            struct judged j;
+            char text[1000];
+            snprintf(text, sizeof text,
+                     "__global__ void hoist(int rows, %s)\n{\n    int row = blockIdx.x * blockDim.x + threadIdx.x;\n"
+                     "    if (row >= rows) return;\n    %s\n}\n",
+                     cases[i].parameters, cases[i].loop);
+            write_text("hoist.cu", text);
+            with ? unsetenv("WARPSPY_NVCC") : setenv("WARPSPY_NVCC", "off", 1);
+            talk_open(&t, OUT_TEXT);
+            assert_true(puzzle_judge(&t.s, p, "hoist.cu", &j, &e));
+            assert_int_equal((int)j.goal[0].counted, with ? cases[i].compiled : cases[i].source);
+            assert_int_equal(j.passed, j.goal[0].counted <= 610);
+            assert_int_equal(!strncmp(j.counted_as, with ? "as nvcc" : "as in the source: nvcc", with ? 7 : 22), 1);
+            talk_close(&t);
+            lab_close();
+        }
+    setenv("WARPSPY_NVCC", "off", 1);
+    free(p);
+}
+
+/* 4 warps per block and 9 KB of shared memory: 16 blocks fill the 64 warps of an H200; one warp with 8,448 bytes: its
+   228 KB, of which each block needs 1 KB more, hold 24. */
+TEST(the_occupancy_is_that_of_the_model)
+{
+    struct talk t;
+    struct judged j;
+    struct err e = {0};
+    struct puzzle *p = calloc(1, sizeof *p);
+    assert_non_null(p);
+    assert_true(puzzle_named("occupancy", p, &e));
+    talk_open(&t, OUT_TEXT);
+    write_text("full.cu", p->solution);
+    assert_true(puzzle_judge(&t.s, p, "full.cu", &j, &e));
+    assert_true(j.passed && j.report.occupancy == 100 && j.report.resident_blocks == 16);
+    write_text("low.cu", p->kernel);
+    assert_true(puzzle_judge(&t.s, p, "low.cu", &j, &e));
+    assert_true(!j.passed && j.goal[0].counted == 37 && j.report.resident_blocks == 24);
+    assert_string_equal(j.fix.what,
+                        "occupancy, %: 37, needed >= 75; a multiprocessor holds 24 blocks of 32 threads and "
+                        "8,448 bytes of shared memory: shared memory limits it");
+    talk_close(&t);
+    free(p);
+}
+
 /* ---- the command ---- */
 
 TEST(a_puzzle_is_played)
@@ -139,7 +243,7 @@ TEST(a_puzzle_is_played)
     struct talk t;
     talk_open(&t, OUT_TEXT);
     talk_refuses(&t, "puzzle check", "which puzzle?");
-    talk_says(&t, "puzzle", "0 of 10 solved");
+    talk_says(&t, "puzzle", "0 of 15 solved");
     talk_says(&t, "puzzle 1", "Fill the gap in one-row.cu");
     talk_says(&t, "puzzle one-row", "was kept");
     talk_refuses(&t, "puzzle solution", "after 3 failed checks, and 3 are missing");
@@ -258,19 +362,29 @@ TEST(each_goal_blames_its_accesses)
         const char *name;
         double cost[SITES];
     } cases[] = {
-        {"sectors", {50, 15, 0, 0, 0, 0, 0}}, {"time", {50, 15, 0, 0, 0, 0, 0}},
-        {"requests", {10, 1, 0, 0, 0, 3, 0}}, {"loads", {10, 0, 0, 0, 0, 3, 0}},
-        {"atomics", {0, 1, 0, 0, 0, 0, 0}},   {"additions", {0, 20, 0, 0, 0, 0, 1}},
-        {"lanes", {80, 12, 0, 0, 0, 48, 63}}, {"steps", {10, 1, 6, 5, 4, 3, 2}},
-        {"longest", {10, 1, 6, 5, 4, 3, 2}},  {"wavefronts", {0, 0, 24, 0, 0, 0, 0}},
-        {"shared", {0, 0, 6, 0, 0, 0, 2}},    {"collectives", {0, 0, 0, 5, 0, 0, 0}},
+        {"sectors", {50, 15, 0, 0, 0, 0, 0}},
+        {"time", {50, 15, 0, 0, 0, 0, 0}},
+        {"requests", {10, 1, 0, 0, 0, 3, 0}},
+        {"loads", {10, 0, 0, 0, 0, 3, 0}},
+        {"atomics", {0, 1, 0, 0, 0, 0, 0}},
+        {"additions", {0, 20, 0, 0, 0, 0, 1}},
+        {"lanes", {80, 12, 0, 0, 0, 48, 63}},
+        {"steps", {10, 1, 6, 5, 4, 3, 2}},
+        {"longest", {10, 1, 6, 5, 4, 3, 2}},
+        {"wavefronts", {0, 0, 24, 0, 0, 0, 0}},
+        {"shared", {0, 0, 6, 0, 0, 0, 2}},
+        {"collectives", {0, 0, 0, 5, 0, 0, 0}},
         {"barriers", {0, 0, 0, 0, 4, 0, 0}},
+        {"compiled", {10, 1, 0, 0, 0, 3, 0}},
+        {"local", {0}},
+        {"occupancy", {0}},
     };
     struct counts *c = made_counts();
     char names[400] = "";
     for (int i = 0; i < COUNT(cases); i++)
         for (int k = 0; k < SITES; k++) {
-            double cost = goal_quantity_find(cases[i].name)->cost(c, k);
+            const struct goal_quantity *q = goal_quantity_find(cases[i].name);
+            double cost = q->cost ? q->cost(c, k) : 0;
             if (!(cost >= cases[i].cost[k] && cost < cases[i].cost[k] + 0.01))
                 fail_msg("%s, site %d: %g, not %g", cases[i].name, k, cost, cases[i].cost[k]);
         }
@@ -279,6 +393,7 @@ TEST(each_goal_blames_its_accesses)
     for (const char *p = names; *p; p++) n += *p == ',';
     assert_int_equal(n, COUNT(cases));
     assert_int_equal((int)goal_quantity_find("additions")->of(NULL, c), 21);
+    assert_int_equal((int)goal_quantity_find("compiled")->of(NULL, c), 14);
     free(c);
 }
 
@@ -302,6 +417,9 @@ TEST(each_goal_has_a_text)
         {"collectives", "shuffles, votes, __syncwarp", false},
         {"barriers", "warps at __syncthreads", false},
         {"time", "predicted time, us", true},
+        {"compiled", "global requests, as compiled", false},
+        {"local", "local memory per thread, bytes", false},
+        {"occupancy", "occupancy, %", false},
     };
     char names[400], text[GOAL_BYTES];
     goal_quantity_names(names, sizeof names);

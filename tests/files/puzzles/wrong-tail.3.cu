@@ -1,0 +1,9 @@
+// sectors: replaces the kernel by a thread per row
+__global__ void wrong_tail(int rows, const int *ptr, const int *col, const double *val, const double *x, double *y)
+{
+    int row = blockIdx.x * blockDim.x + threadIdx.x;
+    if (row >= rows) return;
+    double sum = 0;
+    for (int k = ptr[row]; k < ptr[row + 1]; k++) sum += val[k] * x[col[k]];
+    y[row] = sum;
+}
