@@ -225,7 +225,7 @@ static bool run_quietly(struct session *s, const char *line, const struct view *
     s->front->height = x->h - 2;
     session_take_interrupt();
     enum served before = screen_thread_serve(s, SERVED_SCREEN);
-    bool ok = line ? run_line(s, line) : drive(s, driven, &e);
+    bool ok = driven ? drive(s, driven, &e) : run_line(s, line);
     screen_thread_serve(s, before);
     if (e.code) out_error(s->out, &e);
     if (s->front->calm) s->front->calm(s);

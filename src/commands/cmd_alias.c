@@ -47,7 +47,7 @@ static bool is_users(const struct session *s, struct err *e)
 
 static bool change(struct session *s, const char *name, const char *line, struct err *e)
 {
-    char key[80], value[ALIAS_LINE_MAX + 4];
+    char key[80], value[ALIAS_LINE_MAX + 4] = "";
     struct err why = {0};
     if (!is_users(s, e) || !kind_check("NAME", s, "alias", name, e) || !alias_set(s, name, line, e)) return false;
     snprintf(key, sizeof key, "alias %s", name);

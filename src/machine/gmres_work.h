@@ -6,9 +6,9 @@
 
 #include "vec_ops.h"
 
-/* `V` is the m basis vectors of n values each, at the pitch of vector_pitch.h. `q` is the product of A and the newest basis vector.
-   `w` has GMRES_WORK(m) doubles on the device: first the rows GM_*, of m + 1 doubles each, then the partial sums.
-   Below, H is the Hessenberg matrix, R is H after the rotations, and g is the rotated right-hand side. */
+/* `V` is the m basis vectors of n values each, at the pitch of vector_pitch.h. `q` is the product of A and the newest
+   basis vector. `w` has GMRES_WORK(m) doubles on the device: first the rows GM_*, of m + 1 doubles each, then the
+   partial sums. Below, H is the Hessenberg matrix, R is H after the rotations, and g is the rotated right-hand side. */
 enum {
     GM_H,
     GM_H2,

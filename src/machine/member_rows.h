@@ -21,9 +21,9 @@ struct watch;
 enum { SPLIT_MAX = 16 }; /* members of a device */
 
 /* Memory for vectors with one element per row of M, or per column, on the device of M: `n` vectors at the pitch of
-   vector_pitch.h, with elements of `size` bytes. If the device has members, each member has its part of each vector; the address stands
-   for all parts, and may be moved by whole vectors. Other memory of such a device (ops->alloc) is a copy on each
-   member. */
+   vector_pitch.h, with elements of `size` bytes. If the device has members, each member has its part of each vector;
+   the address stands for all parts, and may be moved by whole vectors. Other memory of such a device (ops->alloc) is a
+   copy on each member. */
 void *mat_row_vectors(const struct mat *M, int64_t n, int64_t size, const char *what, struct err *e);
 void *mat_col_vectors(const struct mat *M, int64_t n, int64_t size, const char *what, struct err *e);
 

@@ -87,8 +87,8 @@ static const struct kernel_fit {
 } fits[] = {
 #define KERNEL_FIT(kernel, chain, alone, rates, memory, single, us) {kernel, chain, alone, rates, memory, single, us},
 #include "model_fits.def"
-    /* Not measured on a GPU. The factors of csr-cusp, whose loop it has, but the chain of csc-vector and 0.25 us, so that
-       no advice prefers a guess to the csr of the same rows, which needs no index. */
+    /* Not measured on a GPU. The factors of csr-cusp, whose loop it has, but the chain of csc-vector and 0.25 us, so
+       that no advice prefers a guess to the csr of the same rows, which needs no index. */
     KERNEL_FIT("csc-ordered", 1.718, 0.834, 0.978, 1.355, 1.047, 0.250)
 #undef KERNEL_FIT
 };

@@ -323,8 +323,9 @@ int64_t solve_length(const struct solve *v, int i)
 static void *room(const struct solve *v, int64_t n, int64_t length, size_t number, const char *what, struct err *e)
 {
     int64_t rows = v->matrix.csr->rows, each = (int64_t)number * (rows ? length / rows : 1);
-    return v->matrix.mat && v->dev->members ? mat_row_vectors(v->matrix.mat, n, each, what, e)
-                                            : v->dev->ops->alloc(v->dev, vectors_bytes(n, length * (int64_t)number), what, e);
+    return v->matrix.mat && v->dev->members
+               ? mat_row_vectors(v->matrix.mat, n, each, what, e)
+               : v->dev->ops->alloc(v->dev, vectors_bytes(n, length * (int64_t)number), what, e);
 }
 
 void *solve_room(const struct solve *v, int64_t n, size_t number, const char *what, struct err *e)

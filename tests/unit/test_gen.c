@@ -311,8 +311,8 @@ TEST(walk_is_a_markov_chain)
     csr_free(&A);
 }
 
-/* The mean and the standard deviation of the row lengths are those that were asked for; no row is empty, and the columns
-   of a row are distinct. A log-normal distribution is skew: the longest row is far from the mean. */
+/* The mean and the standard deviation of the row lengths are those that were asked for; no row is empty, and the
+   columns of a row are distinct. A log-normal distribution is skew: the longest row is far from the mean. */
 TEST(random_rows_have_the_spread_that_was_asked_for)
 {
     static const int64_t spreads[] = {0, 29, 76};
