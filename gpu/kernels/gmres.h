@@ -22,16 +22,6 @@ static __device__ int64_t gm_parts(int m)
     return GMRES_PARTS(m);
 }
 
-/* The elements from one basis vector to the next, and those of the first `columns` basis vectors. */
-template <typename T> static inline int64_t gm_pitch(int64_t n)
-{
-    return vector_pitch(n * (int64_t)sizeof(T)) / (int64_t)sizeof(T);
-}
-template <typename T> static inline int64_t gm_extent(int64_t n, int64_t columns)
-{
-    return vectors_bytes(columns, n * (int64_t)sizeof(T)) / (int64_t)sizeof(T);
-}
-
 /* A remainder counts as 0 if its norm is below this fraction of the norm of its column. */
 template <typename T> static double gm_tiny()
 {

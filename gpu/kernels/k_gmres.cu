@@ -269,8 +269,8 @@ template <typename AT> struct pass_scale {
 /* ---- the passes ---- V: the m basis vectors; w: the work memory (gmres_work.h). Complex ones exist only if the device
    adds the sums. */
 
-#define PASS_COLUMNS(V, k) AT::from(#V, V, gm_extent<typename AT::real>(n, k))
-#define PASS_PITCH gm_pitch<typename AT::real>(n)
+#define PASS_COLUMNS(V, k) AT::from(#V, V, vectors_extent(k, n, sizeof(typename AT::real)))
+#define PASS_PITCH vector_stride(n, sizeof(typename AT::real))
 #define PASS_WORK(w) wide_at<AT>::type::to(#w, w, GMRES_WORK(m))
 #define WORK_OF(w) VECTOR("w", ROLE_WORK, (void *)w, GMRES_WORK(m), wide<T>)
 
@@ -310,9 +310,9 @@ template <typename T>
 static void dots_at(on_gpu<T>, struct device *d, int64_t n, double *s, double *w, int m, int from, int to, int row,
                     const void *V, const void *q)
 {
-    vec_launch(d, gm_blocks(d, n), gm_dots<T>)(n, SCALARS_OF(s), TICKET_OF(s), WORK_OF(w), m, from, to, row,
-                                               gm_pitch<T>(n), VECTOR("V", ROLE_WORK, V, gm_extent<T>(n, to), const T),
-                                               VECTOR("q", ROLE_WORK, q, n, const T));
+    vec_launch(d, gm_blocks(d, n), gm_dots<T>)(
+        n, SCALARS_OF(s), TICKET_OF(s), WORK_OF(w), m, from, to, row, vector_stride(n, sizeof(T)),
+        VECTOR("V", ROLE_WORK, V, vectors_extent(to, n, sizeof(T)), const T), VECTOR("q", ROLE_WORK, q, n, const T));
 }
 
 static_assert(+GM_MAX <= +MAIL_MAX, "a mailbox holds the sums of a whole basis");
@@ -336,10 +336,10 @@ static void dots_seated(struct device *d, int64_t n, double *s, struct gm_row_of
     if (t->stage == 1) LAUNCH(d, 1, WARP, gm_mail_row)(SCALARS_OF(s), to, vec_mail_of(t, epoch));
     if (t->stage != 0) return;
     LAUNCH(d, (unsigned)tree.blocks, (unsigned)tree.threads, gm_parts_send<T>)
-    (n, tree.each, gm_pitch<T>(n), SCALARS_OF(s),
+    (n, tree.each, vector_stride(n, sizeof(T)), SCALARS_OF(s),
      VECTOR("part", ROLE_WORK, t->part, (int64_t)to.last * SUM_BLOCKS, double), TICKET_OF(s),
-     VECTOR("V", ROLE_WORK, V, gm_extent<T>(n, to.last), const T), VECTOR("q", ROLE_WORK, q, n, const T), to,
-     mail_targets_of(t, epoch), t->concurrent, vec_mail_of(t, epoch));
+     VECTOR("V", ROLE_WORK, V, vectors_extent(to.last, n, sizeof(T)), const T), VECTOR("q", ROLE_WORK, q, n, const T),
+     to, mail_targets_of(t, epoch), t->concurrent, vec_mail_of(t, epoch));
 }
 
 template <typename T>
@@ -349,9 +349,9 @@ static void dots_at(gpu_then_host<T>, struct device *d, int64_t n, double *s, do
     struct sum_tree tree = sum_tree_of(n);
     if (d->seat) return dots_seated<T>(d, n, s, {WORK_OF(w), m, from, to, row}, V, q);
     LAUNCH(d, (unsigned)tree.blocks, (unsigned)tree.threads, gm_parts_of<T>)
-    (n, tree.each, gm_pitch<T>(n), SCALARS_OF(s),
+    (n, tree.each, vector_stride(n, sizeof(T)), SCALARS_OF(s),
      VECTOR("part", ROLE_WORK, d->sums.on_device, (int64_t)to * SUM_BLOCKS, double), from, to,
-     VECTOR("V", ROLE_WORK, V, gm_extent<T>(n, to), const T), VECTOR("q", ROLE_WORK, q, n, const T));
+     VECTOR("V", ROLE_WORK, V, vectors_extent(to, n, sizeof(T)), const T), VECTOR("q", ROLE_WORK, q, n, const T));
     if (vec_sums_arrived(d)) gm_put_row(d, w, m, from, to, row, tree.blocks);
 }
 
@@ -382,7 +382,7 @@ static bool column_parts(int64_t n, int first, int last, const void *V, const vo
     for (int p = 0; p < tree.blocks; p++)
         for (int j = first; j < last && check.goes(p); j++) {
             int64_t begin = p * tree.each, end = begin + tree.each < n ? begin + tree.each : n;
-            part[(int64_t)j * SUM_BLOCKS + p] = gm_piece(begin, end, from + j * gm_pitch<T>(n), with);
+            part[(int64_t)j * SUM_BLOCKS + p] = gm_piece(begin, end, from + j * vector_stride(n, sizeof(T)), with);
         }
     return check.complete();
 }
@@ -420,7 +420,7 @@ static void dots_at(on_host<T>, struct device *, int64_t n, double *s, double *w
     for (int p = 0; p < pieces; p++)
         for (int j = first; j < last && check.goes(p); j++)
             part[(int64_t)j * GM_BLOCKS + p] =
-                host::gm_piece(n * p / pieces, n * (p + 1) / pieces, from + j * gm_pitch<T>(n), with);
+                host::gm_piece(n * p / pieces, n * (p + 1) / pieces, from + j * vector_stride(n, sizeof(T)), with);
     if (!check.complete()) return;
     for (int j = first; j < last; j++) {
         wide<T> sum = 0;

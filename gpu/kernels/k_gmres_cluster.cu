@@ -171,10 +171,10 @@ static void launch(struct device *d, const struct cluster_plan *plan, const stru
     int64_t n = c->A->of->rows, m = c->m;
     double *s = c->s;
     LAUNCH_CLUSTER(d, (unsigned)plan->blocks, (unsigned)plan->threads, (unsigned)plan->bytes, gmres_cluster<T, SCALED>)
-    (n, gm_pitch<T>(n), *plan, iterations, (int)m, gm_tiny<T>(), SCALARS_OF(s),
+    (n, vector_stride(n, sizeof(T)), *plan, iterations, (int)m, gm_tiny<T>(), SCALARS_OF(s),
      VECTOR("w", ROLE_WORK, c->vec[1], GMRES_WORK(m), double), ARRAY(L, CSR_PTR, int), ARRAY(L, CSR_COL, int),
      ARRAY(L, CSR_VAL, T), VECTOR("dinv", ROLE_WORK, c->dinv, n, const T),
-     VECTOR("V", ROLE_WORK, c->vec[0], gm_extent<T>(n, m), T));
+     VECTOR("V", ROLE_WORK, c->vec[0], vectors_extent(m, n, sizeof(T)), T));
 }
 
 template <typename T>

@@ -29,20 +29,9 @@ enum { PASSES_MAX = 5, FRESH_MAX = 5 };
 /* Of the columns beyond the wanted ones, this share is kept at a restart. */
 static const double kept_share = 0.4;
 
-/* The numbers from the beginning of one column to that of the next, and those of n columns (vector_pitch.h). */
-static int64_t pitch_of(const struct lanczos *v)
-{
-    return vector_pitch(v->numbers * (int64_t)sizeof(double)) / (int64_t)sizeof(double);
-}
-
-static int64_t extent_of(const struct lanczos *v, int64_t n)
-{
-    return vectors_bytes(n, v->numbers * (int64_t)sizeof(double)) / (int64_t)sizeof(double);
-}
-
 static double *column(const struct lanczos *v, double *from, int j)
 {
-    return from + j * pitch_of(v);
+    return from + j * vector_stride(v->numbers, sizeof *from);
 }
 
 /* Numbers in an element of a vector and of T. */
@@ -113,8 +102,8 @@ static bool device_room(struct lanczos *v, struct err *e)
     static const char what[] = "the basis of eigs";
     int64_t n = v->numbers, m = v->o.columns;
     double scalars[VEC_WORK] = {[S_ONE] = 1};
-    v->basis = device_new(v, extent_of(v, m + 1), what, e);
-    v->kept = v->basis ? device_new(v, extent_of(v, v->kept_most + 2), what, e) : NULL;
+    v->basis = device_new(v, vectors_extent(m + 1, n, sizeof(double)), what, e);
+    v->kept = v->basis ? device_new(v, vectors_extent(v->kept_most + 2, n, sizeof(double)), what, e) : NULL;
     v->q = v->kept ? device_new(v, n, what, e) : NULL;
     v->zero = v->q ? device_new(v, n, what, e) : NULL;
     v->scalars = v->zero ? device_new(v, VEC_WORK, what, e) : NULL;
@@ -400,8 +389,9 @@ static void mix_vector(const struct lanczos *v, int i, bool pairs, const double 
 /* The first n columns, one directly after another. */
 static bool get_columns(struct lanczos *v, double *to, const double *from, int n, struct err *e)
 {
+    int64_t stride = vector_stride(v->numbers, sizeof *from);
     bool ok = true;
-    for (int j = 0; ok && j < n; j++) ok = get(v, to + j * v->numbers, from + j * pitch_of(v), v->numbers, e);
+    for (int j = 0; ok && j < n; j++) ok = get(v, to + j * v->numbers, from + j * stride, v->numbers, e);
     return ok;
 }
 

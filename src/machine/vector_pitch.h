@@ -3,6 +3,7 @@
 #ifndef VECTOR_PITCH_H
 #define VECTOR_PITCH_H
 
+#include <stddef.h>
 #include <stdint.h>
 
 enum { VECTOR_LINE = 128 }; /* bytes */
@@ -17,6 +18,17 @@ static inline int64_t vector_pitch(int64_t bytes)
 static inline int64_t vectors_bytes(int64_t n, int64_t bytes)
 {
     return n > 0 ? (n - 1) * vector_pitch(bytes) + bytes : 0;
+}
+
+/* The same in elements, for vectors of n elements of `size` bytes, a divisor of VECTOR_LINE: the elements from one
+   vector to the next, and those of `count` vectors. */
+static inline int64_t vector_stride(int64_t n, size_t size)
+{
+    return vector_pitch(n * (int64_t)size) / (int64_t)size;
+}
+static inline int64_t vectors_extent(int64_t count, int64_t n, size_t size)
+{
+    return vectors_bytes(count, n * (int64_t)size) / (int64_t)size;
 }
 
 /* The number of vectors in an allocation of `all` bytes, which vectors_bytes returned. */
