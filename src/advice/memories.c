@@ -39,12 +39,15 @@ void memories_replace_host(const struct host_memories *host)
 
 static struct host_memories this_host(void)
 {
+    struct device *cpu = device_open("cpu", NULL);
+    int64_t unused, memory = 0;
     if (replaced) return *replaced;
+    if (cpu) cpu->ops->memory(cpu, &unused, &memory, NULL);
     return (struct host_memories){.threads = omp_get_num_procs(),
                                   .l1 = (double)sysconf(_SC_LEVEL1_DCACHE_SIZE),
                                   .l2 = (double)sysconf(_SC_LEVEL2_CACHE_SIZE),
                                   .l3 = (double)sysconf(_SC_LEVEL3_CACHE_SIZE),
-                                  .memory = (double)sysconf(_SC_PHYS_PAGES) * (double)sysconf(_SC_PAGESIZE)};
+                                  .memory = (double)memory};
 }
 
 static double known(double bytes)
@@ -91,11 +94,8 @@ static void add_gpu(struct memories *m, const struct machine *g)
 
 void memories_list(const struct machine *g, struct memories *out)
 {
-    *out = (struct memories){.here = g->here,
-                             .sms = g->sms,
-                             .threads = g->is.threads,
-                             .fp32_gflops = g->is.fp32_gflops,
-                             .cores = this_host().threads};
+    *out = (struct memories){
+        .sms = g->sms, .threads = g->is.threads, .fp32_gflops = g->is.fp32_gflops, .cores = this_host().threads};
     snprintf(out->gpu, sizeof out->gpu, "%.63s", g->name);
     add_host(out);
     add_gpu(out, g);

@@ -27,7 +27,6 @@ struct memory {
 /* From the memory that is nearest to the arithmetic to the farthest, first those of the host. */
 struct memories {
     char gpu[64], host[64]; /* names */
-    bool here;              /* the GPU is in this computer */
     int sms, threads;       /* multiprocessors; threads that each of them holds */
     double fp32_gflops;     /* of the GPU */
     int cores;              /* threads that the host runs at a time */
