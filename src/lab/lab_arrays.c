@@ -10,12 +10,12 @@
 
 /* ---- parameters ---- */
 
-/* Of an element, or of the parameter itself if it is no pointer; 0: not known. */
+/* Of an element, or of the parameter itself if it is no pointer; 0: not known. Types have one name each: lab_source.c
+   reads `long` as int64_t. */
 static int size_of(const struct parameter *p)
 {
-    static const char *const eight[] = {"double",   "long",   "long long",    "int64_t",
-                                        "uint64_t", "size_t", "unsigned long"};
-    static const char *const four[] = {"int", "unsigned", "float", "unsigned int", "int32_t", "uint32_t"};
+    static const char *const eight[] = {"double", "int64_t", "uint64_t", "size_t", "unsigned long"};
+    static const char *const four[] = {"int", "unsigned", "float"};
     for (int k = 0; k < COUNT(eight); k++)
         if (!strcmp(p->type, eight[k])) return 8;
     for (int k = 0; k < COUNT(four); k++)
