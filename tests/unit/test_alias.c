@@ -1,5 +1,6 @@
 /* Aliases: what their lines do, how they are saved, and who may use and change them. */
 #include "base/base.h"
+#include "kits/config_home.h"
 #include "kits/talk.h"
 #include "kits/test.h"
 #include "language/complete.h"
@@ -11,29 +12,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static char folder[64], file[128];
-
-static int make_home(void **state)
-{
-    strcpy(folder, "/tmp/warpspy-test-XXXXXX");
-    if (!mkdtemp(folder)) return -1;
-    snprintf(file, sizeof file, "%s/warpspy/config", folder);
-    return setenv("XDG_CONFIG_HOME", folder, 1);
-}
-
-static int remove_home(void **state)
-{
-    char path[128];
-    snprintf(path, sizeof path, "%s/warpspy", folder);
-    unlink(file);
-    rmdir(path);
-    return rmdir(folder);
-}
-
 static const char *config(void)
 {
     static char text[4096];
-    FILE *f = fopen(file, "r");
+    FILE *f = fopen(config_file, "r");
     text[0] = 0;
     if (!f) return text;
     text[fread(text, 1, sizeof text - 1, f)] = 0;
@@ -93,9 +75,9 @@ TEST(a_wrong_alias_in_the_file_is_one_warning)
     for (int i = 0; i < COUNT(cases); i++) {
         struct talk t;
         char path[128], warned[1024];
-        snprintf(path, sizeof path, "%s/warpspy", folder);
+        snprintf(path, sizeof path, "%s/warpspy", config_folder);
         mkdir(path, 0700);
-        FILE *f = fopen(file, "w");
+        FILE *f = fopen(config_file, "w");
         fputs(cases[i].text, f);
         fclose(f);
         talk_open(&t, OUT_TEXT);
@@ -205,4 +187,4 @@ TEST(scripts_cannot_read_the_history)
     talk_close_screen(&t);
 }
 
-SUITE(.before = make_home, .after = remove_home);
+SUITE(.before = config_home_make, .after = config_home_remove);

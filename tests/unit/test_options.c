@@ -1,5 +1,6 @@
 /* The command set: the options that it saves in a file, their effects, and damaged files. */
 #include "base/base.h"
+#include "kits/config_home.h"
 #include "kits/talk.h"
 #include "kits/test.h"
 #include "language/complete.h"
@@ -11,33 +12,12 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-static char folder[64], file[128];
-
-static int make_home(void **state)
-{
-    strcpy(folder, "/tmp/warpspy-test-XXXXXX");
-    if (!mkdtemp(folder)) return -1;
-    snprintf(file, sizeof file, "%s/warpspy/config", folder);
-    return setenv("XDG_CONFIG_HOME", folder, 1);
-}
-
-static int remove_home(void **state)
-{
-    char path[128];
-    snprintf(path, sizeof path, "%s/warpspy", folder);
-    chmod(path, 0700);
-    unlink(file);
-    rmdir(file);
-    rmdir(path);
-    return rmdir(folder);
-}
-
 static void write_config(const char *text, size_t n)
 {
     char path[128];
-    snprintf(path, sizeof path, "%s/warpspy", folder);
+    snprintf(path, sizeof path, "%s/warpspy", config_folder);
     mkdir(path, 0700);
-    FILE *f = fopen(file, "w");
+    FILE *f = fopen(config_file, "w");
     assert_non_null(f);
     fwrite(text, 1, n, f);
     fclose(f);
@@ -46,7 +26,7 @@ static void write_config(const char *text, size_t n)
 static const char *config(void)
 {
     static char text[4096];
-    FILE *f = fopen(file, "r");
+    FILE *f = fopen(config_file, "r");
     text[0] = 0;
     if (!f) return text;
     text[fread(text, 1, sizeof text - 1, f)] = 0;
@@ -157,12 +137,12 @@ TEST(an_unreadable_file_is_one_warning)
     assert_non_null(strstr(begin(&t), "at most 65536 bytes"));
     talk_refuses(&t, "set colours 16", "colours is 16 for this session only");
     talk_close(&t);
-    unlink(file);
-    mkdir(file, 0700);
+    unlink(config_file);
+    mkdir(config_file, 0700);
     assert_non_null(strstr(begin(&t), "not a regular file"));
     talk_close(&t);
-    rmdir(file);
-    assert_int_equal(mkfifo(file, 0600), 0);
+    rmdir(config_file);
+    assert_int_equal(mkfifo(config_file, 0600), 0);
     /* the program does not wait for data if the file is a pipe */
     assert_non_null(strstr(begin(&t), "not a regular file"));
     talk_close(&t);
@@ -209,7 +189,7 @@ TEST(sessions_keep_each_others_options)
         if (!strstr(config(), line)) fail_msg("%s is missing: %s", line, config());
     }
     assert_int_equal(strncmp(config(), "# mine\n", 7), 0);
-    unlink(file);
+    unlink(config_file);
 }
 
 static void write_text(const char *path, const char *text)
@@ -224,7 +204,7 @@ TEST(a_script_sets_for_the_session_only)
 {
     struct talk t;
     char script[128], line[200];
-    snprintf(script, sizeof script, "%s/script.wsp", folder);
+    snprintf(script, sizeof script, "%s/script.wsp", config_folder);
     snprintf(line, sizeof line, "source %s", script);
     write_text(script, "set precision f32\n");
     begin(&t);
@@ -238,7 +218,7 @@ TEST(a_script_sets_for_the_session_only)
     assert_true(talk_line(&t, line));
     assert_string_equal(config(), "precision f32\n");
     talk_close(&t);
-    unlink(file);
+    unlink(config_file);
     unlink(script);
 }
 
@@ -248,7 +228,7 @@ TEST(what_a_lesson_sets_ends_with_it)
     static const char *const ends[] = {"", "> no such command\n", "> quit\n", "@ nothing above\n"};
     struct talk t;
     char lesson[128], line[200];
-    snprintf(lesson, sizeof lesson, "%s/lesson.txt", folder);
+    snprintf(lesson, sizeof lesson, "%s/lesson.txt", config_folder);
     snprintf(line, sizeof line, "lesson %s", lesson);
     for (int i = 0; i < COUNT(ends); i++) {
         char text[200];
@@ -265,7 +245,7 @@ TEST(what_a_lesson_sets_ends_with_it)
         assert_true(!t.s.single && t.s.dev == cpu);
         assert_string_equal(config(), "pager cat -n\n");
         talk_close(&t);
-        unlink(file);
+        unlink(config_file);
     }
     unlink(lesson);
 }
@@ -278,7 +258,7 @@ TEST(unsaved_options_hold_for_the_session)
     talk_refuses(&t, "set colours 16", "/proc/nowhere/warpspy/config: cannot create the folder of this file");
     assert_non_null(strstr(t.err, "colours is 16 for this session only"));
     assert_string_equal(option_value(&t.s, OPTION_COLOURS), "16");
-    setenv("XDG_CONFIG_HOME", folder, 1);
+    setenv("XDG_CONFIG_HOME", config_folder, 1);
     talk_close(&t);
 }
 
@@ -293,7 +273,7 @@ TEST(a_missing_home_is_not_an_error)
     talk_refuses(&t, "set ascii on", "neither XDG_CONFIG_HOME nor HOME is set");
     talk_close(&t);
     setenv("HOME", kept, 1);
-    setenv("XDG_CONFIG_HOME", folder, 1);
+    setenv("XDG_CONFIG_HOME", config_folder, 1);
 }
 
 static void offer(void *user, const char *word)
@@ -314,4 +294,4 @@ TEST(values_are_completed)
     talk_close(&t);
 }
 
-SUITE(.before = make_home, .after = remove_home);
+SUITE(.before = config_home_make, .after = config_home_remove);
